@@ -1,0 +1,46 @@
+# One command each; every target makes the environment it needs. uv is used when it is there, else python3 -m venv and pip.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: env demo test fmt bench shows lock clean
+
+env: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock
+	@if command -v uv >/dev/null 2>&1; then \
+	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV); \
+	  VIRTUAL_ENV=$(VENV) uv pip install -q -r requirements.lock && VIRTUAL_ENV=$(VENV) uv pip install -q --no-deps -e .; \
+	else \
+	  test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock && \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
+	fi
+	@touch $(STAMP)
+
+demo: env  ## a small web on this machine, crawled, its catalogue printed
+	$(BIN)/geocrawl demo
+
+test: env  ## format, lint, types, contracts, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+fmt: env
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
+	$(BIN)/python -m benchmarks
+
+shows: env  ## every measurement at full size, written to docs/measurements/*.json
+	$(BIN)/python -m benchmarks.shows
+
+lock: env  ## the versions in use, written to requirements.lock
+	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

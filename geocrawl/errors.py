@@ -1,0 +1,23 @@
+"""The few exceptions people meet. Each message says what happened, to which file or URL, and what to do."""
+
+from __future__ import annotations
+
+
+class GeocrawlError(Exception):
+    """Base of all errors shown to people as one line."""
+
+    exit_code = 3
+
+
+class UsageError(GeocrawlError):
+    """What was typed or configured cannot be meant: exit code 2."""
+
+    exit_code = 2
+
+
+class EnvironmentFault(GeocrawlError):
+    """The machine does not let us: a file, the database, the network set-up. Exit code 3."""
+
+
+class DatabaseFault(EnvironmentFault):
+    """The database is locked, read-only, damaged, newer than the program, or not there."""

@@ -1,0 +1,208 @@
+"""The protocols between rooms: small, so that each side can be tested and replaced alone.
+
+`crawl.py` and `survey.py` know the other rooms by these alone; `build.py` decides what stands behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from geocrawl.model import (
+    Candidate,
+    Document,
+    Entry,
+    Failure,
+    FrontierStats,
+    HostState,
+    Judgement,
+    Kind,
+    Lease,
+    Page,
+    Purpose,
+    Rank,
+    Relevance,
+    RobotsRecord,
+    Settled,
+    Url,
+    Verdict,
+    Visit,
+)
+
+
+class Clock(Protocol):
+    """The only source of time, so that a year can be simulated in minutes."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+# --------------------------------------------------------------------------- fetching
+
+
+class Turn(Protocol):
+    """One leased host's turn: every request of the lease goes through it, and it keeps the host's delay."""
+
+    async def fetch(self, url: Url, *, purpose: Purpose, follow: Callable[[Url], bool] | None = None) -> Page | Failure:
+        """Ask for `url` on the leased host, robots.txt and delay obeyed.
+
+        A redirect within the host is followed while `follow(target)` is true (None: always); to another host it is
+        never followed: the Page then has `location` and an empty body, and the target takes its own turn.
+        """
+
+    @property
+    def host(self) -> HostState:
+        """The host as it stands after the requests so far, to be written back when the lease is settled."""
+
+
+class Fetcher(Protocol):
+    """Makes turns. Holds the connections; close it once."""
+
+    def turn(self, host: HostState) -> AbstractAsyncContextManager[Turn]: ...
+
+    async def close(self) -> None: ...
+
+
+class RobotsStore(Protocol):
+    """Where robots.txt answers are kept, so that they hold over processes and restarts."""
+
+    def read_robots(self, origin: str) -> RobotsRecord | None: ...
+
+    def write_robots(self, record: RobotsRecord) -> None: ...
+
+
+# --------------------------------------------------------------------------- strategies
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What the database knows of a waiting link: enough to rank it without the page it came from."""
+
+    id: int
+    url: Url
+    anchor: str
+    depth: int
+    page_relevance: Relevance
+    """Of the page it was found on; HIGH for a seed."""
+
+
+class Strategy(Protocol):
+    """Decides the order of visits. One file each in `priority/`, none importing another."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stride(self) -> int:
+        """How many links it wants at once (best-N-first); 1 for most."""
+
+    @property
+    def by_depth(self) -> bool:
+        """True when a link's score is minus its depth (breadth-first), so the frontier keeps it in step with the depth."""
+
+    def seed_rank(self) -> Rank: ...
+
+    def judge(self, document: Document) -> Judgement: ...
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """Rank of a link that another strategy put there; None drops it."""
+
+    def learn(self, visit: Visit) -> None:
+        """What a settled visit brought."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """(frontier id, new rank) in batches when it is time to rank anew, else None."""
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """The parts of a link's rank, for `geocrawl why`."""
+
+    def dump(self) -> bytes: ...
+
+    def load(self, state: bytes) -> None: ...
+
+
+# --------------------------------------------------------------------------- probing
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request that a probe wants made."""
+
+    url: Url
+
+
+Interview = Generator[Ask, Page | Failure, Verdict]
+"""Yields requests, is sent answers, returns the verdict: it thinks, the caller does the I/O."""
+
+
+class Probe(Protocol):
+    """One service kind. Pure: tested from recorded bytes without a socket."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    def recognise(self, candidate: Candidate) -> float:
+        """How well this probe fits the candidate, 0…1."""
+
+    def interview(self, candidate: Candidate) -> Interview: ...
+
+
+# --------------------------------------------------------------------------- storing
+
+
+class Frontier(Protocol):
+    """Which URLs are known, in which state and order. Durable; leases one host at a time."""
+
+    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
+        """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
+
+    def add_candidates(self, candidates: Iterable[Candidate]) -> int: ...
+
+    def lease(self, *, pages: bool = True) -> Lease | None:
+        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+
+    def ready_at(self, *, pages: bool = True) -> float | None:
+        """When the next entry can be leased (now or earlier: at once; held by others: when it expires); None: nothing waits."""
+
+    def known(self, url: Url) -> bool:
+        """Whether a page of this identity is in the frontier in any state."""
+
+    def settle(self, visit: Visit) -> Settled:
+        """Write all that a visit brought, in one transaction, and free its host."""
+
+    def release(self, lease: Lease, host: HostState | None = None) -> None:
+        """Give an entry back unvisited."""
+
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]]) -> int: ...
+
+    def waiting(self) -> Iterator[Waiting]: ...
+
+    def stats(self) -> FrontierStats: ...
+
+    def flush(self) -> None:
+        """Commit what is pending."""
+
+
+class Catalog(Protocol):
+    """Endpoints and what they proved to be. Pages' candidates reach it through `Frontier.settle`."""
+
+    def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
+        """Write a verdict with its evidence; returns the endpoint's id."""
+
+    def counts(self) -> Mapping[str, int]:
+        """valid, invalid, services, layers."""
+
+
+class Observer(Protocol):
+    """Is told what happens, for progress displays, logs and recordings."""
+
+    def leased(self, lease: Lease) -> None: ...
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None: ...

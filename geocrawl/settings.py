@@ -1,0 +1,95 @@
+"""Every setting with its unit, default and a line of help; one flat frozen dataclass, no I/O, cheap to import.
+
+A setting has one name in four spellings: `max_pages` in TOML, `GEOCRAWL_MAX_PAGES` in the environment and
+`--max-pages` on the command line. `config.py` reads them; `docs/settings.md` is printed from this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MIB = 1024 * 1024
+
+
+def _setting(default: Any, help_: str, *, unit: str = "", secret: bool = False) -> Any:
+    metadata = {"help": help_, "unit": unit, "secret": secret}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSettings:
+    """What holds for one host, `[sites."maps.example.org"]` in TOML."""
+
+    user: str = _setting("", "user name for HTTP basic authentication")
+    password: str = _setting("", "password that goes with it", secret=True)
+    proxy: str = _setting("", "'direct' passes the proxy by; a URL takes another one; '' the common one", secret=True)
+    max_body_bytes: int = _setting(0, "longest body read from it; 0: the common limit", unit="bytes")
+    not_before: str = _setting("", "pages with an older Last-Modified are not read (YYYY-MM-DD)")
+    not_after: str = _setting("", "pages with a newer Last-Modified are not read (YYYY-MM-DD)")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one run."""
+
+    # what and how far
+    db: str = _setting("", "catalogue: a path or sqlite:/// URL; '' means geocrawl.db in the user's data folder")
+    strategy: str = _setting("", "order of visits; '' means the one stored in the database, or gws")
+    max_pages: int = _setting(1000, "pages answered in one run", unit="pages")
+    max_depth: int = _setting(5, "links from a seed (gws: 5)", unit="links")
+    max_time_s: float = _setting(0.0, "longest run; 0: no limit", unit="s")
+    workers: int = _setting(5, "visits under way at once (gws: 5)")
+    scope: str = _setting("any", "pages visited, relative to the seeds: any, site or host")
+    respect_nofollow: bool = _setting(False, "skip links marked rel=nofollow")
+    set: Mapping[str, str] = _setting({}, "constants of strategies, such as gws.lambda")
+    patience_s: float = _setting(30.0, "a crawl with only resting hosts left ends after this wait", unit="s")
+    lease_s: float = _setting(300.0, "a lease not settled by then is given to another worker", unit="s")
+    settle_s: float = _setting(8.0, "time for visits under way to end when the crawl is stopped", unit="s")
+
+    # being a guest
+    user_agent: str = _setting("", "User-Agent; '' means geocrawl/VERSION (+contact)")
+    contact: str = _setting("https://github.com/geocrawl/geocrawl", "where a site's owner can reach you: URL or mail address")
+    delay_s: float = _setting(1.0, "between two requests to one host", unit="s")
+    max_crawl_delay_s: float = _setting(120.0, "a longer Crawl-delay is taken as this", unit="s")
+    max_retry_after_s: float = _setting(86400.0, "a longer Retry-After is taken as this", unit="s")
+    backoff_first_s: float = _setting(60.0, "first rest of a failing host, doubling from then on", unit="s")
+    backoff_max_s: float = _setting(86400.0, "longest rest of a failing host", unit="s")
+    backoff_after: int = _setting(3, "connection failures in a row before a host rests (429 and 503: at once)")
+    backoff_forgive_s: float = _setting(1800.0, "errors older than this are forgiven", unit="s")
+    robots_ttl_s: float = _setting(86400.0, "how long a robots.txt is believed", unit="s")
+    robots_error_ttl_s: float = _setting(3600.0, "how long an origin with an unreachable robots.txt is left alone", unit="s")
+    ignore_robots: bool = _setting(False, "only for `geocrawl probe`, typed by a person")
+    max_attempts: int = _setting(3, "tries of one URL before it is given up")
+    retry_first_s: float = _setting(600.0, "wait before the second try, doubling from then on", unit="s")
+
+    # network
+    proxy: str = _setting("", "HTTP proxy for all requests, http://[user:password@]host:port; or http_proxy/https_proxy", secret=True)
+    allow_private: bool = _setting(False, "also ask loopback, private and link-local addresses")
+    connect_timeout_s: float = _setting(10.0, "to connect", unit="s")
+    read_timeout_s: float = _setting(30.0, "between two pieces of an answer", unit="s")
+    total_timeout_s: float = _setting(30.0, "for one request, from the name look-up to the last byte", unit="s")
+    page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
+    probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document, decoded", unit="bytes")
+    robots_body_bytes: int = _setting(500 * 1024, "of a robots.txt that is read (RFC 9309, 2.5: at least 500 KiB)", unit="bytes")
+    max_ratio: float = _setting(200.0, "decoded to sent bytes, past the first MiB")
+    ratio_free_bytes: int = _setting(1 * MIB, "decoded bytes before the ratio counts", unit="bytes")
+    max_encodings: int = _setting(2, "Content-Encodings stacked on one answer")
+    header_bytes: int = _setting(64 * 1024, "longest header block", unit="bytes")
+    max_redirects: int = _setting(5, "redirects followed for one URL")
+
+    # guards (urls.py and store/): chosen by the URL, not by arrival
+    max_url_chars: int = _setting(2000, "longest address that is kept", unit="characters")
+    max_segment_repeats: int = _setting(3, "same path segment this often is a trap")
+    max_queries_per_path: int = _setting(5000, "addresses that differ only in the query")
+    max_pages_per_host: int = _setting(100_000, "pages of one host")
+    calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
+    stop_rules: str = _setting("", "file with more stop rules, beside the built-in ones")
+
+    # logs
+    log_json: bool = _setting(False, "log lines as JSON")
+    quiet: bool = _setting(False, "only warnings and the result")
+    sites: Mapping[str, SiteSettings] = _setting({}, "per-host settings")
