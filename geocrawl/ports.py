@@ -78,6 +78,32 @@ class RobotsStore(Protocol):
     def write_robots(self, record: RobotsRecord) -> None: ...
 
 
+# --------------------------------------------------------------------------- understanding
+
+
+class Reader(Protocol):
+    """Bytes to `Document`. Never raises on any bytes."""
+
+    def read(self, page: Page, *, depth: int) -> Document: ...
+
+
+class Recogniser(Protocol):
+    """Which links, forms and documents are candidate services."""
+
+    def candidates(self, document: Document) -> Sequence[tuple[Candidate, int | None]]:
+        """Each with the index of its link in `document.links`; None when the document itself is one."""
+
+    def of_url(self, url: Url) -> Candidate | None:
+        """The candidate that an address by itself is, with evidence still to be filled in."""
+
+
+class UrlRule(Protocol):
+    """A reason to leave an address alone, by its text only: stop rules, trap guards."""
+
+    def reason(self, url: Url) -> str:
+        """'' lets it pass; else a code such as stop:media or trap:calendar."""
+
+
 # --------------------------------------------------------------------------- strategies
 
 
@@ -105,7 +131,7 @@ class Strategy(Protocol):
 
     @property
     def by_depth(self) -> bool:
-        """True when a link's score is minus its depth (breadth-first), so the frontier keeps it in step with the depth."""
+        """True when a link's score is minus its depth (breadth-first): the frontier keeps it in step with the depth."""
 
     def seed_rank(self) -> Rank: ...
 
@@ -169,7 +195,7 @@ class Frontier(Protocol):
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
 
     def ready_at(self, *, pages: bool = True) -> float | None:
-        """When the next entry can be leased (now or earlier: at once; held by others: when it expires); None: nothing waits."""
+        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
 
     def known(self, url: Url) -> bool:
         """Whether a page of this identity is in the frontier in any state."""

@@ -1,0 +1,203 @@
+"""One visit of a page: fetch, read, judge, recognise; everything it brought goes into one `Visit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from geocrawl.model import (
+    Candidate,
+    Document,
+    Entry,
+    Evidence,
+    Failure,
+    FailureCode,
+    HostState,
+    Judgement,
+    Lease,
+    Link,
+    Page,
+    Purpose,
+    Rank,
+    RankedLink,
+    Relevance,
+    State,
+    Url,
+    Visit,
+)
+from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Strategy
+from geocrawl.survey import TRANSIENT
+
+
+class PageVisitor:
+    """One page: fetch, read, judge, recognise."""
+
+    def __init__(
+        self,
+        *,
+        fetcher: Fetcher,
+        reader: Reader,
+        recogniser: Recogniser,
+        strategy: Strategy,
+        refusal: Callable[[Url], str],
+        clock: Clock,
+        max_redirects: int,
+        retry_first_s: float,
+    ) -> None:
+        """`refusal(url)` gives the reason not to visit a page (stop rule, trap, scope), '' for none."""
+        self._fetcher = fetcher
+        self._reader = reader
+        self._recogniser = recogniser
+        self._strategy = strategy
+        self._refusal = refusal
+        self._clock = clock
+        self._max_redirects = max_redirects
+        self._retry_first_s = retry_first_s
+
+    async def visit(self, lease: Lease) -> Visit:
+        """Visit the leased page; never raises for what the web does."""
+        url = lease.entry.url
+        async with self._fetcher.turn(lease.host) as turn:
+            answer = await turn.fetch(url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity)
+            if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
+                # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
+                answer = await turn.fetch(url, purpose=Purpose.PAGE)
+            host = turn.host
+        if isinstance(answer, Failure):
+            return self._failed(lease, answer, host)
+        if answer.location is not None:
+            return self._redirected(lease, answer, host)
+        if not 200 <= answer.status < 300:
+            return self._refused_by_server(lease, answer, host)
+        return self._understood(lease, answer, host)
+
+    def _failed(self, lease: Lease, failure: Failure, host: HostState) -> Visit:
+        state, reason, retry_s = State.FAILED, str(failure.code), None
+        if failure.code is FailureCode.ROBOTS and failure.retry_after_s is None:
+            state = State.REFUSED
+        elif failure.code is FailureCode.ROBOTS:
+            reason, retry_s = "robots-unreachable", failure.retry_after_s
+        elif failure.code is FailureCode.GUARD:
+            state = State.REFUSED
+        elif failure.code in TRANSIENT:
+            retry_s = self._retry_s(lease.entry, failure.retry_after_s)
+        return Visit(
+            lease=lease,
+            state=state,
+            reason=reason,
+            host=host,
+            at=self._clock.now(),
+            http_status=failure.status,
+            elapsed_ms=failure.elapsed_ms,
+            retry_after_s=retry_s,
+        )
+
+    def _refused_by_server(self, lease: Lease, page: Page, host: HostState) -> Visit:
+        reason = f"http-{page.status}"
+        retry_s = self._retry_s(lease.entry, None) if reason in TRANSIENT else None
+        return self._answered(lease, page, host, State.FAILED, reason, retry_after_s=retry_s)
+
+    def _redirected(self, lease: Lease, page: Page, host: HostState) -> Visit:
+        """The target takes a turn of its own, as deep and as high as its source."""
+        entry, target = lease.entry, page.location
+        assert target is not None, "only called with a location"
+        if entry.hops >= self._max_redirects:
+            return self._answered(lease, page, host, State.FAILED, str(FailureCode.REDIRECT_LOOP))
+        link = Link(target, where="redirect")
+        candidate = self._recogniser.of_url(target)
+        ranked = RankedLink(link, entry.rank, self._refusal(target), same_depth=True)
+        evidence = Evidence("redirect", entry.url.address, target.address)
+        return self._answered(
+            lease,
+            page,
+            host,
+            State.VISITED,
+            "redirect",
+            links=() if candidate else (ranked,),
+            candidates=((replace(candidate, evidence=evidence), ranked if candidate.weak else None),)
+            if candidate
+            else (),
+        )
+
+    def _understood(self, lease: Lease, page: Page, host: HostState) -> Visit:
+        document = self._reader.read(page, depth=lease.entry.depth)
+        judgement = self._strategy.judge(document)
+        found = self._recogniser.candidates(document)
+        return self._answered(
+            lease,
+            page,
+            host,
+            State.VISITED,
+            "ok",
+            title=document.title,
+            judgement=judgement,
+            links=(
+                *_followed(page, lease.entry.rank),
+                *self._links(document, judgement.ranks, {index for _, index in found}),
+            ),
+            candidates=tuple(self._with_page(each, document, judgement.ranks) for each in found),
+        )
+
+    def _links(
+        self, document: Document, ranks: tuple[Rank | None, ...], candidates: set[int | None]
+    ) -> list[RankedLink]:
+        """The page's links worth keeping, one for each identity, the best ranked."""
+        best: dict[str, RankedLink] = {}
+        for index, (link, rank) in enumerate(zip(document.links, ranks, strict=True)):
+            if rank is None or index in candidates or link.url.identity == document.url.identity:
+                continue
+            known = best.get(link.url.identity)
+            if known is None or rank > known.rank:
+                best[link.url.identity] = RankedLink(link, rank, known.refused if known else self._refusal(link.url))
+        return list(best.values())
+
+    def _with_page(
+        self, found: tuple[Candidate, int | None], document: Document, ranks: tuple[Rank | None, ...]
+    ) -> tuple[Candidate, RankedLink | None]:
+        """A weak candidate keeps its link, for it may turn out to be an ordinary page."""
+        candidate, index = found
+        if not candidate.weak or index is None:
+            return candidate, None
+        rank, link = ranks[index], document.links[index]
+        return candidate, RankedLink(link, rank, self._refusal(link.url)) if rank is not None else None
+
+    def _answered(
+        self,
+        lease: Lease,
+        page: Page,
+        host: HostState,
+        state: State,
+        reason: str,
+        *,
+        title: str = "",
+        judgement: Judgement | None = None,
+        links: tuple[RankedLink, ...] = (),
+        candidates: tuple[tuple[Candidate, RankedLink | None], ...] = (),
+        retry_after_s: float | None = None,
+    ) -> Visit:
+        return Visit(
+            lease=lease,
+            state=state,
+            reason=reason,
+            host=host,
+            at=self._clock.now(),
+            final=page.final,
+            http_status=page.status,
+            content_type=page.content_type,
+            size_bytes=len(page.body),
+            elapsed_ms=page.elapsed_ms,
+            title=title,
+            relevance=judgement.relevance if judgement else Relevance.NONE,
+            score=judgement.score if judgement else 0.0,
+            links=links,
+            candidates=candidates,
+            retry_after_s=retry_after_s,
+        )
+
+    def _retry_s(self, entry: Entry, asked_s: float | None) -> float:
+        return max(self._retry_first_s * 2.0**entry.attempts, asked_s or 0.0)
+
+
+def _followed(page: Page, rank: Rank) -> list[RankedLink]:
+    """Addresses passed on the way (a cookie's redirects): the same page, so they are known and never visited."""
+    return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
