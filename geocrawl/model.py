@@ -319,7 +319,8 @@ class Verdict:
 
     status: Status
     reason: str
-    """'ok' when valid, else a code: exception, html, not-capabilities, other-kind, truncated, http-404, protected, moved, empty, or a FailureCode."""
+    """'ok' when valid, else a code: exception, html, not-capabilities, other-kind, truncated, http-404, protected,
+    moved, empty, or a FailureCode."""
     service: Service | None = None
     deviations: tuple[Deviation, ...] = ()
     http_status: int | None = None

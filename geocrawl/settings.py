@@ -52,7 +52,7 @@ class Settings:
 
     # being a guest
     user_agent: str = _setting("", "User-Agent; '' means geocrawl/VERSION (+contact)")
-    contact: str = _setting("https://github.com/geocrawl/geocrawl", "where a site's owner can reach you: URL or mail address")
+    contact: str = _setting("", "where a site's owner can reach you, a URL or mail address; goes into the User-Agent")
     delay_s: float = _setting(1.0, "between two requests to one host", unit="s")
     max_crawl_delay_s: float = _setting(120.0, "a longer Crawl-delay is taken as this", unit="s")
     max_retry_after_s: float = _setting(86400.0, "a longer Retry-After is taken as this", unit="s")
@@ -61,20 +61,22 @@ class Settings:
     backoff_after: int = _setting(3, "connection failures in a row before a host rests (429 and 503: at once)")
     backoff_forgive_s: float = _setting(1800.0, "errors older than this are forgiven", unit="s")
     robots_ttl_s: float = _setting(86400.0, "how long a robots.txt is believed", unit="s")
-    robots_error_ttl_s: float = _setting(3600.0, "how long an origin with an unreachable robots.txt is left alone", unit="s")
+    robots_error_ttl_s: float = _setting(3600.0, "rest of an origin whose robots.txt cannot be had", unit="s")
     ignore_robots: bool = _setting(False, "only for `geocrawl probe`, typed by a person")
     max_attempts: int = _setting(3, "tries of one URL before it is given up")
     retry_first_s: float = _setting(600.0, "wait before the second try, doubling from then on", unit="s")
 
     # network
-    proxy: str = _setting("", "HTTP proxy for all requests, http://[user:password@]host:port; or http_proxy/https_proxy", secret=True)
+    proxy: str = _setting(
+        "", "HTTP proxy, http://[user:password@]host:port; else http_proxy and https_proxy", secret=True
+    )
     allow_private: bool = _setting(False, "also ask loopback, private and link-local addresses")
     connect_timeout_s: float = _setting(10.0, "to connect", unit="s")
     read_timeout_s: float = _setting(30.0, "between two pieces of an answer", unit="s")
     total_timeout_s: float = _setting(30.0, "for one request, from the name look-up to the last byte", unit="s")
     page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
     probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document, decoded", unit="bytes")
-    robots_body_bytes: int = _setting(500 * 1024, "of a robots.txt that is read (RFC 9309, 2.5: at least 500 KiB)", unit="bytes")
+    robots_body_bytes: int = _setting(500 * 1024, "of a robots.txt, the rest is not read (RFC 9309, 2.5)", unit="bytes")
     max_ratio: float = _setting(200.0, "decoded to sent bytes, past the first MiB")
     ratio_free_bytes: int = _setting(1 * MIB, "decoded bytes before the ratio counts", unit="bytes")
     max_encodings: int = _setting(2, "Content-Encodings stacked on one answer")
