@@ -1,0 +1,115 @@
+"""A service's address, freed of the parameters of any single request, and the request for its capabilities.
+
+Addresses of services are often written by hand or cut from a page's text, so their queries are read with the common
+faults mended: `&amp;` for `&`, a second `?`, a `;` before a request parameter, `&` or `?` left at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote, unquote_plus
+
+from geocrawl.model import Url
+from geocrawl.urls.parameters import load_parameters
+from geocrawl.urls.reading import read_absolute, without_path_session
+
+_LEFT_OVER = re.compile(r"\A(?:\?|amp;)+", re.IGNORECASE)
+_STRAY_SEPARATOR = re.compile(r"[?;]([A-Za-z_]{1,40})=")
+_ADDRESS_WITHIN = re.compile(r":(?://|%2F%2F)|%3A(?://|%2F%2F)", re.IGNORECASE)
+
+
+def query_parameters(url: Url) -> tuple[tuple[str, str], ...]:
+    """Name and value of each part of the query, decoded (`+` is a space), in order; without `=` the value is ''.
+
+    Bytes that are not UTF-8 become U+FFFD: for looking at, not for asking again.
+    """
+    pairs = (part.partition("=") for part in _parts(url.address.partition("?")[2]))
+    return tuple((unquote_plus(name), unquote_plus(value)) for name, _, value in pairs)
+
+
+def endpoint_key(url: Url) -> str:
+    """Identity of the endpoint that a URL speaks to: `host[:port]/path[?name=value&…]`.
+
+    Without scheme, default port, tracking, sessions and the parameters of a request; host and parameter names in
+    lower case, parameters sorted; path and values keep their case.
+    """
+    place = url.identity.partition("?")[0].partition("://")[2]
+    kept = sorted(_decoded(part) for part in _vendor_parts(url))
+    query = "&".join(f"{_encoded(name, '')}={_encoded(value, '/:,.')}" for name, value in kept)
+    return f"{place}?{query}" if query else place
+
+
+def endpoint_address(url: Url) -> Url:
+    """The endpoint to show, export and ask: vendor parameters (`map=`, tokens) in their order and their escaping."""
+    return _with_query(url, _vendor_parts(url))
+
+
+def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = None) -> Url:
+    """The request for the capabilities of the endpoint that a URL speaks to, whatever the URL itself asks for.
+
+    Names are in upper case, since some servers (QGIS Server) fail on others; vendor parameters come first, since some
+    CGI programs read `map=` only there. An address that is a document (`…/wms.xml`) is for the caller to leave alone.
+    """
+    request = [f"SERVICE={quote(service, safe='')}", "REQUEST=GetCapabilities"]
+    if version is not None:
+        request.append(f"VERSION={quote(version, safe='')}")
+    return _with_query(url, [*_vendor_parts(url), *request])
+
+
+# --------------------------------------------------------------------------- parts of a query
+
+
+def _parts(query: str) -> Iterator[str]:
+    """The query's parts as written, faults mended; none is empty."""
+    for part in query.split("&"):
+        part = _LEFT_OVER.sub("", part)
+        if "?" in part or ";" in part:
+            yield from _split_stray(part)
+        elif part:
+            yield part
+
+
+def _split_stray(part: str) -> Iterator[str]:
+    """`map=a.map?service=WMS` and `service=WMS;request=GetMap` in two, and no `?` at the end.
+
+    What a proxy is to ask for (`url=http://host/wms?service=WMS`) stays whole: there the `?` is no mistake.
+    """
+    request, start = load_parameters().request, 0
+    within = _ADDRESS_WITHIN.search(part)
+    for found in _STRAY_SEPARATOR.finditer(part, 0, within.start() if within else len(part)):
+        if found[1].lower() in request:
+            if piece := part[start : found.start()].strip("?"):
+                yield piece
+            start = found.start() + 1
+    if piece := part[start:] if within else part[start:].rstrip("?"):
+        yield piece
+
+
+def _vendor_parts(url: Url) -> list[str]:
+    """The parts of the query that belong to the endpoint, as written."""
+    lists = load_parameters()
+    kept = []
+    for part in _parts(url.address.partition("?")[2]):
+        name, value = _decoded(part)
+        if name and name not in lists.request and not lists.is_noise(name, value):
+            kept.append(part)
+    return kept
+
+
+def _with_query(url: Url, parts: list[str]) -> Url:
+    path = without_path_session(url.address.partition("?")[0][len(url.origin) :])
+    result = read_absolute(url.origin + path + ("?" + "&".join(parts) if parts else ""))
+    if result is None:
+        raise ValueError(f"not an address that was read: {url.address}")
+    return result
+
+
+def _decoded(part: str) -> tuple[str, str]:
+    """Lower-case name and value; bytes that are not UTF-8 (GBK) survive as surrogates, so that they stay distinct."""
+    name, _, value = part.partition("=")
+    return unquote_plus(name, errors="surrogateescape").lower(), unquote_plus(value, errors="surrogateescape")
+
+
+def _encoded(text: str, safe: str) -> str:
+    return quote(text, safe=safe, errors="surrogateescape")

@@ -1,0 +1,129 @@
+"""The part of a URL before its path: host, port, origin and registered domain.
+
+Hosts are read as browsers read them (WHATWG URL standard, sections 3.5 "host parsing" and 3.6 "IPv4 parser"), so that a
+number in any spelling (2130706433, 127.1, 0x7f.1, 0177.0.0.1) is seen to be an address before anybody connects to it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]{0,9}))?")
+# RFC 1035, 2.3.4: labels of at most 63 octets. Underscores and outer hyphens are not in the standard, but exist.
+_DNS_NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
+_MAX_NAME_CHARS = 253
+_MAX_WRITTEN_CHARS = 9 * _MAX_NAME_CHARS  # every character as three escaped bytes
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+
+class Authority(NamedTuple):
+    """What the part between `//` and the path says; user names and passwords in it are dropped."""
+
+    host: str
+    """Lower-case name (IDNA) or literal address; IPv6 without brackets."""
+    origin: str
+    """scheme://host[:port]"""
+    site: str
+
+
+@lru_cache(maxsize=8192)
+def read_authority(scheme: str, text: str) -> Authority | None:
+    """Host, origin and site of `[user[:password]@]host[:port]`; None when it names no host that can be asked."""
+    found = _HOST_AND_PORT.fullmatch(text.rpartition("@")[2])
+    if found is None:
+        return None
+    host = read_host(found[1])
+    port = int(found[2]) if found[2] else _DEFAULT_PORTS[scheme]
+    if host is None or port > 65535:
+        return None
+    origin = f"{scheme}://[{host}]" if ":" in host else f"{scheme}://{host}"
+    if port != _DEFAULT_PORTS[scheme]:
+        origin += f":{port}"
+    return Authority(host, origin, site_of(host))
+
+
+def read_host(text: str) -> str | None:
+    """A host in its one spelling: lower-case name in IDNA (UTS 46), IPv4 dotted, IPv6 compressed without brackets."""
+    if text.startswith("["):
+        return _read_ipv6(text[1:-1])
+    if len(text) > _MAX_WRITTEN_CHARS:
+        return None
+    name: str | None = text.lower()
+    if "%" in text or not text.isascii():
+        name = _to_ascii(text)
+    if name is None:
+        return None
+    name = name.removesuffix(".")
+    if len(name) > _MAX_NAME_CHARS or _DNS_NAME.fullmatch(name) is None:
+        return None
+    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+        return _read_ipv4(name.split("."))
+    return name
+
+
+@lru_cache(maxsize=8192)
+def site_of(host: str) -> str:
+    """Registered domain of a host (`example.co.uk` for `a.b.example.co.uk`) by the public suffix list that comes with
+    the package `publicsuffixlist`; nothing is fetched. The host itself for an address, and when it has none."""
+    if ":" in host or host.rpartition(".")[2].isdigit():
+        return host
+    return _suffixes().privatesuffix(host) or host
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def _to_ascii(text: str) -> str | None:
+    """A name with percent-encoded or non-ASCII characters in IDNA, non-transitional, as browsers send it."""
+    import idna
+
+    try:
+        name = idna.uts46_remap(unquote(text, errors="strict"), std3_rules=False, transitional=False)
+        return ".".join(
+            label if label.isascii() else idna.alabel(label).decode("ascii") for label in name.lower().split(".")
+        )
+    except (idna.IDNAError, UnicodeError):
+        return None
+
+
+def _read_ipv4(parts: list[str]) -> str | None:
+    """WHATWG IPv4 parser: up to four decimal, octal (0…) or hexadecimal (0x…) numbers; the last fills the rest."""
+    numbers = [_read_number(part) for part in parts]
+    if len(parts) > 4 or None in numbers:
+        return None
+    *firsts, last = [n for n in numbers if n is not None]
+    if any(n > 255 for n in firsts) or last >= 256 ** (4 - len(firsts)):
+        return None
+    return str(ipaddress.IPv4Address(sum(n << (24 - 8 * i) for i, n in enumerate(firsts)) + last))
+
+
+def _read_number(text: str) -> int | None:
+    if text.startswith("0x"):
+        digits, base = text[2:], 16
+    else:
+        digits, base = text, 8 if len(text) > 1 and text.startswith("0") else 10
+    try:
+        return int(digits or "0", base)
+    except ValueError:
+        return None
+
+
+def _read_ipv6(text: str) -> str | None:
+    if "%" in text:  # a zone names an interface of this machine: never part of a web address
+        return None
+    try:
+        return ipaddress.IPv6Address(text).compressed
+    except ValueError:
+        return None

@@ -1,0 +1,60 @@
+"""The query parameters that do not name a page or an endpoint: `geocrawl/data/url_parameters.toml`, read once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+# 16 letters and digits of both kinds: PHP, Java and ASP.NET draw 22 to 40; a number of a station or section is shorter.
+_RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_-]{16,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A set of parameter names, lower case, some given by their beginning."""
+
+    exact: frozenset[str]
+    prefixes: tuple[str, ...]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.exact or name.startswith(self.prefixes)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Which names are noise in a page's identity, and which belong to one request of a service."""
+
+    noise: Names
+    session: Names
+    session_if_random: Names
+    request: Names
+
+    def is_noise(self, name: str, value: str) -> bool:
+        """Whether a query parameter says who visits or where from, not what is shown. `name` in any case."""
+        name = name.lower()
+        return name in self.noise or (name in self.session_if_random and _RANDOM.fullmatch(value) is not None)
+
+
+@lru_cache(maxsize=1)
+def load_parameters() -> Parameters:
+    """The lists that come with geocrawl."""
+    import tomllib
+
+    lists = tomllib.loads(resources.files("geocrawl").joinpath("data/url_parameters.toml").read_text("utf-8"))
+    return Parameters(
+        noise=_names([*lists["tracking"], *lists["session"]]),
+        session=_names(lists["session"]),
+        session_if_random=_names(lists["session_if_random"]),
+        request=_names(lists["request"]),
+    )
+
+
+def _names(entries: Sequence[str]) -> Names:
+    lowered = [entry.lower() for entry in entries]
+    return Names(
+        exact=frozenset(e for e in lowered if not e.endswith("*")),
+        prefixes=tuple(e[:-1] for e in lowered if e.endswith("*")),
+    )

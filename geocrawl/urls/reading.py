@@ -1,0 +1,212 @@
+"""Reading a URL as browsers do (WHATWG URL standard) into its two texts: the address to ask and the identity.
+
+The *address* keeps the site's own escaping byte for byte; only what cannot stand in a request line is escaped (space,
+control characters, `"`, `<`, `>`, and non-ASCII as UTF-8), and case of scheme and host, default port, dot segments,
+user name, and fragment are gone.
+
+The *identity* is the same for two spellings of one page. Beyond the address:
+- percent-encoding is uniform (RFC 3986, 6.2.2): unreserved characters decoded, the rest upper case, characters that
+  RFC 3986 does not allow (`|`, `[`, `{`, a lone `%` …) encoded; reserved ones stay as written, since `%2F` is not `/`;
+- tracking parameters and session ids are dropped (`data/url_parameters.toml`; ASP.NET's `/(S(…))/` too), and so are an
+  empty query and empty parts of one;
+- the query is sorted when every part is name=value and no name stands twice: such a query is read by name. Any other
+  may be read by position and keeps its order.
+What a URL cannot prove stays distinct: http and https, with and without `www.`, `/` and `/index.html` (often one page,
+but not on every server, and a page lost costs more than one fetched twice), `+` and `%20`.
+
+A link is joined with its base by cutting strings, then read by one cached function of the absolute text. Navigation
+repeats on every page of a site, so most links of a page cost a look-up, whatever page they stand on.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from geocrawl.model import Url
+from geocrawl.urls.hosts import read_authority
+from geocrawl.urls.parameters import load_parameters
+
+MAX_TEXT_CHARS = 65_536
+"""Longer texts are no addresses: no server reads a request line of that length (most stop at 8 KiB)."""
+_MAX_CACHED_CHARS = 1024
+
+_UNSAFE = re.compile(r"[^\x21\x23-\x3b\x3d\x3f-\x7e]")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_ABSOLUTE = re.compile(r"(https?):[/\\]*([^/\\?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)
+_C0_AND_SPACE = "".join(map(chr, range(0x21)))
+
+# Paths and queries of these alone are canonical as they stand, dot segments aside: the way most links take.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_~!$&'*+,=:@/.-]*")
+_PLAIN_QUERY = re.compile(r"[A-Za-z0-9_~!$&'()*+,;=:@/?.-]*")
+_UNEVEN_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/.-]")
+_UNEVEN_IN_QUERY = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/?.-]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
+_PATH_PARAMETER = re.compile(r";[A-Za-z0-9_]{1,60}=[^/;]*")
+_DOTNET_SESSION = re.compile(r"/\((?:[A-Z]\([A-Za-z0-9_-]{16,1024}\))+\)(?=/|\Z)")  # cookieless ASP.NET: /(S(…))/
+
+
+def read_url(text: str, base: Url | str | None = None) -> Url | None:
+    """The URL that a link's text means on a page at `base`.
+
+    None for what is not http or https, names no host, or is relative without a base; never raises, whatever the text.
+    """
+    if len(text) > MAX_TEXT_CHARS:
+        return None
+    if not text.startswith(("http://", "https://")):
+        joined = _join(_mend(text), base)
+        if joined is None:
+            return None
+        text = joined
+    return _read_cached(text) if len(text) <= _MAX_CACHED_CHARS else read_absolute(text)
+
+
+def read_absolute(text: str) -> Url | None:
+    """The URL of a text that names its scheme; None when it is malformed or not http or https."""
+    if _UNSAFE.search(text):
+        text = _mend(text)
+    found = _ABSOLUTE.match(text)
+    if found is None:
+        return None
+    scheme = found[1].lower()
+    authority = read_authority(scheme, found[2])
+    if authority is None:
+        return None
+    host, origin, site = authority
+    path, query = _address_path(found[3]), found[4]
+    address = f"{origin}{path}" if query is None else f"{origin}{path}?{query}"
+    identity = origin + canonical_path(path)
+    if query:
+        query = canonical_query(query)
+        if query:
+            identity = f"{identity}?{query}"
+    return Url(address if identity == address else identity, address, scheme, host, origin, site)
+
+
+@lru_cache(maxsize=16_384)
+def _read_cached(text: str) -> Url | None:
+    return read_absolute(text)
+
+
+# --------------------------------------------------------------------------- from a link's text to an absolute one
+
+
+def _mend(text: str) -> str:
+    """Only printable ASCII is left: outer white space, tabs and line ends removed as browsers do, the rest escaped."""
+    if not _UNSAFE.search(text):
+        return text
+    text = text.strip(_C0_AND_SPACE).replace("\t", "").replace("\n", "").replace("\r", "")
+    if not text.isascii():  # halves of surrogate pairs, from a script's escapes, join or become U+FFFD
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
+
+
+def _join(text: str, base: Url | str | None) -> str | None:
+    """The absolute text of a mended reference (RFC 3986, 5.2, with the browsers' leniency for `\\` and `http:path`)."""
+    if isinstance(base, str):
+        base = read_url(base)
+    if scheme := _SCHEME.match(text):
+        name, rest = scheme[1].lower(), text[scheme.end() :]
+        if name not in ("http", "https"):
+            return None
+        if base is None or base.scheme != name or rest[:1] in ("/", "\\"):
+            return text
+        text = rest
+    if base is None:
+        return None
+    if not text or text[0] == "#":
+        return base.address
+    if text[0] in "/\\":
+        return f"{base.scheme}:{text}" if text[1:2] in ("/", "\\") else base.origin + text
+    page = base.address.partition("?")[0]
+    return page + text if text[0] == "?" else page[: page.rindex("/") + 1] + text
+
+
+# --------------------------------------------------------------------------- paths and queries
+
+
+def _address_path(path: str) -> str:
+    """A path as it is asked for: backslashes turned, dot segments removed, all else as written."""
+    if "\\" in path:
+        path = path.replace("\\", "/")
+    return remove_dot_segments(path) or "/"
+
+
+def remove_dot_segments(path: str) -> str:
+    """RFC 3986, 5.2.4, on a path that is empty or begins with `/`; `%2e` counts as a dot (WHATWG URL standard)."""
+    if "/." not in path and "/%2" not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")
+    for segment in segments:
+        dots = segment.replace("%2e", ".").replace("%2E", ".") if len(segment) <= 6 else segment
+        if dots == "..":
+            if len(kept) > 1:
+                kept.pop()
+        elif dots != ".":
+            kept.append(segment)
+    if dots in (".", ".."):
+        kept.append("")
+    return "/".join(kept)
+
+
+def canonical_path(path: str) -> str:
+    """An address' path in its one spelling, without session ids. Begins with `/`."""
+    return path if _PLAIN_PATH.fullmatch(path) else canonical_odd_path(path)
+
+
+def canonical_odd_path(path: str) -> str:
+    """`canonical_path` for any path; what the plain ones are spared."""
+    path = _UNEVEN_IN_PATH.sub(_even, path)
+    return remove_dot_segments(without_path_session(path)) or "/"
+
+
+def without_path_session(path: str) -> str:
+    """A path without `;jsessionid=…` and its like, and without ASP.NET's `/(S(…))`."""
+    if ";" in path:
+        path = _PATH_PARAMETER.sub(_drop_session, path)
+    if "/(" in path:
+        path = _DOTNET_SESSION.sub("", path)
+    return path
+
+
+def _drop_session(found: re.Match[str]) -> str:
+    name = found[0][1:].partition("=")[0].lower()
+    return "" if name in load_parameters().session else found[0]
+
+
+def canonical_query(query: str) -> str:
+    """A query in its one spelling: noise dropped, sorted where that cannot change its meaning; may be ''."""
+    if not _PLAIN_QUERY.fullmatch(query):
+        query = _UNEVEN_IN_QUERY.sub(_even, query)
+    is_noise = load_parameters().is_noise
+    parts: list[str] = []
+    names: set[str] = set()
+    by_name = True
+    for part in query.split("&"):
+        name, equals, value = part.partition("=")
+        if not part or is_noise(name, value):
+            continue
+        parts.append(part)
+        names.add(name.lower())
+        by_name = by_name and bool(name and equals)
+    if by_name and len(names) == len(parts):
+        parts.sort()
+    return "&".join(parts)
+
+
+def _even(found: re.Match[str]) -> str:
+    return _even_text(found[0])
+
+
+@lru_cache(maxsize=1024)
+def _even_text(text: str) -> str:
+    """One escape, or one character that must be one, in its canonical form."""
+    if len(text) == 1:
+        return f"%{ord(text):02X}"
+    character = chr(int(text[1:], 16))
+    return character if character in _UNRESERVED else text.upper()

@@ -1,0 +1,103 @@
+"""Trap guards: addresses that a site makes without end. They go by the URL and today's date, never by arrival.
+
+How many queries a path and how many pages a host may have is counted in the store; `query_group` is what it counts by.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from geocrawl.model import Url
+from geocrawl.settings import Settings
+
+# Words of calendars, whole words only, in path or query. Chinese and Japanese ones in the identity's escapes:
+# 日历 日曆 日程 カレンダー.
+_CALENDAR = re.compile(
+    r"(?<![a-z])(?:calend[ae]rs?|kalend[ae]r|calendario|calendari|calendrier|kalendarz|kalendar|agenda|events?|eventos|eventi|"
+    r"evenements?|veranstaltung(?:en|skalender)?|termine|terminkalender|wydarzenia|evenementen)(?![a-z])|"
+    r"%e6%97%a5%e5%8e%86|%e6%97%a5%e6%9b%86|%e6%97%a5%e7%a8%8b|%e3%82%ab%e3%83%ac%e3%83%b3%e3%83%80%e3%83%bc"
+)
+# 2031-05 and 2031/5/17 (1800 to 2999), 203105 and 20310517 (1900 to 2099: most numbers are no dates), 5-2031, 17.5.2031
+_YEAR_FIRST = re.compile(r"(?<!\d)(1[89]\d\d|2\d\d\d)[-/_.](\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"(?<!\d)(19\d\d|20\d\d)(0[1-9]|1[0-2])(?:[0-3]\d)?(?!\d)")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})[-/_.](1[89]\d\d|2\d\d\d)(?!\d)")
+_YEAR = re.compile(r"1[89]\d\d|2\d\d\d")
+_MONTH = re.compile(r"0?[1-9]|1[0-2]")
+_YEAR_NAMES = ("year", "yr", "yyyy", "y", "jahr", "annee", "ano", "anno", "jaar", "rok", "nian", "cal_year")
+_MONTH_NAMES = ("month", "mon", "mm", "m", "monat", "mois", "mes", "mese", "maand", "miesiac", "yue", "cal_month")
+_MAX_EXAMINED_CHARS = 4096
+
+
+def query_group(url: Url) -> str:
+    """What addresses that differ only in their query have in common: `host[:port]/path`."""
+    return url.identity.partition("?")[0].partition("://")[2]
+
+
+class TrapGuard:
+    """Refuses addresses that look made without end."""
+
+    def __init__(self, settings: Settings, today: datetime.date) -> None:
+        self._max_chars = settings.max_url_chars
+        self._max_repeats = settings.max_segment_repeats
+        self._max_months = 12 * settings.calendar_years
+        self._this_month = _months(today.year, today.month)
+
+    def reason(self, url: Url) -> str:
+        """'trap:long', 'trap:repeat', 'trap:calendar', or '' for an address that may be visited."""
+        if len(url.address) > self._max_chars:
+            return "trap:long"
+        path, _, query = url.identity[len(url.origin) :].lower()[:_MAX_EXAMINED_CHARS].partition("?")
+        if self._repeats(path):
+            return "trap:repeat"
+        if self._far_date(path, query):
+            return "trap:calendar"
+        return ""
+
+    def _repeats(self, path: str) -> bool:
+        """Whether one segment stands `max_segment_repeats` times, side by side or in turn with others, as it does where
+        relative links lead ever deeper. Numbers are left out: 11/11/11 is a date, 0/0/0 a tile."""
+        if path.count("/") < self._max_repeats:
+            return False
+        segments = path[1:].removesuffix("/").split("/")
+        if len(segments) - len(set(segments)) + 1 < self._max_repeats:
+            return False
+        return any(n >= self._max_repeats and not segment.isdigit() for segment, n in Counter(segments).items())
+
+    def _far_date(self, path: str, query: str) -> bool:
+        """Whether this is a calendar's page and every date in its URL is further off than `calendar_years`."""
+        if _YEAR.search(path) is None and _YEAR.search(query) is None:
+            return False
+        year, month = _named_month(query)
+        if not (year and month) and _CALENDAR.search(path) is None and _CALENDAR.search(query) is None:
+            return False
+        dates = [*_written_months(path), *_written_months(query)]
+        if year:
+            dates.append(_months(year, month) if month else self._nearest_month(year))
+        return bool(dates) and all(abs(date - self._this_month) > self._max_months for date in dates)
+
+    def _nearest_month(self, year: int) -> int:
+        return min(max(self._this_month, _months(year, 1)), _months(year, 12))
+
+
+def _months(year: int, month: int) -> int:
+    """Months since the year 0: what distances are counted in."""
+    return 12 * year + min(max(month, 1), 12) - 1
+
+
+def _named_month(query: str) -> tuple[int, int]:
+    """(year, month) that parameters of these names give; 0 for one that is not given or no number."""
+    values = dict(part.partition("=")[::2] for part in query.split("&")) if query else {}
+    year = next((values[name] for name in _YEAR_NAMES if name in values), "")
+    month = next((values[name] for name in _MONTH_NAMES if name in values), "")
+    return int(year) if _YEAR.fullmatch(year) else 0, int(month) if _MONTH.fullmatch(month) else 0
+
+
+def _written_months(text: str) -> Iterator[int]:
+    """The months of all dates that stand in a text."""
+    for found in (*_YEAR_FIRST.finditer(text), *_COMPACT.finditer(text)):
+        yield _months(int(found[1]), int(found[2]))
+    for found in _YEAR_LAST.finditer(text):
+        yield _months(int(found[2]), int(found[1]))
