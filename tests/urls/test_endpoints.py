@@ -6,6 +6,7 @@ import csv
 import sys
 from collections import defaultdict
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import assume, given
@@ -112,13 +113,13 @@ _request = st.dictionaries(
 
 @given(_pairs, _request, st.randoms(use_true_random=False))
 def test_a_key_does_not_depend_on_order_case_or_request(
-    vendor: dict[str, str], request: dict[str, str], random: object
+    vendor: dict[str, str], request: dict[str, str], random: Random
 ) -> None:
     plain = "&".join(f"{name}={value}" for name, value in vendor.items())
     mixed = [f"{name.upper()}={value}" for name, value in vendor.items()] + [
         f"{name}={value}" for name, value in request.items()
     ]
-    random.shuffle(mixed)  # type: ignore[attr-defined]
+    random.shuffle(mixed)
     assert endpoint_key(url("http://a.org/ows?" + plain)) == endpoint_key(url("https://A.org/ows?" + "&".join(mixed)))
 
 

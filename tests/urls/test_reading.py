@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -226,9 +227,9 @@ def test_no_printable_character_of_a_query_is_changed_in_the_address(query: str)
 @given(
     st.dictionaries(st.text("abcdef", min_size=1, max_size=4), st.text("xyz012%", max_size=4), max_size=6), st.randoms()
 )
-def test_the_order_of_named_parameters_does_not_matter(parameters: dict[str, str], random: object) -> None:
+def test_the_order_of_named_parameters_does_not_matter(parameters: dict[str, str], random: Random) -> None:
     parts = [f"{name}={value}" for name, value in parameters.items()]
-    shuffled = sorted(parts, key=lambda _: random.random())  # type: ignore[attr-defined]
+    shuffled = sorted(parts, key=lambda _: random.random())
     assert url("http://a.org/?" + "&".join(parts)).identity == url("http://a.org/?" + "&".join(shuffled)).identity
 
 
