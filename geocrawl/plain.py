@@ -1,0 +1,38 @@
+"""Strangers' text on its way to a person: titles, reasons and addresses come from the web and may hold anything.
+
+Every text of the web that is printed, logged or exported goes through `plain`, so that none can move the cursor, change
+the terminal's title, turn the reading direction of what follows, or break a line.
+"""
+
+from __future__ import annotations
+
+import re
+
+# ECMA-48 sequences as a whole, so that no "[31m" is left of them. Strings (OSC, DCS …) are bounded: one that is never
+# ended loses its introducer only.
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,1024}(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]{0,8}[0-~]"
+)
+# Controls that are no white space; zero-width space and byte order mark; marks, embeddings, overrides and isolates of
+# the bidirectional algorithm (Unicode UAX 9); annotation and tag characters. Joiners stay: scripts need them.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    """One line of `text` without control, bidirectional and other invisible characters, white space folded.
+
+    Halves of surrogate pairs become U+FFFD. More than `limit` characters (None: no limit) are cut and end in '…'.
+    """
+    if not (text.isascii() and text.isprintable()):
+        text = _INVISIBLE.sub("", _SEQUENCE.sub("", text))
+        text = _SURROGATE.sub("\ufffd", text)
+    text = " ".join(text.split())
+    if limit is not None and len(text) > limit:
+        return text[: max(limit - 1, 0)].rstrip() + "…"
+    return text
