@@ -1,0 +1,44 @@
+"""What every reader of this room hands back, and the bounds that hold for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MAX_TEXT_CHARS = 200_000
+MAX_TITLE_CHARS = 500
+MAX_ANCHOR_CHARS = 300
+MAX_CONTEXT_CHARS = 200
+"""Half of it before the link, half behind."""
+MAX_HREF_CHARS = 8_000
+"""Longer ones are data or scripts; `urls` drops far shorter ones, but only after having parsed them."""
+
+
+class RawLink(NamedTuple):
+    """A link as the page writes it, before its address is read."""
+
+    href: str
+    where: str
+    anchor: str = ""
+    context: str = ""
+    rel: str = ""
+
+
+@dataclass(slots=True)
+class Content:
+    """What a page says, its addresses not yet read."""
+
+    title: str = ""
+    text: str = ""
+    links: list[RawLink] = field(default_factory=list)
+    base: str = ""
+    """`<base href>`, '' when there is none."""
+    robots: str = ""
+    """Directives of meta robots, joined by ', '."""
+    language: str = ""
+    xml_root: str = ""
+
+
+def fold(text: str, limit: int) -> str:
+    """`text` with runs of white space made one space, at most `limit` characters."""
+    return " ".join(text.split())[:limit].rstrip()

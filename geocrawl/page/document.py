@@ -1,0 +1,109 @@
+"""The way into the room: an answer of a web server becomes a `Document`."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from geocrawl.model import Document, Link, Page, Url
+from geocrawl.page.content import MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
+from geocrawl.page.encoding import UTF_8, Decoded, decode, header_charset
+from geocrawl.page.html import read_html, refresh_target
+from geocrawl.page.robots import read_directives
+from geocrawl.page.sniff import Form, is_binary, text_form
+from geocrawl.page.xml import read_xml
+from geocrawl.urls import read_url
+
+MAX_GUNZIP_BYTES = 5 * 1024 * 1024
+"""Of a page that is a gzip file (sitemap.xml.gz); the rest is not read."""
+_GZIP_MAGIC = b"\x1f\x8b"
+_PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
+
+
+class PageReader:
+    """Understands pages. Holds settings only, so one serves all workers."""
+
+    def __init__(self, *, respect_nofollow: bool = False, max_links: int = 20_000) -> None:
+        """`respect_nofollow` drops links marked rel=nofollow; of a page's links the first `max_links` are read."""
+        self._respect_nofollow = respect_nofollow
+        self._max_links = max_links
+
+    def read(self, page: Page, *, depth: int) -> Document:
+        """What `page` says and where it leads; an empty Document for what is no text. Never raises.
+
+        Text is bounded at 200,000 characters, titles at 500, anchors at 300, contexts at 200. A redirect that was not
+        followed has one link, its target. With a nofollow directive of the page there are no links.
+        """
+        if page.location is not None:
+            return _document(page, depth, UTF_8.name, Content(), (Link(page.location, where="redirect"),))
+        body = _gunzip(page.body)
+        if is_binary(body, page.content_type):
+            return _document(page, depth, "", Content())
+        decoded = decode(body, header_charset(page.headers.get("content-type", "")))
+        content = self._content(decoded, page.content_type)
+        if refresh := refresh_target(page.headers.get("refresh", "")):
+            content.links.insert(0, RawLink(refresh, "meta-refresh"))
+        links = tuple(self._links(content, page.final, decoded.encoding.codec))
+        return _document(page, depth, decoded.encoding.name, content, links)
+
+    def _content(self, decoded: Decoded, content_type: str) -> Content:
+        form = text_form(decoded.text, content_type)
+        if form is Form.XML:
+            content = read_xml(decoded.text, max_links=self._max_links)
+            if content is not None:
+                return content
+        if form is Form.TEXT:
+            return Content(text=decoded.text[:MAX_TEXT_CHARS])
+        return read_html(decoded.text, decoded.encoding.codec, max_links=self._max_links)
+
+    def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
+        """The content's links with their addresses read; those that name no page are left out."""
+        base = (read_url(content.base, final) if content.base else None) or final
+        for href, where, anchor, context, rel in content.links:
+            if self._respect_nofollow and "nofollow" in rel.lower().split():
+                continue
+            if not href and where != "form":  # a form without action asks its own page
+                continue
+            if len(href) > MAX_HREF_CHARS:
+                continue
+            url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
+            if url is not None:
+                yield Link(url, anchor, context, rel, where)
+
+
+def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:
+    robots = read_directives(content.robots, page.headers.get("x-robots-tag", ""))
+    followed = not robots.nofollow or page.location is not None
+    return Document(
+        url=page.final,
+        depth=depth,
+        status=page.status,
+        content_type=page.content_type,
+        encoding=encoding,
+        title=content.title,
+        text=content.text,
+        links=links if followed else (),
+        nofollow=robots.nofollow,
+        noindex=robots.noindex,
+        language=content.language or page.headers.get("content-language", "").partition(",")[0].strip().lower()[:35],
+        xml_root=content.xml_root,
+    )
+
+
+def _gunzip(body: bytes) -> bytes:
+    """What a gzip file holds, as far as it is whole and within bounds; other bodies as they are."""
+    if not body.startswith(_GZIP_MAGIC):
+        return body
+    try:
+        return zlib.decompressobj(wbits=31).decompress(body, MAX_GUNZIP_BYTES)
+    except zlib.error:
+        return body
+
+
+def _with_query_in(href: str, codec: str) -> str:
+    """`href` with its query in the page's encoding, as browsers send it (URL standard, 4.1: encoding of a document)."""
+    if codec == UTF_8.codec or codec.startswith("utf-16"):
+        return href
+    path, mark, query = href.partition("?")
+    return path + mark + quote(query, safe=_PRINTABLE_ASCII, encoding=codec, errors="xmlcharrefreplace")

@@ -1,0 +1,277 @@
+"""HTML to `Content`: one walk over the tree gives title, text, links, forms and what stands next to them.
+
+The walk keeps one list of text fragments in document order. A link remembers where in it its anchor begins and ends,
+so its anchor and the words around it are slices of that list and nothing is read twice. Boundaries of blocks stand in
+the list as separators: the context of a link stops there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+
+from geocrawl.page.content import (
+    MAX_ANCHOR_CHARS,
+    MAX_CONTEXT_CHARS,
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+    Content,
+    RawLink,
+    fold,
+)
+from geocrawl.page.flatten import BLOCKS, CELLS, flatten
+from geocrawl.page.forms import FormReader
+
+_UNREAD = frozenset(["script", "style", "title", "template", "iframe", "noframes", "noembed"])
+"""Elements whose content is no text of the page. `noscript` is not among them: it is meant for readers like us."""
+_BOUNDARY = "\x1e"
+"""A fragment of its own where a block begins or ends: the record separator of ASCII, which folds to a space."""
+_MAX_FRAGMENTS = 60
+"""Fragments looked at for one anchor or one side of a context, however short they are."""
+_REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
+_REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
+_DEAD_REL_NAMES = (
+    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
+    "preload prefetch prerender modulepreload preconnect dns-prefetch manifest pingback edituri wlwmanifest "
+    "shortcut import"
+)
+_DEAD_RELS = frozenset(_DEAD_REL_NAMES.split())
+"""`<link>` relations that lead to no page."""
+_ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
+
+
+def read_html(html: str, codec: str, *, max_links: int) -> Content:
+    """What `html` says and where it links. `codec` (Python's name) writes the fields of its forms.
+
+    Links beyond `max_links` are dropped; nested or broken markup costs no more than its length (see `flatten`).
+    """
+    tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
+    reader = _Reader(codec, max_links)
+    if tree.root is not None:
+        for node, tag, enters in _walk(tree.root):
+            if enters:
+                reader.enter(node, tag)
+            else:
+                reader.leave(tag)
+    return reader.finish()
+
+
+def refresh_target(content: str) -> str:
+    """The URL in a refresh directive (HTML standard, 4.2.5.3), '' when it names none: it reloads the page."""
+    if not _REFRESH_URL.search(content):
+        return ""
+    match = _REFRESH.match(content)
+    return match[1].strip() if match else ""
+
+
+def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
+    """Each node but comments with its tag, on entering and (elements only) leaving. No recursion, so no depth limit."""
+    ancestors: list[tuple[LexborNode, str]] = []
+    node: LexborNode | None = root
+    while node is not None:
+        tag = node.tag or ""
+        if tag == "-text":
+            yield node, tag, True
+        elif not tag.startswith("-"):
+            yield node, tag, True
+            child = None if tag in _UNREAD else node.first_child
+            if child is not None:
+                ancestors.append((node, tag))
+                node = child
+                continue
+            yield node, tag, False
+        following = node.next if ancestors else None
+        while following is None and ancestors:
+            node, tag = ancestors.pop()
+            yield node, tag, False
+            following = node.next if ancestors else None
+        node = following
+
+
+class _OpenLink:
+    """An `a` whose end has not come yet."""
+
+    __slots__ = ("extras", "href", "rel", "start", "title")
+
+    def __init__(self, href: str, rel: str, title: str, start: int) -> None:
+        self.href, self.rel, self.title, self.start = href, rel, title, start
+        self.extras: list[str] = []
+        """alt and title of images inside."""
+
+
+class _Reader:
+    """Takes the walk's events and gathers the page's content."""
+
+    def __init__(self, codec: str, max_links: int) -> None:
+        self._content = Content()
+        self._codec = codec
+        self._max_links = max_links
+        self._fragments: list[str] = [_BOUNDARY]
+        self._open: list[_OpenLink | None] = []
+        self._spans: list[tuple[int, int, int]] = []
+        """(index of the link, first fragment, fragment after the last): where contexts are cut from."""
+        self._form: FormReader | None = None
+        self._enter = {
+            **{"a": self._a, "area": self._area, "frame": self._frame, "iframe": self._frame, "link": self._link},
+            **{"img": self._img, "meta": self._meta, "base": self._base, "html": self._html, "title": self._title},
+            **{"form": self._form_start, "input": self._input, "select": self._select, "option": self._option},
+        }
+        self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
+
+    def enter(self, node: LexborNode, tag: str) -> None:
+        if tag == "-text":
+            self._fragments.append(node.text_content or "")
+            return
+        if tag in BLOCKS:
+            self._part()
+        elif tag in CELLS:
+            self._fragments.append(" ")
+        handler = self._enter.get(tag)
+        if handler is not None:
+            handler(node)
+
+    def leave(self, tag: str) -> None:
+        handler = self._leave.get(tag)
+        if handler is not None:
+            handler()
+        if tag in BLOCKS:
+            self._part()
+        elif tag in CELLS:
+            self._fragments.append(" ")
+
+    def _part(self) -> None:
+        if self._fragments[-1] != _BOUNDARY:
+            self._fragments.append(_BOUNDARY)
+
+    def finish(self) -> Content:
+        """The content, contexts and text cut from the fragments."""
+        self._end_form()
+        content, links = self._content, self._content.links
+        for index, start, end in self._spans:
+            links[index] = links[index]._replace(context=self._context(start, end))
+        content.text = fold("".join(self._fragments), MAX_TEXT_CHARS)
+        return content
+
+    def _context(self, start: int, end: int) -> str:
+        """The words before and behind a link within its block, half of `MAX_CONTEXT_CHARS` each."""
+        half = MAX_CONTEXT_CHARS // 2 - 1
+        fragments, before, behind = self._fragments, "", ""
+        for fragment in reversed(fragments[max(0, start - _MAX_FRAGMENTS) : start]):
+            if fragment == _BOUNDARY or len(before) > 2 * half:
+                break
+            before = fragment[-2 * half :] + before
+        for fragment in fragments[end : end + _MAX_FRAGMENTS]:
+            if fragment == _BOUNDARY or len(behind) > 2 * half:
+                break
+            behind += fragment[: 2 * half]
+        before = " ".join(before.split())[-half:].lstrip()
+        return f"{before} {fold(behind, half)}".strip()
+
+    def _add(self, link: RawLink) -> None:
+        if len(self._content.links) < self._max_links:
+            self._content.links.append(link)
+
+    # ------------------------------------------------------------------ links
+
+    def _a(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        href = attributes.get("href") or attributes.get("xlink:href") or ""
+        if not href or href.startswith("#"):
+            self._open.append(None)
+            return
+        start, rel, title = len(self._fragments), attributes.get("rel") or "", attributes.get("title") or ""
+        self._open.append(_OpenLink(href, rel, title, start))
+
+    def _a_end(self) -> None:
+        opened = self._open.pop()
+        if opened is None or len(self._content.links) >= self._max_links:
+            return
+        end = len(self._fragments)
+        self._fragments.append("")  # an empty link, too, keeps the boundaries before and behind it apart
+        shown = fold("".join(self._fragments[opened.start : min(end, opened.start + _MAX_FRAGMENTS)]), MAX_ANCHOR_CHARS)
+        self._spans.append((len(self._content.links), opened.start, end))
+        self._add(RawLink(opened.href, "a", _anchor(shown, *opened.extras, opened.title), rel=opened.rel))
+
+    def _img(self, node: LexborNode) -> None:
+        if self._open and (opened := self._open[-1]) and len(opened.extras) < _MAX_FRAGMENTS:
+            attributes = node.attributes
+            opened.extras += (attributes.get("alt") or "", attributes.get("title") or "")
+
+    def _area(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        anchor = _anchor(attributes.get("alt") or "", attributes.get("title") or "")
+        self._add(RawLink(attributes.get("href") or "", "area", anchor, rel=attributes.get("rel") or ""))
+
+    def _frame(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        anchor = _anchor(attributes.get("title") or "", attributes.get("name") or "")
+        self._add(RawLink(attributes.get("src") or "", (node.tag or "").lower(), anchor))
+
+    def _link(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        rel = (attributes.get("rel") or "").lower()
+        if not _DEAD_RELS.intersection(rel.split()):
+            self._add(RawLink(attributes.get("href") or "", "link", _anchor(attributes.get("title") or ""), rel=rel))
+
+    # ------------------------------------------------------------------ the page itself
+
+    def _meta(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        content = attributes.get("content") or ""
+        if (attributes.get("name") or "").strip().lower() in _ROBOTS_NAMES:
+            self._content.robots = f"{self._content.robots}, {content}"
+        elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+            self._add(RawLink(refresh_target(content), "meta-refresh"))
+
+    def _base(self, node: LexborNode) -> None:
+        self._content.base = self._content.base or node.attributes.get("href") or ""
+
+    def _html(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        self._content.language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip().lower()[:35]
+
+    def _title(self, node: LexborNode) -> None:
+        self._content.title = self._content.title or fold(node.text(), MAX_TITLE_CHARS)
+
+    # ------------------------------------------------------------------ forms
+
+    def _form_start(self, node: LexborNode) -> None:
+        self._end_form()
+        self._form = FormReader(node.attributes)
+
+    def _form_end(self) -> None:
+        """A form without fields stays open: in tables the parser closes it at once and its fields follow."""
+        if self._form and self._form.has_fields:
+            self._end_form()
+
+    def _end_form(self) -> None:
+        if self._form and self._form.is_get:
+            self._add(RawLink(self._form.href(self._codec), "form", fold(self._form.name, MAX_ANCHOR_CHARS)))
+        self._form = None
+
+    def _input(self, node: LexborNode) -> None:
+        if self._form:
+            self._form.input(node.attributes)
+
+    def _select(self, node: LexborNode) -> None:
+        if self._form:
+            self._form.select(node.attributes)
+
+    def _option(self, node: LexborNode) -> None:
+        if self._form:
+            self._form.option(node.attributes, node.text())
+
+    def _select_end(self) -> None:
+        if self._form:
+            self._form.end_select()
+
+
+def _anchor(*parts: str) -> str:
+    """The parts that say something new, in order."""
+    anchor = ""
+    for part in parts:
+        if part and (words := fold(part, MAX_ANCHOR_CHARS)) not in anchor:
+            anchor = f"{anchor} {words}" if anchor else words
+    return anchor[:MAX_ANCHOR_CHARS].rstrip()

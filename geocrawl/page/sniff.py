@@ -1,0 +1,60 @@
+"""What an answer is, by its beginning rather than by its label: HTML comes as text or octet-stream, XML as HTML."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+_BINARY_TYPES = ("image/", "audio/", "video/", "font/")
+_MAGIC = (b"%PDF", b"PK\x03\x04", b"\x1f\x8b", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ")
+"""Formats that may keep a NUL away from their beginning for long; the others show one at once."""
+_MARKUP = re.compile(rb"\s*<[!?a-zA-Z]")
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+
+# Before the root: declaration and instructions, comments, a document type. One at a time, so never quadratic.
+_PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[<>]*(?:\[[^\]]*\]\s*)?>)", re.I | re.S)
+_ROOT = re.compile(r"\s*<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]{0,4000})")
+_HEAD_CHARS = 65_536
+_XML_ROOTS = frozenset({"rss", "rdf", "feed", "urlset", "sitemapindex", "opml", "kml", "opensearchdescription"})
+_XML_ROOT_ENDS = ("capabilities", "metadata", "exceptionreport", "recordsresponse", "recordbyidresponse")
+
+
+class Form(StrEnum):
+    """How an answer is read."""
+
+    HTML = "html"
+    XML = "xml"
+    TEXT = "text"
+    BINARY = "binary"
+
+
+def is_binary(body: bytes, content_type: str) -> bool:
+    """Whether `body` is no text at all: by its type, its first bytes, or NULs before any markup."""
+    if content_type.startswith(_BINARY_TYPES) and content_type != "image/svg+xml":
+        return True
+    if _MARKUP.match(body) or body.startswith(_WIDE_MARKS):
+        return False
+    return body.startswith(_MAGIC) or b"\0" in body[:1024]
+
+
+def text_form(text: str, content_type: str) -> Form:
+    """How decoded text is read. Its own beginning counts more than `content_type`."""
+    head = text[:_HEAD_CHARS].lstrip("\ufeff")
+    if not head.lstrip().startswith("<"):
+        return Form.HTML if "html" in content_type and "<" in head else Form.TEXT
+    declared = head.lstrip().startswith("<?xml")
+    name, attributes = _root(head)
+    if name == "html" or not name:
+        return Form.HTML
+    if declared or "xml" in content_type or name in _XML_ROOTS or name.endswith(_XML_ROOT_ENDS):
+        return Form.XML
+    return Form.XML if "xmlns" in attributes and name != "svg" else Form.HTML
+
+
+def _root(head: str) -> tuple[str, str]:
+    """Local name of the first element, lower case, and what stands in its tag; ('', '') when there is none."""
+    position = 0
+    while prolog := _PROLOG.match(head, position):
+        position = prolog.end()
+    root = _ROOT.match(head, position)
+    return (root[1].lower(), root[2]) if root else ("", "")
