@@ -1,0 +1,123 @@
+"""Settings for people: the rows of `geocrawl config show`, and the page docs/settings.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from geocrawl.config.names import Setting, settings_by_name, site_settings_by_name
+from geocrawl.settings import Settings
+
+
+class Row(NamedTuple):
+    """One setting as it is in force."""
+
+    name: str
+    value: object
+    """Durations and sizes as people write them; secrets masked."""
+    origin: str
+    unit: str
+    """What it takes: duration, size, pages, text …"""
+    help: str
+
+
+_PAGE = """\
+# Settings
+
+This page is printed from `geocrawl/settings.py` (`python -m geocrawl.config > docs/settings.md`); do not edit it.
+
+A setting has one name in three spellings: `--max-pages` on the command line (where the command has the option),
+`GEOCRAWL_MAX_PAGES` in the environment, `max_pages` in a file. The first of these that names it wins:
+
+1. the option
+2. the environment
+3. `./geocrawl.toml`
+4. the user's file, `~/.config/geocrawl/config.toml` (under `$XDG_CONFIG_HOME` when that is set)
+5. `/etc/geocrawl/config.toml`
+6. the default
+
+`geocrawl config show` prints every value and where it came from; `geocrawl config check FILE` names what is wrong in a
+file. Unknown names are errors. An empty variable counts as not set. A relative path in a file is meant from that file's
+folder.
+
+- *duration*: seconds, or text with units: `90`, `500ms`, `10m`, `1h30m`, `2d`, `1w`
+- *size*: bytes, or text with a unit: `500k` (1,000 each), `5MiB` (1,048,576 each)
+
+```toml
+max_pages = 20000
+delay = "2s"
+contact = "https://www.example.org/our-crawler"
+
+[set]
+"gws.lambda" = 0.7
+
+[sites."maps.example.org"]
+user = "reader"
+password = "…"
+max_body = "20MiB"
+```
+
+In the environment the constants of strategies are one variable: `GEOCRAWL_SET="gws.lambda=0.7,gws.drop_zero=true"`.
+Users and passwords, of a site or in a proxy's address, are read from the environment or a file, never from an option.
+
+## All settings
+
+| name | takes | default | meaning |
+|---|---|---|---|
+{settings}
+
+## Settings of one host
+
+In a file, under `[sites."HOST"]`.
+
+| name | takes | default | meaning |
+|---|---|---|---|
+{sites}
+"""
+
+
+def rows(settings: Settings, origins: Mapping[str, str]) -> list[Row]:
+    """All settings, then the constants of strategies and the settings of hosts that somebody gave."""
+    simple = [s for s in settings_by_name().values() if s.takes != "table"]
+    return [
+        *(_row(s, s.name, getattr(settings, s.field), origins.get(s.name, "default")) for s in simple),
+        *_constant_rows(settings, origins),
+        *_site_rows(settings, origins),
+    ]
+
+
+def markdown() -> str:
+    """The text of docs/settings.md."""
+    return _PAGE.format(
+        settings="\n".join(_lines(settings_by_name().values())),
+        sites="\n".join(_lines(site_settings_by_name().values())),
+    )
+
+
+def _constant_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
+    for key, value in sorted(settings.set.items()):
+        yield Row(f"set.{key}", value, origins.get(f"set.{key}", "default"), "", "constant of a strategy")
+
+
+def _site_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
+    for host, site in sorted(settings.sites.items()):
+        for setting in site_settings_by_name().values():
+            name = f'sites."{host}".{setting.name}'
+            if name in origins:
+                yield _row(setting, name, getattr(site, setting.field), origins[name])
+
+
+def _row(setting: Setting, name: str, value: object, origin: str) -> Row:
+    return Row(name, setting.show(value), origin, setting.takes, setting.help)
+
+
+def _lines(settings: Iterable[Setting]) -> Iterator[str]:
+    for setting in settings:
+        default = "" if setting.default in ("", {}) else f"`{_spelled(setting)}`"
+        text = setting.help.replace("|", "\\|").replace("<", "&lt;")
+        yield f"| `{setting.name}` | {setting.takes} | {default} | {text} |"
+
+
+def _spelled(setting: Setting) -> str:
+    value = setting.show(setting.default)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,171 @@
+"""What options, environment and files give: each a list of `Given` values and a list of problems, checked one by one.
+
+A value is checked where it stands, also when a stronger source overrides it: a wrong line in a file is found today, not
+on the day the option is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geocrawl.config import values
+from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
+from geocrawl.config.places import sqlite_path
+from geocrawl.errors import GeocrawlError
+
+ENVIRONMENT_PREFIX = "GEOCRAWL_"
+_NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
+_PATHS = {"db", "stop_rules"}
+
+Key = tuple[str, ...]
+"""('max_pages',), ('set', 'gws.lambda') or ('sites', 'maps.example.org', 'user')."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place that gives values."""
+
+    origin: str
+    """'option', 'environment GEOCRAWL_X' is made of the name, or the file's path."""
+    values: dict[Key, tuple[object, str]] = field(default_factory=dict)
+    """Each with where it came from."""
+    problems: list[str] = field(default_factory=list)
+
+
+def from_options(options: Mapping[str, object]) -> Source:
+    """What was typed. None counts as not given."""
+    source = Source("option")
+    for name, value in options.items():
+        shown = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if name == "set" and isinstance(value, Mapping):
+            _read_set(source, value, shown, "option")
+        elif name == "proxy" and values.has_credentials(str(value)):
+            source.problems.append(
+                f"{shown}: a user and password on the command line are seen by everyone on this machine: "
+                "put them into GEOCRAWL_PROXY or a configuration file"
+            )
+        else:
+            _read_simple(source, name, value, shown, "option")
+    return source
+
+
+def from_environment(environ: Mapping[str, str]) -> Source:
+    """GEOCRAWL_<NAME>; one that is empty counts as not given."""
+    source = Source("environment")
+    for variable in sorted(environ):
+        text = environ[variable]
+        if not variable.startswith(ENVIRONMENT_PREFIX) or variable in _NOT_SETTINGS or not text:
+            continue
+        name, origin = variable.removeprefix(ENVIRONMENT_PREFIX).lower(), f"environment {variable}"
+        if name == "set":
+            pairs = (part.partition("=") for part in text.split(",") if part.strip())
+            _read_set(source, {key.strip(): value.strip() for key, _, value in pairs}, variable, origin)
+        elif name == "sites":
+            source.problems.append(f"{variable}: settings of single hosts are read from a configuration file only")
+        else:
+            _read_simple(source, name, text, variable, origin)
+    return source
+
+
+def from_file(file: Path) -> Source:
+    """What a TOML file gives; an absent one gives nothing."""
+    import tomllib
+
+    source = Source(str(file))
+    try:
+        table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return source
+    except OSError as error:
+        source.problems.append(f"{file}: cannot be read: {error.strerror or error}")
+        return source
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        source.problems.append(f"{file}: not TOML: {error}")
+        return source
+    for name, value in table.items():
+        if name in ("set", "sites"):
+            _read_table(source, file, name, value)
+        else:
+            _read_simple(source, name, _beside(file, name, value), f"{file}: {name}", str(file))
+    return source
+
+
+def _read_table(source: Source, file: Path, name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        source.problems.append(f"{file}: {name}: expected a table, [{name}]")
+    elif name == "set":
+        _read_set(source, dict(_flat(value)), f"{file}: [set]", str(file))
+    else:
+        for host, settings in value.items():
+            _read_site(source, host, settings, f'{file}: [sites."{host}"]', str(file))
+
+
+def _read_simple(source: Source, name: str, value: object, shown: str, origin: str) -> None:
+    known = settings_by_name()
+    if name not in known or known[name].takes == "table":
+        source.problems.append(f"{shown}: no such setting{nearest(name, known)}")
+        return
+    _read_one(source, known[name], (name,), value, shown, origin)
+
+
+def _read_one(source: Source, setting: Setting, key: Key, value: object, shown: str, origin: str) -> None:
+    try:
+        source.values[key] = (setting.read(value), origin)
+    except ValueError as error:
+        source.problems.append(f"{shown} = {_quoted(setting, value)}: expected {error}")
+
+
+def _read_set(source: Source, table: Mapping[object, object], shown: str, origin: str) -> None:
+    """Constants of strategies: the strategy knows its own and refuses others."""
+    for key, value in table.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if not key or not text or not isinstance(value, str | int | float):
+            source.problems.append(f"{shown}: {key!s} = {value!r}: expected NAME=VALUE, such as gws.lambda=0.7")
+        else:
+            source.values["set", str(key)] = (text, origin)
+
+
+def _read_site(source: Source, host: str, settings: object, shown: str, origin: str) -> None:
+    if not isinstance(settings, Mapping):
+        source.problems.append(f"{shown}: expected a table of settings")
+        return
+    if not host or any(character in host for character in "/@? ") or "://" in host:
+        source.problems.append(f"{shown}: expected a host name, such as maps.example.org")
+        return
+    known = site_settings_by_name()
+    for name, value in settings.items():
+        if name not in known:
+            source.problems.append(f"{shown} {name}: no such setting{nearest(name, known)}")
+        else:
+            _read_one(source, known[name], ("sites", host.lower(), name), value, f"{shown} {name}", origin)
+
+
+def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[object, object]]:
+    """`gws.lambda = 0.7` without quotes is a table in a table: the same name."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield above + key, value
+
+
+def _beside(file: Path, name: str, value: object) -> object:
+    """A relative path in a file is meant from the file's folder, not from where the program happens to run."""
+    if name not in _PATHS or not isinstance(value, str) or not value or value.startswith("~"):
+        return value
+    try:
+        path = sqlite_path(value)
+    except GeocrawlError:
+        return value  # refused when it is used, with a line that says why
+    return str(file.parent / path)
+
+
+def _quoted(setting: Setting, value: object) -> str:
+    """The value as it was given, without what is secret in it."""
+    if setting.secret and isinstance(value, str):
+        return repr(values.without_credentials(value)) if setting.field == "proxy" else "'***'"
+    return repr(value)
