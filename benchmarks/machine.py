@@ -1,0 +1,61 @@
+"""What a figure was measured on: commit, date and the kind of machine; no host name, no paths."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASUREMENTS = ROOT / "docs" / "measurements"
+
+
+def describe() -> dict[str, Any]:
+    """Commit (with '+' when files differ from it), date (UTC), processor, cores, memory in MiB, Python, system."""
+    return {
+        "commit": _commit(),
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "machine": {
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "memory_mib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20,
+            "python": platform.python_version(),
+            "system": platform.system(),
+        },
+    }
+
+
+def write(name: str, figures: dict[str, Any], folder: Path = MEASUREMENTS) -> Path:
+    """Write `figures` with the machine's description to `folder/name.json`; returns the file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({**describe(), **figures}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def shared_folder() -> Path:
+    """Where recorded worlds and answers lie: $GEOCRAWL_SHARED, else `shared` beside the checkout."""
+    return Path(os.environ.get("GEOCRAWL_SHARED") or ROOT.parent / "shared")
+
+
+def _commit() -> str:
+    commit = _git("rev-parse", "--short=12", "HEAD")
+    # What is measured is the package; a figure file written a minute ago does not change it.
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "geocrawl", "benchmarks", "requirements.lock")
+    return commit + ("+" if changed else "")
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

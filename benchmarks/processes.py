@@ -1,0 +1,94 @@
+"""Running one program and reading what it cost, from the kernel's own account of that process alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A program that has ended."""
+
+    exit_code: int
+    """Negative: ended by that signal."""
+    cpu_s: float
+    """User and system time of the process and its threads (wait4), without other processes."""
+    wall_s: float
+    peak_mib: float
+    stdout: str
+    stderr: str
+
+
+class Started:
+    """A program under way."""
+
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="geocrawl-run-"))
+        self._begun = time.monotonic()
+        with (self._folder / "out").open("wb") as out, (self._folder / "err").open("wb") as err:
+            self._process = subprocess.Popen(
+                list(command), stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env and dict(env), cwd=cwd
+            )
+
+    def running(self) -> bool:
+        """Whether it has not ended yet (it stays to be waited for)."""
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    def kill(self) -> None:
+        """SIGKILL: no handler runs, nothing is flushed."""
+        self._process.send_signal(signal.SIGKILL)
+
+    def wait(self, *, limit_s: float | None = None) -> Run:
+        """Its figures once it has ended; killed when it takes longer than `limit_s`."""
+        while limit_s is not None and self.running():
+            if time.monotonic() - self._begun > limit_s:
+                self.kill()
+                break
+            time.sleep(0.02)
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        texts = [(self._folder / name).read_text("utf-8", "replace") for name in ("out", "err")]
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return Run(
+            exit_code=self._process.returncode,
+            cpu_s=round(usage.ru_utime + usage.ru_stime, 3),
+            wall_s=round(time.monotonic() - self._begun, 3),
+            peak_mib=round(usage.ru_maxrss / 1024, 1),
+            stdout=texts[0],
+            stderr=texts[1],
+        )
+
+
+def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, limit_s: float | None = None) -> Run:
+    """Run to the end (or `limit_s`) and return the figures."""
+    return Started(command, env=env).wait(limit_s=limit_s)
+
+
+def checked(command: Sequence[str], *, env: Mapping[str, str] | None = None, accept: Sequence[int] = (0,)) -> Run:
+    """`run`, raising SystemExit with the program's last lines for an exit code that is not accepted."""
+    done = run(command, env=env)
+    if done.exit_code not in accept:
+        raise SystemExit(f"{' '.join(command[:6])} … ended with {done.exit_code}:\n{done.stderr[-2000:]}")
+    return done
+
+
+def geocrawl(*arguments: str) -> list[str]:
+    """The command line of geocrawl in the running environment."""
+    return [sys.executable, "-m", "geocrawl", *arguments]
+
+
+def clean_environment(home: Path, **extra: str) -> dict[str, str]:
+    """An environment without a user's settings: nothing of the machine's own configuration reaches a measurement."""
+    kept = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, "HOME": str(home), **extra}

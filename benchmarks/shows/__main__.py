@@ -1,0 +1,24 @@
+"""`python -m benchmarks.shows` runs all of them at full size; with a NAME only that one: `… worlds --world mixed`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+
+NAMES = ("fresh", "corpus", "status", "bombs", "servers", "kill", "worlds", "bench")
+
+
+def main(arguments: list[str]) -> None:
+    """Run the named measurement with its options, or all."""
+    if arguments and arguments[0] not in NAMES:
+        raise SystemExit(f"usage: python -m benchmarks.shows [{'|'.join(NAMES)} [OPTION]…]")
+    for name in arguments[:1] or NAMES:
+        begun = time.monotonic()
+        print(f"== {name}", flush=True)
+        importlib.import_module(f"benchmarks.shows.{name}").main(arguments[1:])
+        print(f"   {time.monotonic() - begun:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
