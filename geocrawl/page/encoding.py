@@ -103,6 +103,9 @@ _DOUBTLESS_CONTINUATIONS = 4
 _MAX_DAMAGE = 0.02
 """Share of characters beyond ASCII that may be broken before a label counts as wrong (ours)."""
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_LONELY_LETTER = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?![\x80-\xff])")
+"""Between ASCII on both sides: how Latin letters with accents stand, and those of no other script."""
+_MOSTLY = 0.9
 _SAMPLE_BYTES = 20_000
 _CANDIDATES = [
     *("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"),
@@ -208,6 +211,9 @@ def _detect(body: bytes) -> Encoding:
     """charset-normalizer's opinion of the first passage beyond ASCII; windows-1252 when it has none."""
     from charset_normalizer import from_bytes  # seldom needed, so not loaded before
 
+    beyond = len(_BEYOND_ASCII.findall(body))
+    if len(_LONELY_LETTER.findall(body)) >= _MOSTLY * beyond:
+        return WINDOWS_1252
     first = _BEYOND_ASCII.search(body)
     start = first.start() if first else 0
     best = from_bytes(body[start : start + _SAMPLE_BYTES], cp_isolation=_CANDIDATES, enable_fallback=False).best()

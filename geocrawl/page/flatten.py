@@ -41,6 +41,7 @@ _BLOCK_TAGS = re.compile(rf"(?:{_tags(' '.join(sorted(BLOCKS - set(_KEPT.split()
 """A run of them, which parts no more than one does."""
 _CELL_TAG = _tags(" ".join(sorted(CELLS - set(_KEPT.split()))))
 _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>", re.I)
+_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _HTML_TAG = re.compile(r"<html(?=[\s/>])[^>]*>", re.I)
 _PREAMBLE_CHARS = 4_096
 _LONG_TAG = re.compile(rf"<[^<>]{{{4 * MAX_ATTRIBUTES},}}>")
@@ -61,4 +62,5 @@ def flatten(html: str) -> str:
 
 
 def _drop_overfull(tag: re.Match[str]) -> str:
-    return tag[0] if len(tag[0].split(None, MAX_ATTRIBUTES)) <= MAX_ATTRIBUTES else ""
+    names = _QUOTED.sub("", tag[0]).split(None, MAX_ATTRIBUTES)
+    return tag[0] if len(names) <= MAX_ATTRIBUTES else ""

@@ -41,7 +41,7 @@ def text_form(text: str, content_type: str) -> Form:
     """How decoded text is read. Its own beginning counts more than `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
     if not head.lstrip().startswith("<"):
-        return Form.HTML if "html" in content_type and "<" in head else Form.TEXT
+        return Form.HTML if "html" in content_type and "<" in text else Form.TEXT
     declared = head.lstrip().startswith("<?xml")
     name, attributes = _root(head)
     if name == "html" or not name:
