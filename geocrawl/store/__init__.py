@@ -1,1 +1,7 @@
-"""The room for store."""
+"""What a crawl knows, in one SQLite file: the frontier, the catalogue, what robots.txt said, how hosts stand.
+
+`tables.py` describes the schema, `migrations/` makes it, `database.py` opens it. A crawl writes through plain
+statements (`statements.py`) on one connection: `frontier.py` leases and settles, `links.py` and `hosts.py` are its
+two halves, `catalog.py` keeps what probes proved. People and other programs read through `reading.py` and
+`search.py`, which open the file read-only, create nothing and import neither SQLModel nor Alembic.
+"""

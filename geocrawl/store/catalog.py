@@ -1,0 +1,170 @@
+"""The catalogue: endpoints, why we believe in them, and what their probes proved. `ports.Catalog` on SQLite."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+
+from geocrawl.model import Candidate, Deviation, Endpoint, Evidence, Kind, Status, Url, Verdict
+from geocrawl.ports import Clock
+from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.database import Database
+from geocrawl.store.services import ServiceWriter
+from geocrawl.store.text import Segment, spaced
+from geocrawl.urls import read_url
+
+MAX_EVIDENCE = 20
+"""Pages kept for each endpoint: a link in a site's navigation stands on every page of it."""
+_TEXT_CHARS = 500
+
+_FIND = """
+SELECT id, (SELECT count(*) FROM evidence WHERE endpoint_id = endpoint.id) FROM endpoint WHERE kind = ? AND key = ?"""
+_ADD = """
+INSERT INTO endpoint (kind, key, url, host, site, weak, first_seen) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"""
+_ADD_EVIDENCE = """
+INSERT OR IGNORE INTO evidence (endpoint_id, signal, page, link, anchor, at) VALUES (?, ?, ?, ?, ?, ?)"""
+_CANDIDATE = """
+SELECT e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor FROM endpoint e
+LEFT JOIN evidence v ON v.endpoint_id = e.id WHERE e.id = ? ORDER BY v.id LIMIT 1"""
+_ADD_PROBE = """
+INSERT INTO probe (endpoint_id, at, status, reason, detail, http_status, content_type, first_bytes, elapsed_ms,
+requests,
+                   deviations)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# The version and the service of the last valid answer stay while the endpoint is invalid.
+_WRITE_VERDICT = """
+UPDATE endpoint SET status = ?2, reason = ?3, detail = ?4, http_status = ?5, deviations = ?6, last_probe = ?7,
+  version = coalesce(?8, version), service_id = coalesce(?9, service_id), last_ok = coalesce(?10, last_ok),
+  probes = probes + 1
+WHERE id = ?1"""
+_COUNTS = """
+SELECT 'valid', count(*) FROM endpoint WHERE status = 'valid'
+UNION ALL SELECT 'invalid', count(*) FROM endpoint WHERE status = 'invalid'
+UNION ALL SELECT 'services', count(*) FROM service
+UNION ALL SELECT 'layers', coalesce(sum(layer_count), 0) FROM service"""
+
+
+class SqlCatalog:
+    """`ports.Catalog`. `record` is a transaction of its own; the other writing methods belong to the frontier's."""
+
+    def __init__(self, database: Database, clock: Clock, segment: Segment = spaced) -> None:
+        """`segment` splits texts into words for the index; a search must use the same (`reading.search`)."""
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+        self._clock = clock
+        self._services = ServiceWriter(self._connection, segment)
+        self._noted: TwoGenerations[tuple[Kind, str], list[int]] = TwoGenerations(5_000)
+        database.on_undo(self._noted.clear)
+
+    def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
+        """Write a verdict with its evidence; returns the endpoint's id."""
+        with self._database.transaction:
+            endpoint_id = self.note(candidate, at)
+            self.write(endpoint_id, candidate, verdict, at)
+        return endpoint_id
+
+    def counts(self) -> Mapping[str, int]:
+        """valid, invalid, services, layers."""
+        return dict(self._connection.execute(_COUNTS).fetchall())
+
+    # ----------------------------------------------------------------------- inside a transaction
+
+    def note(self, candidate: Candidate, at: float) -> int:
+        """Keep a candidate and the page that named it; returns the endpoint's id."""
+        endpoint = candidate.endpoint
+        noted = self._noted.get((endpoint.kind, endpoint.key))
+        if noted is None:
+            found = self._connection.execute(_FIND, (endpoint.kind, endpoint.key)).fetchone()
+            noted = [*found] if found else [self._add(candidate, at), 0]
+            self._noted.put((endpoint.kind, endpoint.key), noted)
+        if noted[1] < MAX_EVIDENCE:
+            found = candidate.evidence
+            noted[1] += self._connection.execute(
+                _ADD_EVIDENCE, (noted[0], found.signal, found.page, found.link, found.anchor[:_TEXT_CHARS], at)
+            ).rowcount
+        return noted[0]
+
+    def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
+        """Write what a probe proved."""
+        deviations = _json(verdict.deviations)
+        self._connection.execute(
+            _ADD_PROBE,
+            (
+                endpoint_id,
+                at,
+                verdict.status,
+                verdict.reason,
+                verdict.detail[:_TEXT_CHARS],
+                verdict.http_status,
+                verdict.content_type,
+                verdict.first_bytes,
+                verdict.elapsed_ms,
+                verdict.requests,
+                deviations,
+            ),
+        )
+        valid = verdict.status is Status.VALID and verdict.service is not None
+        version = service_id = None
+        if valid and verdict.service is not None:
+            former = self._connection.execute(
+                "SELECT service_id FROM endpoint WHERE id = ?", (endpoint_id,)
+            ).fetchone()[0]
+            site = candidate.endpoint.url.site
+            service_id = self._services.write(verdict.service, site, endpoint_id, former, at)
+            version = verdict.service.version
+        self._connection.execute(
+            _WRITE_VERDICT,
+            (
+                endpoint_id,
+                verdict.status,
+                verdict.reason,
+                verdict.detail[:_TEXT_CHARS],
+                verdict.http_status,
+                deviations,
+                at,
+                version,
+                service_id,
+                at if valid else None,
+            ),
+        )
+
+    def write_unasked(self, endpoint_id: int, reason: str) -> None:
+        """The endpoint could not be asked (robots.txt): neither valid nor invalid, and a former verdict stands."""
+        self._connection.execute(
+            "UPDATE endpoint SET reason = ? WHERE id = ? AND status IS NULL", (reason, endpoint_id)
+        )
+
+    def _add(self, candidate: Candidate, at: float) -> int:
+        endpoint = candidate.endpoint
+        url = endpoint.url
+        values = (endpoint.kind, endpoint.key, url.address, url.host, url.site, int(candidate.weak), at)
+        return int(self._connection.execute(_ADD, values).fetchone()[0])
+
+    # ----------------------------------------------------------------------- reading back
+
+    def candidate(self, endpoint_id: int) -> Candidate:
+        """The candidate that an endpoint was first known as."""
+        kind, key, address, weak, *found = self._connection.execute(_CANDIDATE, (endpoint_id,)).fetchone()
+        url: Url | None = read_url(address)
+        assert url is not None, "an address that was written by read_url is read by it"
+        evidence = Evidence(*found) if found[0] is not None else Evidence("")
+        return Candidate(Endpoint(Kind(kind), key, url), evidence, bool(weak))
+
+    def verdict_of(self, endpoint: Endpoint) -> tuple[int, str]:
+        """Number and last reason of a noted endpoint; '' when it has no verdict yet."""
+        row = self._connection.execute(
+            "SELECT id, coalesce(reason, '') FROM endpoint WHERE kind = ? AND key = ?", (endpoint.kind, endpoint.key)
+        ).fetchone()
+        return (row[0], row[1])
+
+    def was_answered(self, key: str) -> bool:
+        """Whether an endpoint of this identity answered its last probe over HTTP, whatever it said."""
+        found = self._connection.execute(
+            "SELECT 1 FROM endpoint WHERE key = ? AND http_status IS NOT NULL LIMIT 1", (key,)
+        ).fetchone()
+        return found is not None
+
+
+def _json(deviations: tuple[Deviation, ...]) -> str:
+    return json.dumps([{"code": d.code, "detail": d.detail} for d in deviations], ensure_ascii=False)

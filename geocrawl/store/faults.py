@@ -1,0 +1,86 @@
+"""SQLite's errors as one clear line each, with what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from geocrawl.errors import DatabaseFault
+
+BUSY_S = 5.0
+"""How long a statement waits for another process's lock."""
+
+
+def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
+    """The line for a person: what happened to which file, and what helps."""
+    text = str(error).lower()
+    code = getattr(error, "sqlite_errorname", "") or ""
+    if "locked" in text or "busy" in text:
+        return DatabaseFault(f"{path}: locked for {BUSY_S:g} s by {holder(path)}; try again when it has ended")
+    if "full" in text or code == "SQLITE_FULL":
+        return DatabaseFault(f"{path}: the disk is full; nothing that was settled is lost, free some space and go on")
+    if "readonly" in text or "read-only" in text:
+        return DatabaseFault(
+            f"{path}: cannot be written; check the rights of the file and its folder, or name another --db"
+        )
+    if "unable to open" in text:
+        return DatabaseFault(
+            f"{path}: cannot be opened; check that its folder exists and may be written, or name another --db"
+        )
+    if "not a database" in text:
+        return DatabaseFault(f"{path}: is not a SQLite database; name another --db")
+    if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
+        return DatabaseFault(
+            f"{path}: is damaged ({error}); restore a copy, or save what is left with `sqlite3 FILE .recover`"
+        )
+    return DatabaseFault(f"{path}: {error}")
+
+
+def holder(path: Path) -> str:
+    """Who holds the database: the process that has a write lock on it, with its run when that is known."""
+    pid = _locking_pid(path)
+    run = _open_run(path, pid)
+    if run:
+        return run
+    return f"process {pid} on this machine" if pid else "another process"
+
+
+def _locking_pid(path: Path) -> int | None:
+    """From Linux's table of file locks; None elsewhere, or when nobody on this machine holds one."""
+    inodes = set()
+    for name in (path, path.with_name(path.name + "-shm")):
+        try:
+            inodes.add(str(name.stat().st_ino))
+        except OSError:
+            continue
+    try:
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        fields = line.split()
+        if len(fields) >= 6 and fields[3] == "WRITE" and fields[5].rpartition(":")[2] in inodes:
+            return int(fields[4]) if fields[4].isdigit() and fields[4] != "0" else None
+    return None
+
+
+def _open_run(path: Path, pid: int | None) -> str:
+    """The unfinished run of that process, or the last unfinished one; '' when the database cannot be read now."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.1)
+    except sqlite3.Error:
+        return ""
+    try:
+        row = connection.execute(
+            "SELECT owner, datetime(started_at, 'unixepoch') FROM run WHERE ended_at IS NULL "
+            "AND (?1 IS NULL OR owner LIKE '%:' || ?1) ORDER BY id DESC LIMIT 1",
+            (pid,),
+        ).fetchone()
+    except sqlite3.Error:
+        return ""
+    finally:
+        connection.close()
+    if row is None:
+        return ""
+    machine, _, process = row[0].rpartition(":")
+    return f"process {process} on {machine} (a crawl started {row[1]} UTC)"

@@ -1,0 +1,338 @@
+"""The frontier on SQLite: `ports.Frontier`. Which URLs are known, which one is next, and what a visit changes.
+
+`lifecycle.py` says which states there are; `hosts.py` who is next; `links.py` what happens to a link; `settle.py`
+what a visit writes. This file opens and closes their transactions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from geocrawl.model import (
+    Candidate,
+    Entry,
+    FrontierStats,
+    HostState,
+    Lease,
+    Link,
+    Purpose,
+    Rank,
+    RankedLink,
+    Relevance,
+    Settled,
+    State,
+    Url,
+    Visit,
+)
+from geocrawl.ports import Clock, Waiting
+from geocrawl.settings import Settings
+from geocrawl.store import statements as sql
+from geocrawl.store.catalog import SqlCatalog
+from geocrawl.store.database import Database
+from geocrawl.store.hosts import Hosts
+from geocrawl.store.keys import group_key, page_key
+from geocrawl.store.lifecycle import PROBE_TIER, UNRANKED, seed_reopens
+from geocrawl.store.links import Limits, Links, Source
+from geocrawl.store.settle import Settlement
+from geocrawl.store.tally import Tally, read_totals
+from geocrawl.urls import endpoint_key, query_group, read_url
+
+RESTING_S = 60.0
+"""A host whose next allowed time is further off counts as resting."""
+_ANY_TIER = -(2**31)
+_BATCH = 2000
+
+
+class SqlFrontier:
+    """`ports.Frontier` on one connection, for one process; several processes may share the database."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        *,
+        catalog: SqlCatalog,
+        by_depth: bool = False,
+        owner: str = "",
+    ) -> None:
+        """`by_depth`: a page's score is minus its depth and follows it. `owner`: machine:process, named on leases."""
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+        self._clock = clock
+        self._lease_s = settings.lease_s
+        self._owner = owner
+        self._catalog = catalog
+        self._hosts = Hosts(self._connection)
+        self._tally = Tally(self._connection)
+        limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_per_host)
+        self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
+        self._settlement = Settlement(
+            self._connection,
+            self._hosts,
+            self._links,
+            self._tally,
+            catalog,
+            settings.max_depth,
+            settings.max_attempts,
+            keep=lambda state: database.write_meta("strategy:state", state),
+        )
+        database.on_undo(self._forget)
+        self._heed_depth(settings.max_depth)
+
+    def _forget(self) -> None:
+        for part in (self._hosts, self._links, self._tally):
+            part.clear()
+
+    # ----------------------------------------------------------------------- what a person gives
+
+    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
+        """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
+        source = Source(None, 0, rank, 0, self._clock.now())
+        waiting, todo = 0, iter(urls)
+        while batch := list(islice(todo, _BATCH)):
+            with self._database.transaction:
+                for url in batch:
+                    waiting += self._add_seed(url, rank, source, again=again)
+                self._settlement.flush()
+        return waiting
+
+    def _add_seed(self, url: Url, rank: Rank, source: Source, *, again: bool) -> bool:
+        known = self._links.take(RankedLink(Link(url, where="seed"), rank), 0, rank, source)
+        _, state, reason, _, tier, score, host_id = self._connection.execute(
+            sql.FIND_URL_STATE, (page_key(url.identity),)
+        ).fetchone()
+        if state == State.WAITING:
+            return True
+        if not seed_reopens(State(state), reason or "", again=again):
+            return False
+        self._connection.execute(sql.REOPEN, (known.id, State.WAITING))
+        self._tally.add("page", state, tier, -1)
+        self._tally.add("page", State.WAITING, tier, 1)
+        self._hosts.enter(host_id, Rank(tier, score))
+        return True
+
+    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
+        """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
+        queued, todo = 0, iter(candidates)
+        while batch := list(islice(todo, _BATCH)):
+            with self._database.transaction:
+                now = self._clock.now()
+                for candidate in batch:
+                    queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
+                self._settlement.flush()
+        return queued
+
+    def seeds(self) -> Iterator[Url]:
+        """The pages of depth 0, redirects' targets among them."""
+        for (address,) in self._connection.execute(sql.SEEDS).fetchall():
+            url = read_url(address)
+            if url is not None:
+                yield url
+
+    def was_answered(self, url: Url) -> bool:
+        """Whether this address was visited as a page or answered as an endpoint."""
+        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
+        return (row is not None and row[1] == State.VISITED) or self._catalog.was_answered(endpoint_key(url))
+
+    def known(self, url: Url) -> bool:
+        """Whether a page of this identity is in the frontier in any state."""
+        return self._connection.execute(sql.FIND_URL, (page_key(url.identity),)).fetchone() is not None
+
+    # ----------------------------------------------------------------------- leases
+
+    def lease(self, *, pages: bool = True) -> Lease | None:
+        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+        now = self._clock.now()
+        least = _ANY_TIER if pages else PROBE_TIER
+        if not self._may_be_ready(now, least):
+            return None
+        with self._database.transaction:
+            self._wake(now)
+            lease = self._take(now, least)
+            self._settlement.flush()
+        return lease
+
+    def _may_be_ready(self, now: float, least: int) -> bool:
+        """Whether it is worth taking the write lock: idle workers ask often."""
+        due = self._connection.execute(sql.DUE, (now,)).fetchone()
+        return bool(due or self._connection.execute(sql.READY_HOST, (now, least)).fetchone())
+
+    def _wake(self, now: float) -> None:
+        """Bring back what has become due: rested hosts, leases that ran out, failed URLs to be tried again."""
+        due = self._connection.execute(sql.DUE, (now,)).fetchall()
+        for kind, row_id in due:
+            if kind == "rest":
+                self._connection.execute(sql.UNPARK, (row_id,))
+            elif kind == "lease":
+                self._connection.execute(sql.EXPIRE, (row_id,))
+            else:
+                self._requeue(row_id)
+        if due:
+            self._hosts.flush()
+
+    def _requeue(self, url_id: int) -> None:
+        purpose, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        self._connection.execute(sql.WRITE_STATE, (url_id, State.WAITING, None))
+        self._tally.add(purpose, state, tier, -1)
+        self._tally.add(purpose, State.WAITING, tier, 1)
+        self._hosts.enter(host_id, Rank(tier, score))
+
+    def _take(self, now: float, least: int) -> Lease | None:
+        while True:
+            host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
+            if host is None:
+                return None
+            host_id, name, next_at, errors, last_error_at, crawl_delay_s, token, pages = host
+            head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
+            if self._leave_out(host_id, head, pages):
+                continue
+            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
+            until = now + self._lease_s
+            turn = self._connection.execute(sql.NEXT_TURN).fetchone()[0]
+            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner, turn))
+            return Lease(self._entry(head), state, token + 1, until)
+
+    def _leave_out(
+        self, host_id: int, head: tuple[int, int, str, str, int, int, float, int, int, int], pages: int
+    ) -> bool:
+        """Refuse a page that the caps have come to exclude since it arrived."""
+        url_id, key, address, purpose, depth, tier = head[:6]
+        url = read_url(address) if purpose == Purpose.PAGE and "?" in address else None
+        queries = 0
+        if url is not None:
+            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
+            queries = row[0] if row else 0
+        reason = self._links.cap_reason(key, depth, pages, queries) if purpose == Purpose.PAGE else ""
+        if not reason:
+            return False
+        self._connection.execute(sql.WRITE_STATE, (url_id, State.REFUSED, reason))
+        self._tally.add(purpose, State.WAITING, tier, -1)
+        self._tally.add(purpose, State.REFUSED, 0, 1)
+        self._hosts.refresh(host_id, left=1)
+        return True
+
+    def _entry(self, head: tuple[int, int, str, str, int, int, float, int, int, int]) -> Entry:
+        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id = head
+        url = read_url(address)
+        assert url is not None, "an address that was written by read_url is read by it"
+        candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
+        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate)
+
+    def ready_at(self, *, pages: bool = True) -> float | None:
+        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
+        if pages:
+            rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
+        else:
+            rows = [self._connection.execute(sql.NEXT_READY, (PROBE_TIER,)).fetchone()]
+        for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
+            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
+        times = [row[0] for row in rows if row is not None and row[0] is not None]
+        return min(times, default=None)
+
+    def settle(self, visit: Visit) -> Settled:
+        """Write all that a visit brought, in one transaction, and free its host."""
+        with self._database.transaction:
+            return self._settlement.write(visit)
+
+    def release(self, lease: Lease, host: HostState | None = None) -> None:
+        """Give an entry back unvisited."""
+        with self._database.transaction:
+            self._hosts.give_back(lease, host, self._clock.now())
+
+    def flush(self) -> None:
+        """Commit what is pending: nothing, for each settlement is committed at once."""
+
+    # ----------------------------------------------------------------------- ranking anew
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Pages that wait, and those that the present strategy dropped, in the order first seen. May be reranked on
+        the way."""
+        last = 0
+        while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
+            for url_id, address, anchor, depth, relevance, found_on in rows:
+                url = read_url(address)
+                if url is not None:
+                    seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
+                    yield Waiting(url_id, url, anchor or "", depth, seen)
+            last = rows[-1][0]
+
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
+        """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew."""
+        changed, todo = 0, iter(ranks)
+        while batch := list(islice(todo, _BATCH)):
+            with self._database.transaction:
+                changed += self._rerank(batch)
+        self._links.clear()
+        return changed
+
+    def _rerank(self, batch: list[tuple[int, Rank | None]]) -> int:
+        changed = 0
+        left: dict[int, int] = {}
+        for url_id, rank in batch:
+            row = self._connection.execute(
+                "SELECT state, reason, tier, score, host_id FROM url WHERE id = ? AND purpose = 'page'", (url_id,)
+            ).fetchone()
+            if row is None or not (row[0] == State.WAITING or row[1] == UNRANKED):
+                continue
+            state, _, tier, score, host_id = row
+            to = State.REFUSED if rank is None else State.WAITING
+            tier_to, score_to = (tier, score) if rank is None else rank
+            self._connection.execute(
+                sql.WRITE_RANK, (url_id, tier_to, score_to, to, UNRANKED if rank is None else None)
+            )
+            self._tally.add("page", state, tier, -1)
+            self._tally.add("page", to, tier_to, 1)
+            left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to is State.WAITING)
+            changed += (state, tier, score) != (to, tier_to, score_to)
+        for host_id, count in left.items():
+            self._hosts.refresh(host_id, count)
+        self._tally.flush()
+        return changed
+
+    def _heed_depth(self, max_depth: int) -> None:
+        """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""
+        if self._database.meta("max_depth") == str(max_depth):
+            return
+        with self._database.transaction:
+            for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
+                _, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+                to = State.WAITING if depth <= max_depth else State.TOO_DEEP
+                self._connection.execute(sql.WRITE_STATE, (url_id, to, None))
+                self._tally.add("page", state, tier, -1)
+                self._tally.add("page", to, tier, 1)
+                if to is State.WAITING:
+                    self._hosts.enter(host_id, Rank(tier, score))
+                else:
+                    self._hosts.refresh(host_id, left=1)
+            self._settlement.flush()
+            self._database.write_meta("max_depth", str(max_depth))
+
+    # ----------------------------------------------------------------------- figures
+
+    def stats(self) -> FrontierStats:
+        """Counts for status and progress; of pages but for `probes_waiting`."""
+        return read_stats(self._connection, self._clock.now())
+
+
+def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
+    """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
+    totals = read_totals(connection)
+    by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
+    probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
+    leased = 0
+    for purpose, tier, count in connection.execute(sql.COUNT_LEASED):
+        if purpose == Purpose.PAGE:
+            by_tier[tier] = by_tier.get(tier, 0) - count
+            leased += count
+        else:
+            probes -= count
+    states = {state: sum(totals.get((Purpose.PAGE, state), {}).values()) for state in State}
+    states[State.WAITING] -= leased
+    states[State.LEASED] = leased
+    hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
+    return FrontierStats(
+        states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
+    )

@@ -1,0 +1,1 @@
+"""One file a step, numbered; the last one's number is `database.REVISIONS[-1]`."""

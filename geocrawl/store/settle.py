@@ -1,0 +1,214 @@
+"""What one settlement writes: the outcome of a visit and everything it brought, inside the caller's transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Visit
+from geocrawl.store import statements as sql
+from geocrawl.store.catalog import SqlCatalog
+from geocrawl.store.hosts import Hosts
+from geocrawl.store.keys import page_key, probe_key
+from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
+from geocrawl.store.links import Links, Source, pack_links
+from geocrawl.store.tally import Tally
+from geocrawl.urls import read_url
+
+_TITLE_CHARS = 500
+
+
+class Current(NamedTuple):
+    """A URL as it stands now, with the lease on its host (the order of `statements.CURRENT`)."""
+
+    host_id: int
+    purpose: str
+    state: str
+    depth: int
+    tier: int
+    score: float
+    attempts: int
+    hops: int
+    endpoint_id: int | None
+    lease_token: int
+    lease_url: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Writes visits."""
+
+    connection: sqlite3.Connection
+    hosts: Hosts
+    links: Links
+    tally: Tally
+    catalog: SqlCatalog
+    max_depth: int
+    max_attempts: int
+    keep: Callable[[bytes], None]
+    """Keeps the strategy's dump."""
+
+    def write(self, visit: Visit) -> Settled:
+        """Everything that the visit brought; nothing when the lease is no longer its own."""
+        lease = visit.lease
+        current = self._held(lease)
+        if current is None:
+            return Settled(ignored=True)
+        self.links.added = 0
+        source = Source(
+            lease.entry.id,
+            current.depth,
+            max(Rank(current.tier, current.score), lease.entry.rank),
+            current.hops,
+            visit.at,
+        )
+        self._write_outcome(visit, current)
+        new_candidates, targets = self._take_candidates(visit, source)
+        targets += self.links.arrive(visit.links, source)
+        if targets:
+            self.connection.execute(sql.WRITE_OUTLINKS, (lease.entry.id, pack_links(targets)))
+        if lease.entry.purpose is Purpose.PROBE:
+            self._write_verdict(visit, current)
+        if visit.learnt is not None:
+            self.keep(visit.learnt)
+        self.hosts.free(current.host_id, visit.host, visit.at, left=1)
+        self.flush()
+        return Settled(new_links=self.links.added, new_candidates=new_candidates)
+
+    def flush(self) -> None:
+        """Write what was collected; the last step before a commit."""
+        self.hosts.flush()
+        self.tally.flush()
+
+    def _held(self, lease: Lease) -> Current | None:
+        """The leased URL as it stands, None when another worker has taken its host since or settled it."""
+        row = self.connection.execute(sql.CURRENT, (lease.entry.id,)).fetchone()
+        current = Current(*row) if row else None
+        if current is None or (current.lease_token, current.lease_url) != (lease.token, lease.entry.id):
+            return None
+        return current
+
+    def _write_outcome(self, visit: Visit, current: Current) -> None:
+        attempts = current.attempts + (visit.state is State.FAILED)
+        state, retry_at = settled_state(visit, attempts, self.max_attempts)
+        read = state is State.VISITED and current.purpose == "page"
+        self.connection.execute(
+            sql.SETTLE_URL,
+            (
+                visit.lease.entry.id,
+                state,
+                visit.reason,
+                attempts,
+                retry_at,
+                visit.at,
+                visit.http_status,
+                visit.content_type or None,
+                visit.size_bytes,
+                visit.elapsed_ms,
+                visit.title[:_TITLE_CHARS] or None,
+                int(visit.relevance) if read else None,
+                visit.score if read else None,
+            ),
+        )
+        self.tally.add(current.purpose, current.state, current.tier, -1)
+        self.tally.add(current.purpose, state, 0, 1)
+
+    # ----------------------------------------------------------------------- candidates
+
+    def _take_candidates(self, visit: Visit, source: Source) -> tuple[int, list[int]]:
+        """Endpoints that the visit found; returns how many are queued, and the ids of the pages that they may be."""
+        queued, pages = 0, []
+        for candidate, ranked in visit.candidates:
+            queued += self.queue_probe(candidate, source.depth, visit.at, found_on=source.id)
+            if ranked is not None:
+                pages.append(self._take_page(candidate, ranked, source))
+        return queued, pages
+
+    def queue_probe(
+        self, candidate: Candidate, depth: int, at: float, *, found_on: int | None, again: bool = False
+    ) -> bool:
+        """Keep a candidate and its evidence; queue its probe unless that was done before. Returns whether it is
+        queued."""
+        endpoint = candidate.endpoint
+        endpoint_id = self.catalog.note(candidate, at)
+        key = probe_key(endpoint.kind, endpoint.key)
+        row = self.connection.execute(sql.FIND_URL_STATE, (key,)).fetchone()
+        if row is not None:
+            waits = row[1] == State.WAITING
+            return again and (waits or self._reopen(row))
+        host_id = self.hosts.find(endpoint.url.host)
+        rank = Rank(PROBE_TIER, 0.0)
+        self.connection.execute(
+            sql.ADD_URL,
+            (
+                key,
+                endpoint.url.address,
+                Purpose.PROBE,
+                host_id,
+                State.WAITING,
+                None,
+                depth,
+                *rank,
+                found_on,
+                candidate.evidence.anchor[:200] or None,
+                candidate.evidence.signal or None,
+                0,
+                endpoint_id,
+                at,
+            ),
+        )
+        self.tally.add("probe", State.WAITING, PROBE_TIER, 1)
+        self.hosts.enter(host_id, rank)
+        return True
+
+    def _reopen(self, row: tuple[int, str, str, int, int, float, int]) -> bool:
+        url_id, state, _, _, tier, score, host_id = row
+        self.connection.execute(sql.REOPEN, (url_id, State.WAITING))
+        self.tally.add("probe", state, tier, -1)
+        self.tally.add("probe", State.WAITING, tier, 1)
+        self.hosts.enter(host_id, Rank(tier, score))
+        return True
+
+    def _take_page(self, candidate: Candidate, ranked: RankedLink, source: Source) -> int:
+        """The page that a weak candidate may be: refused until its probe has found HTML there."""
+        endpoint_id, reason = self.catalog.verdict_of(candidate.endpoint)
+        pending = None if reason == "html" else endpoint_id
+        depth = source.depth if ranked.same_depth else source.depth + 1
+        rank = max(ranked.rank, source.rank) if ranked.same_depth else ranked.rank
+        page_id = self.links.take(ranked, depth, rank, source, candidate_of=pending).id
+        return -page_id if ranked.same_depth else page_id
+
+    # ----------------------------------------------------------------------- verdicts
+
+    def _write_verdict(self, visit: Visit, current: Current) -> None:
+        candidate, endpoint_id = visit.lease.entry.candidate, current.endpoint_id
+        assert candidate is not None and endpoint_id is not None, "a probe asks an endpoint"
+        if visit.verdict is None:
+            self.catalog.write_unasked(endpoint_id, visit.reason)
+            return
+        self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
+        if probe_frees_page(visit.lease.entry.purpose, visit):
+            self._free_pages(endpoint_id)
+
+    def _free_pages(self, endpoint_id: int) -> None:
+        """Pages that were taken for a service now wait like any other."""
+        for (page_id,) in self.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id,)).fetchall():
+            self.reopen_page(page_id)
+
+    def reopen_page(self, page_id: int) -> bool:
+        """A refused page is let in after all, caps and depth permitting; returns whether it waits."""
+        purpose, old, depth, tier, score, host_id = self.connection.execute(sql.PLACE, (page_id,)).fetchone()
+        address = self.connection.execute("SELECT address FROM url WHERE id = ?", (page_id,)).fetchone()[0]
+        url = read_url(address)
+        reason = self.links.count(url, page_key(url.identity), depth) if url is not None else "trap:long"
+        state = arrival_state(depth, self.max_depth, reason)
+        self.connection.execute(sql.REOPEN, (page_id, state))
+        if reason:
+            self.connection.execute(sql.WRITE_STATE, (page_id, state, reason))
+        self.tally.add(purpose, old, tier, -1)
+        self.tally.add(purpose, state, tier, 1)
+        if state is State.WAITING:
+            self.hosts.enter(host_id, Rank(tier, score))
+        return state is State.WAITING

@@ -1,0 +1,147 @@
+"""The frontier's statements, each with a sentence. Named by what they do; parameters are numbered or named."""
+
+from __future__ import annotations
+
+# --------------------------------------------------------------------------- counters and facts
+
+# Add to a running total.
+COUNT = "INSERT INTO counter VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
+# Number the next lease.
+NEXT_TURN = "INSERT INTO counter VALUES ('turn', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+
+# --------------------------------------------------------------------------- hosts
+
+# A host's row number and how many different pages were seen of it.
+FIND_HOST = "SELECT id, pages FROM host WHERE name = ?"
+# A new host takes its turn after those that wait already.
+ADD_HOST = """
+INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
+RETURNING id"""
+# URLs entered a host's queue or rose in it: ?2, ?3 is the best of their ranks, ?4 how many are new, ?5 pages new to us.
+ENQUEUE = """
+UPDATE host SET
+  best_tier = CASE WHEN (?4 > 0 AND waiting = 0) OR (?2, ?3) > (best_tier, best_score) THEN ?2 ELSE best_tier END,
+  best_score = CASE WHEN (?4 > 0 AND waiting = 0) OR (?2, ?3) > (best_tier, best_score) THEN ?3 ELSE best_score END,
+  waiting = waiting + ?4, pages = pages + ?5
+WHERE id = ?1"""
+# The rank of the head of a host's queue.
+HEAD_RANK = (
+    "SELECT tier, score FROM url WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"
+)
+# The queue's length and head were found anew: ?2, ?3 its rank, ?4 more in it, ?5 pages seen for the first time.
+REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5 WHERE id = ?1"
+# The same at the end of a lease, with what politeness learnt of the host.
+FREE_AND_REFRESH = """
+UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
+  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, parked = ?10, lease_until = 0, lease_url = NULL
+WHERE id = ?1"""
+# The end of a lease that was given back.
+FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
+# What politeness learnt of a host whose lease was given back.
+WRITE_POLITENESS = (
+    "UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, parked = ?6 WHERE name = ?1"
+)
+# The ready host with the best head; of equals the one that has waited longest for its turn.
+READY_HOST = """
+SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, lease_token, pages FROM host
+WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
+ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
+# Hold a host for one of its URLs.
+LEASE = (
+    "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4, turn = ?5 "
+    "WHERE id = ?1"
+)
+# What has become due: hosts whose rest is over, leases that ran out, failed URLs to be tried again.
+DUE = """
+SELECT 'rest', id FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at <= ?1
+UNION ALL SELECT 'lease', id FROM host WHERE lease_until > 0 AND lease_until <= ?1
+UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'page' AND retry_at <= ?1
+UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'probe' AND retry_at <= ?1"""
+# A host's rest is over.
+UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
+# A lease ran out; its holder's settlement still counts until somebody else takes the host.
+EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
+# When the next host with work of tier ?1 or higher is free and rested: at rest, parked, or held by somebody.
+NEXT_READY = """
+SELECT min(t) FROM (
+  SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
+  UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND best_tier >= ?1
+  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0 AND best_tier >= ?1)"""
+# The same over all tiers, from the index of rests.
+NEXT_READY_ANY = """
+SELECT min(t) FROM (
+  SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
+  UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
+  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
+# When the next failed page or probe is tried again, its host permitting.
+NEXT_RETRY = """
+SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
+WHERE u.retry_at IS NOT NULL AND u.purpose = ? ORDER BY u.retry_at LIMIT 1"""
+# Hosts with work that rest past ?1, and hosts in all.
+COUNT_HOSTS = "SELECT count(*), coalesce(sum(waiting > 0 AND lease_until = 0 AND next_at > ?1), 0) FROM host"
+# Pages and probes that are held now.
+COUNT_LEASED = (
+    "SELECT u.purpose, u.tier, count(*) FROM host h JOIN url u ON u.id = h.lease_url WHERE h.lease_until > 0 "
+    "AND u.state = 'waiting' GROUP BY u.purpose, u.tier"
+)
+
+# --------------------------------------------------------------------------- urls
+
+# What a link needs to know of a page or probe seen before.
+FIND_URL = "SELECT id, depth, tier, score FROM url WHERE key = ?"
+# The same, with its state.
+FIND_URL_STATE = "SELECT id, state, reason, depth, tier, score, host_id FROM url WHERE key = ?"
+# A page or probe seen for the first time.
+ADD_URL = """
+INSERT INTO url (key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in, hops,
+                 endpoint_id, first_seen)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# The head of a host's queue.
+HEAD = """
+SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id FROM url
+WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"""
+# A URL as it stands, with the lease on its host.
+CURRENT = """
+SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, h.lease_token,
+       h.lease_url
+FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
+# The outcome of a visit.
+SETTLE_URL = """
+UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
+  content_type = ?8, size_bytes = ?9, elapsed_ms = ?10, title = ?11, relevance = ?12, page_score = ?13
+WHERE id = ?1"""
+# Where a visited page leads.
+WRITE_OUTLINKS = "INSERT INTO outlinks VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"
+# Read that again.
+READ_OUTLINKS = "SELECT links FROM outlinks WHERE url_id = ?"
+# What decides whether a shorter way or a better link changes a URL.
+PLACE = "SELECT purpose, state, depth, tier, score, host_id FROM url WHERE id = ?"
+# It does.
+MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = ?1"
+# The page of the best-ranked link to a URL.
+WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id = ?1"
+# A URL changes its state outside a visit.
+WRITE_STATE = "UPDATE url SET state = ?2, reason = ?3, retry_at = NULL WHERE id = ?1"
+# The same, with a clean slate of attempts.
+REOPEN = "UPDATE url SET state = ?2, reason = NULL, retry_at = NULL, attempts = 0 WHERE id = ?1"
+# Pages that may be the service that an endpoint's probe looks for.
+CANDIDATE_PAGES = (
+    "SELECT id FROM url WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate'"
+)
+# A new rank from the strategy.
+WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
+# Addresses seen that differ only in their query.
+SEE_QUERY = "INSERT INTO query_group VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
+# How many that are.
+QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
+# Pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
+RANKABLE = """
+SELECT u.id, u.address, u.anchor, u.depth, p.relevance, u.found_on FROM url u LEFT JOIN url p ON p.id = u.found_on
+WHERE u.id > ?1 AND u.purpose = 'page' AND (u.state = 'waiting' OR (u.state = 'refused' AND u.reason = 'unranked'))
+ORDER BY u.id LIMIT 2000"""
+# The pages of depth 0.
+SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose = 'page' ORDER BY id"
+# Waiting pages that the depth limit now shuts out, or too deep ones that it lets in.
+ACROSS_DEPTH = """
+SELECT id, depth FROM url WHERE purpose = 'page'
+AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""

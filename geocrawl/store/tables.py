@@ -1,0 +1,271 @@
+"""The schema, for people who query the database. Migrations make it (`migrations/`); a test holds the two together.
+
+Times are seconds since 1970 UTC (`datetime(settled_at, 'unixepoch')` in SQL), durations have their unit in the name,
+lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL means unknown or not yet.
+
+Nothing at run time imports this file (SQLModel takes 0.4 s): a crawl uses the statements in `statements.py`.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Index, LargeBinary, UniqueConstraint, desc, text
+from sqlmodel import Field, SQLModel
+
+_WORKING = text("waiting > 0 AND lease_until = 0")
+
+
+class Meta(SQLModel, table=True):
+    """One fact about the whole database: `strategy` (its name), `strategy:state` (its dump), `max_depth` …"""
+
+    name: str = Field(primary_key=True)
+    value: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class Counter(SQLModel, table=True):
+    """Running totals, so that nobody counts millions of rows: `page:visited`, `page:waiting:8` (tier 8),
+    `probe:failed` …; `turn` numbers the leases."""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    name: str = Field(primary_key=True)
+    value: int
+
+
+class Run(SQLModel, table=True):
+    """One run of `geocrawl crawl` or `probe --save`."""
+
+    id: int = Field(primary_key=True)
+    started_at: float
+    ended_at: float | None = None
+    owner: str
+    """machine:process"""
+    strategy: str
+    settings: str
+    """JSON, those that differ from the defaults; secrets left out."""
+    pages: int | None = None
+    services: int | None = None
+    stopped: str | None = None
+
+
+class Host(SQLModel, table=True):
+    """A host with its politeness, its lease and the head of its queue."""
+
+    __table_args__ = (
+        Index("host_ready", "parked", desc("best_tier"), desc("best_score"), "turn", "next_at", sqlite_where=_WORKING),
+        Index("host_rest", "parked", "next_at", sqlite_where=_WORKING),
+        Index("host_leased", "lease_until", sqlite_where=text("lease_until > 0")),
+    )
+    id: int = Field(primary_key=True)
+    name: str = Field(unique=True)
+    next_at: float = 0.0
+    """No request before this time."""
+    errors: int = 0
+    last_error_at: float = 0.0
+    crawl_delay_s: float | None = None
+    parked: int = 0
+    """1: rests so long that the ready query need not pass over it."""
+    waiting: int = 0
+    """URLs in its queue, a leased one included."""
+    best_tier: int = 0
+    best_score: float = 0.0
+    """Rank of the head of its queue."""
+    turn: int = 0
+    """Number of its last lease: of equals, the one that has waited longest is next."""
+    pages: int = 0
+    """Different pages seen of it, for the cap `max_pages_per_host`."""
+    lease_until: float = 0.0
+    """Held until then; 0: free."""
+    lease_token: int = 0
+    """Counts its leases; a settlement with an older one is ignored."""
+    lease_url: int | None = None
+    lease_owner: str | None = None
+
+
+class Url(SQLModel, table=True):
+    """A page or a probe, known to the frontier. `id` is the order in which they were first seen."""
+
+    __table_args__ = (
+        Index("url_queue", "host_id", desc("tier"), desc("score"), sqlite_where=text("state = 'waiting'")),
+        Index("url_retry", "purpose", "retry_at", sqlite_where=text("retry_at IS NOT NULL")),
+        Index("url_endpoint", "endpoint_id", sqlite_where=text("endpoint_id IS NOT NULL")),
+        Index("url_seed", "id", sqlite_where=text("depth = 0")),
+    )
+    id: int = Field(primary_key=True)
+    key: int = Field(unique=True)
+    """64 bits of BLAKE2b over purpose and identity (`keys.py`)."""
+    address: str
+    purpose: str
+    """page or probe"""
+    host_id: int = Field(foreign_key="host.id")
+    state: str
+    """waiting, visited, failed, too-deep, refused (`lifecycle.py`); a leased one waits, see `host.lease_url`."""
+    reason: str | None = None
+    """ok, or why it failed or was refused."""
+    depth: int
+    """Links from a seed, the least that is known."""
+    tier: int
+    score: float
+    found_on: int | None = None
+    """Page of the best-ranked link to it; NULL for a seed."""
+    anchor: str | None = None
+    """That link's text, at most 200 characters."""
+    found_in: str | None = None
+    """That link's element: a, area, form, redirect, seed …"""
+    hops: int = 0
+    """Redirects between hosts that led here."""
+    attempts: int = 0
+    """Visits that failed."""
+    endpoint_id: int | None = Field(default=None, foreign_key="endpoint.id")
+    """Of a probe: what it asks. Of a page: the endpoint that its address may be."""
+    retry_at: float | None = None
+    first_seen: float
+    settled_at: float | None = None
+    http_status: int | None = None
+    content_type: str | None = None
+    size_bytes: int | None = None
+    elapsed_ms: float | None = None
+    title: str | None = None
+    relevance: int | None = None
+    """Of the page to the topic: 0, 1, 2 (gws eq. 2)."""
+    page_score: float | None = None
+    """The strategy's own page figure; for gws r = cos(T, P)."""
+
+
+class OutLinks(SQLModel, table=True):
+    """Where a visited page leads, so that a shorter way to it reaches its links without a second fetch."""
+
+    __tablename__ = "outlinks"
+    url_id: int = Field(primary_key=True)
+    links: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    """Ids of `url`, little-endian 32-bit integers; a negative one is as deep as its page (a redirect's target)."""
+
+
+class QueryGroup(SQLModel, table=True):
+    """How many addresses were seen that differ only in their query, for the cap `max_queries_per_path`."""
+
+    __tablename__ = "query_group"
+    key: int = Field(primary_key=True)
+    seen: int
+
+
+class Robots(SQLModel, table=True):
+    """What an origin answered for /robots.txt; `body` is NULL when it could not be had."""
+
+    origin: str = Field(primary_key=True)
+    status: int | None = None
+    body: str | None = None
+    fetched_at: float
+    expires_at: float
+
+
+class Service(SQLModel, table=True):
+    """What answers at one or several endpoints, as its capabilities last described it."""
+
+    __table_args__ = (Index("service_same", "kind", "fingerprint", "site"),)
+    id: int = Field(primary_key=True)
+    kind: str
+    fingerprint: str
+    site: str
+    title: str
+    abstract: str
+    keywords: str
+    provider: str
+    contact: str
+    fees: str
+    access_constraints: str
+    version: str
+    formats: str
+    online_resource: str
+    layer_count: int
+    """Named layers."""
+    west: float | None = None
+    south: float | None = None
+    east: float | None = None
+    north: float | None = None
+    first_seen: float
+    last_ok: float
+
+
+class Layer(SQLModel, table=True):
+    """A layer or a group of layers: what it states itself; the rest is inherited from `parent`."""
+
+    __tablename__ = "layer"
+    service_id: int = Field(primary_key=True, foreign_key="service.id")
+    position: int = Field(primary_key=True)
+    """Order in the document, groups before their children."""
+    parent: int | None = None
+    """`position` of the group above it."""
+    name: str
+    """'' for a group that cannot be asked for."""
+    title: str
+    abstract: str
+    crs: str
+    styles: str
+    keywords: str
+    queryable: int
+    west: float | None = None
+    south: float | None = None
+    east: float | None = None
+    north: float | None = None
+
+
+class Endpoint(SQLModel, table=True):
+    """An address at which a service may answer."""
+
+    __table_args__ = (
+        UniqueConstraint("kind", "key"),
+        Index("endpoint_key", "key"),
+        Index("endpoint_service", "service_id"),
+    )
+    id: int = Field(primary_key=True)
+    kind: str
+    key: str
+    """Its identity: no scheme, no parameters of a request."""
+    url: str
+    host: str
+    site: str
+    weak: int
+    """1: known by its path alone."""
+    service_id: int | None = Field(default=None, foreign_key="service.id")
+    """What answered here last; kept while it is invalid."""
+    status: str | None = None
+    """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the question."""
+    reason: str | None = None
+    detail: str | None = None
+    version: str | None = None
+    deviations: str | None = None
+    http_status: int | None = None
+    first_seen: float
+    last_probe: float | None = None
+    last_ok: float | None = None
+    probes: int = 0
+
+
+class Probe(SQLModel, table=True):
+    """One attempt to find out what an endpoint is."""
+
+    __table_args__ = (Index("probe_endpoint", "endpoint_id", "at"),)
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    at: float
+    status: str
+    reason: str
+    detail: str
+    http_status: int | None = None
+    content_type: str
+    first_bytes: str
+    elapsed_ms: float
+    requests: int
+    deviations: str
+
+
+class Evidence(SQLModel, table=True):
+    """Why we believe that an endpoint exists: at most 20 for each."""
+
+    __table_args__ = (UniqueConstraint("endpoint_id", "page", "link"),)
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    signal: str
+    page: str
+    link: str
+    anchor: str
+    at: float

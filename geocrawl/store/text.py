@@ -1,0 +1,40 @@
+"""Words for the full-text index, the same when they are indexed and when they are asked for.
+
+Chinese and Japanese are written without spaces, and FTS5 takes a run of them for one word. Every such character
+becomes a word of its own here, and what a person asks for becomes a phrase of them, so a search finds exactly the
+texts that contain it: no dictionary decides where words end, and nothing has to be loaded first.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+Segment = Callable[[str], str]
+"""Text to words with spaces between them."""
+
+_UNSPACED = re.compile(
+    "([\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+
+
+def spaced(text: str) -> str:
+    """`text` with a space around each character of a script written without them; full-width forms made plain
+    (NFKC)."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", text))
+
+
+def match_query(words: str, segment: Segment = spaced) -> str:
+    """An FTS5 query for texts that hold all of the words, in any order; '' when there is no word in it.
+
+    Every word is quoted, so no character in it can be taken for FTS5's own syntax; a word that ends in `*` finds all
+    that begin with it.
+    """
+    phrases = []
+    for word in words.split():
+        stem = word.rstrip("*")
+        text = " ".join(segment(stem.replace('"', " ").replace("\0", " ")).split())
+        if any(character.isalnum() for character in text):
+            phrases.append(f'"{text}"' + ("*" if stem != word else ""))
+    return " ".join(phrases)

@@ -1,0 +1,191 @@
+"""The frontier: order, states, depth, leases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Purpose, Rank, State
+from geocrawl.settings import Settings
+from tests.store.world import World, candidate, link, url, verdict
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "crawl.db")
+
+
+def test_a_seed_is_leased_settled_and_not_visited_twice(world: World) -> None:
+    assert world.seed("a.example/") == 1
+    lease = world.lease()
+    assert lease.entry.url == url("a.example/")
+    assert world.frontier.lease() is None
+    world.settle(lease)
+    assert world.frontier.lease() is None
+    assert world.row("a.example/")[0] == "visited"
+    assert world.seed("a.example/") == 0
+    assert world.seed("a.example/", again=True) == 1
+    assert world.lease().entry.url == url("a.example/")
+
+
+def test_the_higher_tier_then_score_then_first_seen_is_leased(world: World) -> None:
+    world.seed("a.example/")
+    pages = [link("a.example/1", 5), link("a.example/2", 7, 0.1), link("a.example/3", 7, 0.2), link("a.example/4", 5)]
+    world.visit(*pages)
+    assert [world.visit() for _ in range(4)] == [f"http://a.example/{n}" for n in (3, 2, 1, 4)]
+
+
+def test_hosts_of_equal_rank_take_turns(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(*[link(f"{host}.example/{n}") for host in "ab" for n in range(3)])
+    assert [world.visit()[7] for _ in range(6)] == list("ababab")
+
+
+def test_a_resting_host_is_passed_over_until_it_is_due(world: World) -> None:
+    world.seed("a.example/", "b.example/")
+    world.settle(world.lease(), link("a.example/high", 9), next_at=world.clock.now() + 100)
+    assert world.visit() == "http://b.example/"
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == world.clock.now() + 100
+    assert world.frontier.stats().hosts_resting == 1
+    world.clock.time += 100
+    assert world.visit() == "http://a.example/high"
+
+
+def test_a_lower_depth_reaches_the_links_of_visited_pages(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", Settings(max_depth=3))
+    world.seed("a.example/0")
+    world.visit(link("a.example/1"), link("b.example/late", 1))
+    world.visit(link("a.example/2"))
+    world.visit(link("a.example/3"))
+    world.visit(link("a.example/4"))
+    assert world.row("a.example/4") == ("too-deep", None, 4, 5)
+    assert world.visit(link("a.example/2")) == "http://b.example/late"
+    assert world.row("a.example/4") == ("too-deep", None, 4, 5)
+    world.seed("c.example/")
+    world.visit(link("a.example/2"))
+    assert [world.row(f"a.example/{n}")[2] for n in range(5)] == [0, 1, 1, 2, 3]
+    assert world.visit() == "http://a.example/4"
+
+
+def test_a_higher_rank_reaches_a_redirects_target(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("b.example/old", 3), link("d.example/", 2))
+    lease = world.lease()
+    world.settle(lease, link("c.example/new", 3, same_depth=True))
+    assert world.row("c.example/new") == ("waiting", None, 1, 3)
+    world.seed("e.example/")
+    world.visit(link("b.example/old", 8))
+    assert world.row("c.example/new") == ("waiting", None, 1, 8)
+    assert world.visit() == "http://c.example/new"
+
+
+def test_scores_follow_the_depth_for_a_strategy_by_depth(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", by_depth=True)
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 0), link("a.example/2", 0))
+    world.visit(link("a.example/3", 0), link("b.example/2", 0))
+    world.visit(link("a.example/2/1", 0))
+    world.seed("b.example/2")
+    scores = dict(
+        world.database.connection.execute("SELECT address, score FROM url WHERE state = 'waiting'").fetchall()
+    )
+    assert scores == {"http://a.example/3": -2, "http://b.example/2": 0, "http://a.example/2/1": -2}
+    assert world.visit() == "http://b.example/2"
+
+
+def test_an_outdated_settlement_writes_nothing(world: World) -> None:
+    world.seed("a.example/")
+    old = world.lease()
+    world.clock.time += world.settings.lease_s + 1
+    new = world.lease()
+    assert new.token > old.token
+    assert world.settle(old, link("a.example/x")).ignored
+    assert not world.frontier.known(url("a.example/x"))
+    assert not world.settle(new).ignored
+    assert world.settle(new).ignored
+
+
+def test_a_released_entry_is_leased_again(world: World) -> None:
+    world.seed("a.example/")
+    world.frontier.release(world.lease())
+    assert world.visit() == "http://a.example/"
+
+
+def test_a_failed_page_waits_for_its_retry_and_is_given_up_in_the_end(world: World) -> None:
+    world.seed("a.example/")
+    for attempt in range(world.settings.max_attempts):
+        lease = world.lease()
+        assert lease.entry.attempts == attempt
+        world.settle(lease, state=State.FAILED, reason="dns", retry_after_s=50)
+        assert world.frontier.lease() is None
+        expected = world.clock.now() + 50 if attempt < 2 else None
+        assert world.frontier.ready_at() == expected
+        world.clock.time += 50
+    assert world.row("a.example/")[:2] == ("failed", "dns")
+    assert world.frontier.lease() is None
+
+
+def test_probes_run_before_pages_and_alone_when_asked(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 9), candidates=[(candidate("m.example/wms?service=WMS"), None)])
+    assert world.frontier.stats().probes_waiting == 1
+    lease = world.lease(pages=False)
+    assert lease.entry.purpose is Purpose.PROBE
+    assert lease.entry.candidate == candidate("m.example/wms?service=WMS")
+    world.settle(lease, verdict=verdict("exception"))
+    assert world.frontier.lease(pages=False) is None
+    assert world.frontier.ready_at(pages=False) is None
+    assert world.visit() == "http://a.example/1"
+    assert world.catalog.counts()["invalid"] == 1
+
+
+def test_a_weak_candidate_that_is_html_is_visited_as_a_page(world: World) -> None:
+    world.seed("a.example/")
+    weak = candidate("a.example/wms", weak=True)
+    world.visit(candidates=[(weak, link("a.example/wms", 4))])
+    assert world.row("a.example/wms") == ("refused", "candidate", 1, 4)
+    world.settle(world.lease(), verdict=verdict("html"))
+    assert world.row("a.example/wms") == ("waiting", None, 1, 4)
+    assert world.visit(candidates=[(weak, link("a.example/wms?x=1", 4))]) == "http://a.example/wms"
+    assert world.row("a.example/wms?x=1")[0] == "waiting"
+
+
+def test_counts_agree_with_the_rows(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 3), link("b.example/1", 4), link("x.example/", 3, refused="stop:social"))
+    world.lease()
+    stats = world.frontier.stats()
+    assert stats.states[State.VISITED] == 1
+    assert stats.states[State.WAITING] == 1
+    assert stats.states[State.LEASED] == 1
+    assert stats.states[State.REFUSED] == 1
+    assert stats.waiting_by_tier == {3: 1}
+
+
+def test_reranking_reorders_drops_and_brings_back(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 3), link("a.example/2", 4))
+    ids = {w.url.address[-1]: w.id for w in world.frontier.waiting()}
+    assert world.frontier.rerank([(ids["1"], Rank(8)), (ids["2"], None)]) == 2
+    assert world.row("a.example/2")[:2] == ("refused", "unranked")
+    assert world.visit() == "http://a.example/1"
+    assert world.frontier.lease() is None
+    assert world.frontier.rerank((w.id, Rank(2)) for w in world.frontier.waiting()) == 1
+    assert world.visit() == "http://a.example/2"
+
+
+def test_another_depth_limit_lets_in_and_sets_aside(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", Settings(max_depth=1))
+    world.seed("a.example/")
+    world.visit(link("a.example/1"))
+    world.visit(link("a.example/2"))
+    assert world.row("a.example/2")[0] == "too-deep"
+    world.database.close()
+    world = World(tmp_path / "crawl.db", Settings(max_depth=2))
+    assert world.row("a.example/2")[0] == "waiting"
+    world.database.close()
+    world = World(tmp_path / "crawl.db", Settings(max_depth=1))
+    assert world.row("a.example/2")[0] == "too-deep"
+    assert world.frontier.lease() is None

@@ -1,0 +1,131 @@
+"""What the store's tests are made of: addresses, links, visits and a clock that stands until it is moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from geocrawl.model import (
+    Candidate,
+    Endpoint,
+    Evidence,
+    Kind,
+    Lease,
+    Link,
+    Purpose,
+    Rank,
+    RankedLink,
+    Service,
+    Settled,
+    State,
+    Status,
+    Url,
+    Verdict,
+    Visit,
+)
+from geocrawl.settings import Settings
+from geocrawl.store.catalog import SqlCatalog
+from geocrawl.store.database import Database
+from geocrawl.store.frontier import SqlFrontier
+from geocrawl.urls import endpoint_address, endpoint_key, read_url
+
+SEED_RANK = Rank(9)
+
+
+class ManualClock:
+    """Time that stands still until it is moved."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.time = now
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+def url(text: str) -> Url:
+    read = read_url(text if "://" in text else f"http://{text}")
+    assert read is not None
+    return read
+
+
+def link(text: str, tier: int = 5, score: float = 0.0, *, refused: str = "", same_depth: bool = False) -> RankedLink:
+    return RankedLink(Link(url(text), f"to {text}"), Rank(tier, score), refused, same_depth)
+
+
+def candidate(text: str, *, page: str = "http://a.example/", weak: bool = False) -> Candidate:
+    given = url(text)
+    endpoint = Endpoint(Kind.WMS, endpoint_key(given), endpoint_address(given))
+    return Candidate(endpoint, Evidence("path" if weak else "query", page, given.address, "a map"), weak)
+
+
+def verdict(reason: str = "ok", service: Service | None = None, **more: object) -> Verdict:
+    status = Status.VALID if reason == "ok" else Status.INVALID
+    return replace(Verdict(status, reason, service, http_status=200), **more)  # type: ignore[arg-type]
+
+
+class World:
+    """A frontier and a catalogue on a database of their own."""
+
+    def __init__(self, path: Path, settings: Settings | None = None, *, by_depth: bool = False) -> None:
+        self.clock = ManualClock()
+        self.settings = settings or Settings(delay_s=0)
+        self.database = Database.open(path, create=True, clock=self.clock)
+        self.catalog = SqlCatalog(self.database, self.clock)
+        self.frontier = SqlFrontier(
+            self.database, self.settings, self.clock, catalog=self.catalog, by_depth=by_depth, owner="test:1"
+        )
+
+    def seed(self, *texts: str, again: bool = False) -> int:
+        return self.frontier.add_seeds([url(text) for text in texts], SEED_RANK, again=again)
+
+    def lease(self, *, pages: bool = True) -> Lease:
+        lease = self.frontier.lease(pages=pages)
+        assert lease is not None
+        return lease
+
+    def settle(
+        self,
+        lease: Lease,
+        *links: RankedLink,
+        state: State = State.VISITED,
+        reason: str = "ok",
+        candidates: Iterable[tuple[Candidate, RankedLink | None]] = (),
+        verdict: Verdict | None = None,
+        retry_after_s: float | None = None,
+        next_at: float = 0.0,
+    ) -> Settled:
+        return self.frontier.settle(
+            Visit(
+                lease=lease,
+                state=state,
+                reason=reason,
+                host=replace(lease.host, next_at=next_at),
+                at=self.clock.now(),
+                http_status=200 if state is State.VISITED else None,
+                links=links,
+                candidates=tuple(candidates),
+                verdict=verdict,
+                retry_after_s=retry_after_s,
+            )
+        )
+
+    def visit(self, *links: RankedLink, candidates: Iterable[tuple[Candidate, RankedLink | None]] = ()) -> str:
+        """Lease the next page, settle it with these links; returns its address."""
+        lease = self.lease()
+        assert lease.entry.purpose is Purpose.PAGE
+        self.settle(lease, *links, candidates=candidates)
+        return lease.entry.url.address
+
+    def row(self, text: str) -> tuple[str, str | None, int, int]:
+        """(state, reason, depth, tier) of a page."""
+        row: tuple[str, str | None, int, int] = self.database.connection.execute(
+            "SELECT state, reason, depth, tier FROM url WHERE address = ? AND purpose = 'page'", (url(text).address,)
+        ).fetchone()
+        return row
