@@ -166,9 +166,7 @@ def stages(place: Web, pages: int) -> dict[str, Any]:
 
 def frontier(size: int) -> dict[str, Any]:
     """Adds and leases a second and memory of a frontier of `size` URLs (`benchmarks.frontier`)."""
-    with tempfile.TemporaryDirectory(prefix="geocrawl-bench-") as temporary:
-        command = [sys.executable, "-m", "benchmarks.frontier", str(Path(temporary) / "frontier.db"), str(size)]
-        done = checked(command)
+    done = checked([sys.executable, "-m", "benchmarks.frontier", str(size)])
     figures: dict[str, Any] = {**json.loads(done.stdout), "peak_mib": done.peak_mib, "cpu_s": done.cpu_s}
     print(f"frontier of {size:,} URLs: " + ", ".join(f"{name} {value}" for name, value in figures.items()))
     return figures

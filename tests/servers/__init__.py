@@ -1,0 +1,1 @@
+"""geocrawl against real map servers on loopback: `make test-servers`."""

@@ -1,0 +1,70 @@
+"""The servers, started once for all tests of this folder; without them the tests are skipped, in CI they fail."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import mapservers
+from benchmarks.processes import Run, clean_environment, geocrawl, run
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a server's configuration says of itself."""
+
+    title: str
+    layers: int
+    """Layers with a name."""
+
+
+EXPECTED = {
+    "mapserver": Expected("Demo map server: Zürich & 地图", 5),
+    "qgis": Expected("Demo QGIS server: Zürich & 地图", 4),
+    "mapproxy": Expected("Demo MapProxy: Zürich & 地图", 2),
+}
+
+
+@pytest.fixture(scope="session")
+def servers(shared: Path) -> Iterator[dict[str, dict[str, Any]]]:
+    """URLs of the running servers, by server and kind of service."""
+    absent = mapservers.missing()
+    if absent:
+        reason = f"not installed: {absent} (.ci/run installs them)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with mapservers.running(shared) as started:
+        yield started
+
+
+class Geocrawl:
+    """The command line, run as people run it, in a folder and with a home of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self._env = clean_environment(home)
+        self.db = home / "catalogue.db"
+
+    def run(self, *arguments: str) -> Run:
+        """One command to its end."""
+        return run(geocrawl(*arguments), env=self._env, limit_s=100)
+
+    def probe(self, url: str) -> dict[str, Any]:
+        """The verdict on one address, with the command's exit code as `exit_code`."""
+        done = self.run("probe", url, "--json", "--allow-private", "--delay", "0")
+        lines = done.stdout.splitlines()
+        assert lines, f"no verdict on {url}: {done.stderr}"
+        verdict: dict[str, Any] = json.loads(lines[0])
+        return {**verdict, "exit_code": done.exit_code}
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Geocrawl:
+    """geocrawl without any user's settings."""
+    return Geocrawl(tmp_path)

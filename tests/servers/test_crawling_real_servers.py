@@ -1,0 +1,77 @@
+"""A crawl for real: a page on loopback names MapServer, QGIS Server and MapProxy, each in its own way."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.conftest import EXPECTED, Geocrawl
+
+pytestmark = [pytest.mark.servers, pytest.mark.shared]
+
+PAGE = """<!DOCTYPE html><title>Maps of the town</title><h1>Web map services (WMS)</h1>
+<p><a href="{mapserver}?service=WMS&amp;version=1.1.1&amp;request=GetCapabilities">Town map</a>
+<p>QGIS users add {qgis}?service=wms&amp;request=getcapabilities as a WMS layer.
+<p><a href="{demo}">Tiles and maps</a> <a href="{password}?SERVICE=WMS&amp;REQUEST=GetCapabilities">Staff only</a>
+<p><a href="about.html">About</a>"""
+ABOUT = "<!DOCTYPE html><title>About</title><p>Opening hours of the town hall."
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[str]:
+    """Serve `folder` on a free loopback port; yields its address."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+) -> None:
+    folder, table = tmp_path / "site", tmp_path / "catalogue.csv"
+    folder.mkdir()
+    (folder / "about.html").write_text(ABOUT, encoding="utf-8")
+    urls = {name: servers[name]["wms"] for name in EXPECTED}
+    page = PAGE.format(**urls, demo=servers["mapproxy"]["html"], password=servers["extras"]["password"])
+    (folder / "index.html").write_text(page, encoding="utf-8")
+
+    with site(folder) as seed:
+        where = ("--db", str(command.db))
+        crawled = command.run(
+            "crawl", seed, *where, "--allow-private", "--delay", "0", "--max-depth", "2", "--json", "--quiet"
+        )
+    assert crawled.exit_code == 0, crawled.stderr
+    assert json.loads(crawled.stdout)["pages"] >= 2
+
+    assert command.run("export", "--format", "csv", "--out", str(table), *where).exit_code == 0
+    with table.open(newline="", encoding="utf-8-sig") as file:
+        rows = {row["url"]: row for row in csv.DictReader(file)}
+    for name, expected in EXPECTED.items():
+        row = rows[urls[name]]
+        assert (row["kind"], row["status"], row["title"]) == ("wms", "valid", expected.title)
+        assert int(row["layers"]) == expected.layers
+    assert rows[servers["extras"]["password"]]["status"] == "invalid"
+
+    status = command.run("status", "--json", *where)
+    assert status.exit_code == 0, status.stderr
+    found = command.run("search", "Zürich", "--format", "json", *where)
+    assert found.exit_code == 0, found.stderr
+    assert EXPECTED["qgis"].title in found.stdout
