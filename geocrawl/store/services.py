@@ -28,7 +28,7 @@ _SAME = (
 )
 _CONTENT = "SELECT kind, fingerprint, site FROM service WHERE id = ?"
 _SHARED = "SELECT 1 FROM endpoint WHERE service_id = ? AND id <> ? LIMIT 1"
-_ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 15)})"  # noqa: S608
+_ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 14)})"  # noqa: S608
 
 
 class ServiceWriter:
