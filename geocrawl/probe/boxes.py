@@ -1,0 +1,97 @@
+"""The WGS 84 box of a layer, read tolerantly (WMS 1.3.0, 7.2.4.6.6; WMS 1.1.1, 7.1.4.5.6).
+
+Boxes are often wrong in ways that can be told: what is meant is mended, what cannot be meant is left out, and both are
+named. A box is never widened without need, except over the antimeridian, which one box of -180…180 cannot cross.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shapely.geometry import Polygon
+
+_SLACK_DEG = 1e-6
+"""Rounding on the way to the text, no fault."""
+_POINT_DEG = 1e-6
+"""A point or a line gets this extent (0.1 m): a polygon needs an area."""
+
+
+def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:
+    """(box, deviation codes) from the texts of its sides, in degrees. None when no box can be meant."""
+    codes: list[str] = []
+    sides = [_number(text, codes) for text in (west, south, east, north)]
+    if any(side is None for side in sides):
+        return None, ("box-not-numbers",)
+    values = [side for side in sides if side is not None]
+    mended = _mended(values, codes)
+    if mended is None:
+        return None, tuple(dict.fromkeys(codes))
+    from shapely import box
+
+    return box(*mended), tuple(dict.fromkeys(codes))
+
+
+def _number(text: str, codes: list[str]) -> float | None:
+    text = text.strip().rstrip("°")
+    if "," in text and "." not in text and text.count(",") == 1:
+        text = text.replace(",", ".")
+        codes.append("box-decimal-comma")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _mended(values: Sequence[float], codes: list[str]) -> tuple[float, float, float, float] | None:
+    west, south, east, north = values
+    if west == south == east == north == 0:
+        codes.append("box-zeros")
+        return None
+    if south > north:
+        codes.append("box-inverted")
+        south, north = north, south
+        if west > east:
+            west, east = east, west
+    if south > 90 or north < -90 or min(west, east) > 360 or max(west, east) < -360:
+        codes.append("box-out-of-range")
+        return None
+    if south < -90 - _SLACK_DEG or north > 90 + _SLACK_DEG:
+        codes.append("box-out-of-range")
+    south, north = max(south, -90.0), min(north, 90.0)
+    west, east = _longitudes(west, east, codes)
+    return _with_area(west, south, east, north, codes)
+
+
+def _longitudes(west: float, east: float, codes: list[str]) -> tuple[float, float]:
+    """Both within -180…180, west first; the whole circle for an extent over the antimeridian."""
+    if -180 - _SLACK_DEG <= west <= east <= 180 + _SLACK_DEG:
+        return max(west, -180.0), min(east, 180.0)
+    if west > east:
+        codes.append("box-antimeridian")
+        return -180.0, 180.0
+    codes.append("box-out-of-range")
+    if east - west >= 359.9:
+        return -180.0, 180.0
+    if west >= 180:
+        return west - 360, east - 360
+    if east <= -180:
+        return west + 360, east + 360
+    if min(abs(east), abs(west)) <= 180 and max(abs(east), abs(west)) <= 181:
+        return max(west, -180.0), min(east, 180.0)
+    return -180.0, 180.0
+
+
+def _with_area(
+    west: float, south: float, east: float, north: float, codes: list[str]
+) -> tuple[float, float, float, float]:
+    if west == east or south == north:
+        codes.append("box-no-area")
+    if west == east:
+        west, east = west - _POINT_DEG, east + _POINT_DEG
+    if south == north:
+        south, north = south - _POINT_DEG, north + _POINT_DEG
+    return max(west, -180.0), max(south, -90.0), min(east, 180.0), min(north, 90.0)

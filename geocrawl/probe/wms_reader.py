@@ -1,0 +1,89 @@
+"""Our own reader of what WMS capabilities say of the service as a whole, all versions from 1.0.0 on.
+
+It goes by local names, so neither namespaces nor prefixes matter, and takes every part for optional.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from lxml import etree
+
+from geocrawl.model import Kind, Service
+from geocrawl.probe.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
+
+_CONTACT = {
+    "person": ("ContactPersonPrimary", "ContactPerson"),
+    "organization": ("ContactPersonPrimary", "ContactOrganization"),
+    "position": ("ContactPosition",),
+    "email": ("ContactElectronicMailAddress",),
+    "phone": ("ContactVoiceTelephone",),
+    "address": ("ContactAddress", "Address"),
+    "city": ("ContactAddress", "City"),
+    "country": ("ContactAddress", "Country"),
+}
+
+
+def read_version(root: etree._Element) -> str:
+    """What the root's `version` says; '' when it says nothing."""
+    return attribute(root, "version").strip()
+
+
+def read_service(root: etree._Element) -> Service:
+    """Everything but the layers and the fingerprint."""
+    service, capability = child(root, "Service"), child(root, "Capability")
+    contact = read_contact(service)
+    return Service(
+        kind=Kind.WMS,
+        version=read_version(root),
+        title=line_of(child(service, "Title")),
+        abstract=text_of(child(service, "Abstract")),
+        keywords=read_keywords(service),
+        provider=contact.get("organization", ""),
+        contact=contact,
+        fees=line_of(child(service, "Fees")),
+        access_constraints=line_of(child(service, "AccessConstraints")),
+        formats=_formats(child(capability, "Request")),
+        online_resource=href_of(child(service, "OnlineResource")),
+    )
+
+
+def read_contact(service: etree._Element | None) -> Mapping[str, str]:
+    """The parts of ContactInformation that were given."""
+    information = child(service, "ContactInformation")
+    found = {key: line_of(child(information, *path)) for key, path in _CONTACT.items()}
+    return {key: value for key, value in found.items() if value}
+
+
+def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
+    """KeywordList (1.1.0 on) or Keywords (1.0.0: one text, parted by commas or spaces)."""
+    listed = texts(children(child(element, "KeywordList"), "Keyword"))
+    if listed or (old := child(element, "Keywords")) is None:
+        return listed
+    words = line_of(old)
+    parts = words.split(",") if "," in words else words.split()
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def _formats(request: etree._Element | None) -> tuple[str, ...]:
+    """Formats of GetMap; before 1.1.0 the request was called Map, and its formats were elements without text."""
+    for name in ("GetMap", "Map"):
+        for format_ in children(child(request, name), "Format"):
+            if len(format_):
+                return tuple(dict.fromkeys(filter(None, map(local_name, format_))))
+        if found := texts(children(child(request, name), "Format")):
+            return found
+    return ()
+
+
+# --------------------------------------------------------------------------- identity
+
+
+def fingerprint(service: Service) -> str:
+    """32 hexadecimal digits over what the service describes (kind, title, abstract, layers' names and titles), without
+    any address: the same at two addresses of one service."""
+    layers = [(layer.name, layer.title) for layer in service.layers]
+    text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
