@@ -41,7 +41,7 @@ class Summary:
     """New links."""
     seconds: float = 0.0
     stopped: str = ""
-    """Why it ended: done, max-pages, max-time, signal, resting (only hosts in back-off are left)."""
+    """Why it ended: done, max-pages, max-time, signal, resting (all that is left is to be asked again later)."""
     resting_until: float | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
@@ -146,7 +146,7 @@ class Crawler:
             self._end("done" if self._pages_left() else "max-pages")
             return False
         if idle and wait_s > self._patience_s:
-            self._end("resting")
+            self._end("resting" if self._pages_left() else "max-pages")
             self._summary.resting_until = ready_at
             return False
         self._changed.clear()
