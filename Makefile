@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test fmt bench shows lock clean
+.PHONY: env demo test test-servers acceptance fmt bench shows lock clean
 
 env: $(STAMP)
 
@@ -22,12 +22,18 @@ $(STAMP): pyproject.toml requirements.lock
 demo: env  ## a small web on this machine, crawled, its catalogue printed
 	$(BIN)/geocrawl demo
 
-test: env  ## format, lint, types, contracts, tests
+test: env  ## format, lint, types, contracts, tests (but for those of the two targets below)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not servers and not acceptance"
+
+test-servers: env  ## real map servers on this machine (.ci/run says what to install)
+	$(BIN)/python -m pytest -m servers
+
+acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
+	$(BIN)/python -m pytest -m acceptance
 
 fmt: env
 	$(BIN)/ruff format .

@@ -1,0 +1,58 @@
+"""Crawls of a recorded world to their end, undisturbed and killed, and answers made to exhaust the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import worlds
+from benchmarks.shows import bombs, fresh, kill
+from benchmarks.shows import worlds as scored
+
+pytestmark = pytest.mark.acceptance
+
+BOMB_MIB = 256
+PAGE_LIMIT_MIB, PROBE_LIMIT_MIB = 5, 128
+
+
+@pytest.mark.shared
+@pytest.mark.timeout(600)
+def test_the_portal_world_is_crawled_politely_and_nothing_false_is_accepted(shared: Path, tmp_path: Path) -> None:
+    figures = scored.measure(["portal"], ["bfs", "gws"], tmp_path, 2)["portal"]
+    scored.show({"portal": figures})
+    for strategy in ("bfs", "gws"):
+        row = figures[strategy]
+        assert row["false_accepts"] == 0, row["false_accept_examples"]
+        assert row["robots_violations"] == 0
+    assert figures["gws"]["wms_found"] >= 0.99 * figures["bfs"]["wms_found"]
+    assert figures["gws"]["area"] > figures["bfs"]["area"]
+
+
+@pytest.mark.shared
+@pytest.mark.timeout(900)
+def test_a_crawl_killed_three_times_ends_with_the_same_catalogue(shared: Path, tmp_path: Path) -> None:
+    figures = kill.measure(worlds.folder("portal"), 3, 2015, tmp_path)
+    assert figures["kills"] == 3
+    assert figures["integrity_check"] == "ok"
+    assert (figures["only_undisturbed"], figures["only_killed"]) == ([], [])
+
+
+@pytest.mark.timeout(300)
+def test_bombs_and_endless_bodies_end_at_their_limits() -> None:
+    rows = {(row["case"], row["asked_as"]): row for row in bombs.measure(BOMB_MIB)["cases"]}
+    assert rows.pop(("small page", "page"))["ended_by"] == "its end"
+    assert rows["endless slow body", "page"]["ended_by"] == "timeout-total"
+    assert rows["endless fast body", "page"]["ended_by"] == "body-limit"
+    for case in bombs.ENCODINGS:
+        assert rows[case, "page"]["ended_by"] in ("ratio", "body-limit"), case
+    for (case, asked_as), row in rows.items():
+        # The body may stand in memory twice, as pieces and as a whole.
+        limit_mib = 2 * (PAGE_LIMIT_MIB if asked_as == "page" else PROBE_LIMIT_MIB) + 16
+        assert row["more_mib"] < limit_mib, (case, asked_as, row)
+
+
+@pytest.mark.timeout(900)
+def test_a_fresh_clone_with_an_empty_home_runs_the_demo() -> None:
+    figures = fresh.measure(["demo"])
+    assert "demo" in figures
