@@ -1,0 +1,184 @@
+"""The server of the demo web: an HTTP proxy on 127.0.0.1 that answers for every host of the demo and no other."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qs, urlsplit
+
+from geocrawl.demo import leisure
+from geocrawl.demo.content import ROBOTS, SEEDS, Content, build_content, without_session
+from geocrawl.demo.services import Answer, answer, find_service
+
+_NEWSPAPER = "www.norvale-courier.example"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One line of the access log."""
+
+    method: str
+    url: str
+    status: int
+    kind: str
+    """page, redirect, robots, service, unknown (nothing there)."""
+    user_agent: str
+
+
+class DemoWeb:
+    """Serves the demo web while its context is open: `with DemoWeb() as web: crawl through web.proxy_url`."""
+
+    def __init__(self, *, port: int = 0, latency_s: float = 0.0, today: datetime.date | None = None) -> None:
+        """`port` 0 takes a free one; `latency_s` passes before every answer; `today` is where the calendar opens."""
+        self.content: Content = build_content()
+        self.requests: list[Request] = []
+        """The access log, in the order of the answers."""
+        self._latency_s = latency_s
+        self._today = today or datetime.datetime.now(datetime.UTC).date()
+        self._port = port
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        web = self
+
+        class Handler(_Handler):
+            def answer(self, url: str) -> None:
+                self.send(*web.respond(self.command, url, self.headers.get("User-Agent", "")))
+
+        self._server = _Server(("127.0.0.1", self._port), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+
+    @property
+    def proxy_url(self) -> str:
+        """The proxy through which the web is reached, http://127.0.0.1:port."""
+        if self._server is None:
+            raise RuntimeError("the demo web is served within its context only: `with DemoWeb() as web:`")
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """The pages to start from."""
+        return SEEDS
+
+    @property
+    def expected_valid(self) -> frozenset[str]:
+        """Endpoint keys that a crawl to the end finds and proves."""
+        return self.content.expected_valid
+
+    @property
+    def expected_invalid(self) -> Mapping[str, str]:
+        """Reason code of each endpoint, by key, that a crawl to the end finds and rejects."""
+        return self.content.expected_invalid
+
+    def respond(self, method: str, url: str, user_agent: str = "") -> tuple[Answer, bool]:
+        """The answer to a request, written to the log; True when its body is left out (HEAD)."""
+        if self._latency_s:
+            time.sleep(self._latency_s)
+        kind, found = self._find(url) if method in ("GET", "HEAD") else ("unknown", _plain(405, "GET and HEAD only"))
+        self.requests.append(Request(method, url, found.status, kind, user_agent))
+        return found, method == "HEAD"
+
+    def _find(self, url: str) -> tuple[str, Answer]:
+        parts = urlsplit(url)
+        host = parts.netloc.lower().removesuffix(":80")
+        path = parts.path or "/"
+        if parts.scheme != "http" or host not in self.content.hosts:
+            return "unknown", _plain(502, "no such host in the demo web")
+        if path == "/robots.txt":
+            name = host.partition(":")[0]
+            return "robots", _plain(200, ROBOTS[name]) if name in ROBOTS else _plain(404, "no robots.txt")
+        service = find_service(host, path, parts.query)
+        if service is not None:
+            return "service", answer(service, parts.query)
+        if (host, path) == (_NEWSPAPER, leisure.CALENDAR_PATH):
+            return "page", self._calendar(parts.query)
+        return self._page(without_session(f"http://{host}{path}" + (f"?{parts.query}" if parts.query else "")))
+
+    def _page(self, address: str) -> tuple[str, Answer]:
+        page = self.content.pages.get(address)
+        if page is None:
+            return "unknown", _plain(404, "there is nothing here")
+        if page.status != 200:
+            return "redirect", Answer(page.status, "text/html", b"", (("Location", page.links[0]),))
+        return "page", Answer(200, page.content_type, page.body)
+
+    def _calendar(self, query: str) -> Answer:
+        given = parse_qs(query)
+        year, month = (given.get(name, [""])[0] for name in ("year", "month"))
+        if not query:
+            page = leisure.calendar_page(self._today, None, None)
+        elif year.isdecimal() and month.isdecimal() and 1 <= int(year) <= 9999 and 1 <= int(month) <= 12:
+            page = leisure.calendar_page(self._today, int(year), int(month))
+        else:
+            return _plain(404, "no such month")
+        return Answer(200, page.content_type, page.body)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Keep-alive, the whole answer in one piece (a second small write would wait for the client's acknowledgement)."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    timeout = 60
+
+    def answer(self, url: str) -> None:
+        """Answer the request for an absolute URL."""
+        raise RuntimeError("made by DemoWeb with its own answer")
+
+    def do_GET(self) -> None:
+        """A proxy's request names the whole URL, a plain one its host in a header."""
+        if self.path.startswith("/"):
+            self.answer(f"http://{self.headers.get('Host', '')}{self.path}")
+        else:
+            self.answer(self.path)
+
+    def do_HEAD(self) -> None:
+        """The same without a body."""
+        self.do_GET()
+
+    def do_CONNECT(self) -> None:
+        """There is no https here."""
+        self.close_connection = True
+        self.send(_plain(502, "no https in the demo web"), False)
+
+    def send(self, found: Answer, without_body: bool) -> None:
+        """Write head and body."""
+        self.send_response(found.status)
+        for name, value in found.headers:
+            self.send_header(name, value)
+        self.send_header("Content-Type", found.content_type)
+        self.send_header("Content-Length", str(len(found.body)))
+        self.end_headers()
+        if not without_body:
+            self.wfile.write(found.body)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """The access log is `DemoWeb.requests`."""
+
+
+def _plain(status: int, text: str) -> Answer:
+    return Answer(status, "text/plain; charset=utf-8", text.encode())
