@@ -36,11 +36,9 @@ from geocrawl.store.keys import group_key, page_key
 from geocrawl.store.lifecycle import PROBE_TIER, UNRANKED, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
 from geocrawl.store.settle import Settlement
-from geocrawl.store.tally import Tally, read_totals
+from geocrawl.store.tally import Tally, read_stats
 from geocrawl.urls import endpoint_key, query_group, read_url
 
-RESTING_S = 60.0
-"""A host whose next allowed time is further off counts as resting."""
 _ANY_TIER = -(2**31)
 _BATCH = 2000
 
@@ -315,24 +313,3 @@ class SqlFrontier:
     def stats(self) -> FrontierStats:
         """Counts for status and progress; of pages but for `probes_waiting`."""
         return read_stats(self._connection, self._clock.now())
-
-
-def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
-    """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
-    totals = read_totals(connection)
-    by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
-    probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
-    leased = 0
-    for purpose, tier, count in connection.execute(sql.COUNT_LEASED):
-        if purpose == Purpose.PAGE:
-            by_tier[tier] = by_tier.get(tier, 0) - count
-            leased += count
-        else:
-            probes -= count
-    states = {state: sum(totals.get((Purpose.PAGE, state), {}).values()) for state in State}
-    states[State.WAITING] -= leased
-    states[State.LEASED] = leased
-    hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
-    return FrontierStats(
-        states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
-    )

@@ -87,6 +87,7 @@ class Url(SQLModel, table=True):
         Index("url_queue", "host_id", desc("tier"), desc("score"), sqlite_where=text("state = 'waiting'")),
         Index("url_retry", "purpose", "retry_at", sqlite_where=text("retry_at IS NOT NULL")),
         Index("url_endpoint", "endpoint_id", sqlite_where=text("endpoint_id IS NOT NULL")),
+        Index("url_failed", "settled_at", sqlite_where=text("state = 'failed'")),
         Index("url_seed", "id", sqlite_where=text("depth = 0")),
     )
     id: int = Field(primary_key=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from geocrawl.model import Purpose, State
+from geocrawl.model import FrontierStats, Purpose, State
 from geocrawl.store import statements as sql
+
+RESTING_S = 60.0
+"""A host whose next allowed time is further off counts as resting."""
 
 
 class Tally:
@@ -40,3 +43,24 @@ def read_totals(connection: sqlite3.Connection) -> dict[tuple[Purpose, State], d
         purpose, state, tier = (*name.split(":"), "0")[:3]
         totals.setdefault((Purpose(purpose), State(state)), {})[int(tier)] = value
     return totals
+
+
+def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
+    """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
+    totals = read_totals(connection)
+    by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
+    probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
+    leased = 0
+    for purpose, tier, count in connection.execute(sql.COUNT_LEASED):
+        if purpose == Purpose.PAGE:
+            by_tier[tier] = by_tier.get(tier, 0) - count
+            leased += count
+        else:
+            probes -= count
+    states = {state: sum(totals.get((Purpose.PAGE, state), {}).values()) for state in State}
+    states[State.WAITING] -= leased
+    states[State.LEASED] = leased
+    hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
+    return FrontierStats(
+        states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
+    )

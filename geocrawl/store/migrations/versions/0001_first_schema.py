@@ -166,6 +166,7 @@ def _urls() -> None:
     op.create_index("url_queue", "url", queue, sqlite_where=text("state = 'waiting'"))
     op.create_index("url_retry", "url", ["purpose", "retry_at"], sqlite_where=text("retry_at IS NOT NULL"))
     op.create_index("url_endpoint", "url", ["endpoint_id"], sqlite_where=text("endpoint_id IS NOT NULL"))
+    op.create_index("url_failed", "url", ["settled_at"], sqlite_where=text("state = 'failed'"))
     op.create_index("url_seed", "url", ["id"], sqlite_where=text("depth = 0"))
     op.create_table(
         "outlinks", Column("url_id", Integer, primary_key=True), Column("links", LargeBinary, nullable=False)

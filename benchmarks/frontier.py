@@ -1,0 +1,145 @@
+"""The frontier alone, on disk: `python -m benchmarks.frontier [URLS]` (default 1,000,000).
+
+Three figures: links added a second when every link is new; CPU of a typical visit (25 links, 1 or 2 of them new)
+with its commit and the next lease, in a frontier of that size; memory. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from geocrawl.model import Lease, Link, Purpose, Rank, RankedLink, Relevance, Settled, State, Url, Visit
+from geocrawl.settings import Settings
+from geocrawl.store.catalog import SqlCatalog
+from geocrawl.store.database import Database
+from geocrawl.store.frontier import SqlFrontier
+
+LINKS_A_PAGE = 25
+NEW_A_PAGE = 1.5
+PAGES_A_HOST = 500
+TIERS = (3, 6, 7, 10, 13, 14, 17, 20)
+VISITS = 20_000
+
+
+class FixedClock:
+    """Stands still: no host ever rests."""
+
+    def now(self) -> float:
+        return 1_000_000.0
+
+    def monotonic(self) -> float:
+        return time.perf_counter()
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError("the benchmark does not wait")
+
+
+def main(urls: int) -> dict[str, float]:
+    """Run in a folder of its own; returns the figures."""
+    with tempfile.TemporaryDirectory(prefix="geocrawl-bench-") as folder:
+        clock = FixedClock()
+        database = Database.open(Path(folder) / "frontier.db", create=True, clock=clock)
+        settings = Settings(max_pages_per_host=10**9)
+        catalog = SqlCatalog(database, clock)
+        frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1")
+        frontier.add_seeds([page(0)], Rank(20))
+        figures = {"urls": float(urls), **fill(frontier, urls), **crawl(frontier, urls)}
+        figures["rss_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        figures["database_mib"] = (Path(folder) / "frontier.db").stat().st_size / 2**20
+        database.close()
+    return {name: round(value, 3) for name, value in figures.items()}
+
+
+def page(number: int) -> Url:
+    """The address of the n-th page; 500 pages a host."""
+    host = f"www{number // PAGES_A_HOST}.example.org"
+    address = f"http://{host}/department/section-{number % 37}/page-{number}.html"
+    return Url(address, address, "http", host, f"http://{host}", "example.org")
+
+
+def fill(frontier: SqlFrontier, urls: int) -> dict[str, float]:
+    """Add `urls` new links, 500 a visit, as a page of links does."""
+    chooser = random.Random(1)
+    cpu, added = 0.0, 1
+    while added < urls:
+        links = ranked(range(added, added + 500), chooser)
+        start = time.process_time()
+        lease = frontier.lease()
+        assert lease is not None
+        added += frontier.settle(visit(lease, links)).new_links
+        cpu += time.process_time() - start
+    return {"adds_a_cpu_second": added / cpu}
+
+
+def crawl(frontier: SqlFrontier, urls: int) -> dict[str, float]:
+    """Typical visits, all of them in one process, back to back."""
+    chooser = random.Random(2)
+    fresh = urls * 2
+    cpu, wall, new = 0.0, 0.0, 0
+    for number in range(VISITS):
+        links, fresh = typical_links(number, fresh, chooser)
+        start, start_wall = time.process_time(), time.perf_counter()
+        lease = frontier.lease()
+        assert lease is not None
+        result: Settled = frontier.settle(visit(lease, links))
+        cpu += time.process_time() - start
+        wall += time.perf_counter() - start_wall
+        new += result.new_links
+    return {
+        "visit_cpu_ms": 1000 * cpu / VISITS,
+        "visit_wall_ms": 1000 * wall / VISITS,
+        "leases_a_second": VISITS / wall,
+        "new_links_a_visit": new / VISITS,
+    }
+
+
+def typical_links(number: int, fresh: int, chooser: random.Random) -> tuple[tuple[RankedLink, ...], int]:
+    """Navigation that every page of a site repeats, a few links elsewhere, one or two never seen."""
+    site = number // 50 * 1000
+    count = 1 + (chooser.random() < NEW_A_PAGE - 1)
+    numbers = [site + n for n in range(LINKS_A_PAGE - count - 2)]
+    numbers += [chooser.randrange(fresh // 2) for _ in range(2)]
+    numbers += range(fresh, fresh + count)
+    return ranked(numbers, chooser), fresh + count
+
+
+def ranked(numbers: range | list[int], chooser: random.Random) -> tuple[RankedLink, ...]:
+    """Links with a tier each, as gws gives them."""
+    return tuple(RankedLink(Link(page(n), f"page {n}"), Rank(TIERS[n % 8])) for n in numbers)
+
+
+def visit(lease: Lease, links: tuple[RankedLink, ...]) -> Visit:
+    """A page that was read."""
+    assert lease.entry.purpose is Purpose.PAGE
+    return Visit(
+        lease=lease,
+        state=State.VISITED,
+        reason="ok",
+        host=lease.host,
+        at=1_000_000.0,
+        http_status=200,
+        content_type="text/html",
+        size_bytes=14_000,
+        elapsed_ms=120.0,
+        title="A page about geospatial services",
+        relevance=Relevance.SOME,
+        score=0.3,
+        links=links,
+    )
+
+
+def sizes() -> Iterator[int]:
+    """The sizes asked for on the command line."""
+    yield from (int(text.replace("_", "").replace(",", "")) for text in sys.argv[1:] or ["1_000_000"])
+
+
+if __name__ == "__main__":
+    for size in sizes():
+        print(json.dumps(main(size)), flush=True)

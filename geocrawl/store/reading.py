@@ -1,0 +1,272 @@
+"""Reading the database for people and other programs: `status`, `show`, `why`, `export`.
+
+The file is opened read-only and nothing is created; plain statements, so that a command starts in a moment. Answers are
+frozen values: no row leaves this room.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.model import FrontierStats
+from geocrawl.store.database import read_version
+from geocrawl.store.faults import BUSY_S, fault
+from geocrawl.store.tally import read_stats
+
+
+@contextmanager
+def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that can write nothing, closed at the end; SQLite's errors inside become DatabaseFault.
+
+    DatabaseFault when the file is missing, not ours, or of a schema that this program does not know.
+    """
+    if not path.is_file():
+        raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+    connection = None
+    try:
+        connection = _connect(path)
+        if read_version(connection, path) is None:
+            raise DatabaseFault(f"{path}: is empty; `geocrawl crawl URL` fills it, --db names another")
+        yield connection
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if path.with_name(path.name + "-wal").exists():
+            raise
+        # On a read-only medium WAL's side files cannot be made; nobody writes there, so none are needed.
+        connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
+# --------------------------------------------------------------------------- status
+
+
+@dataclass(frozen=True, slots=True)
+class RestingHost:
+    """A host with work that is not asked before `until`."""
+
+    name: str
+    until: float
+    waiting: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a crawl; `ended_at` is None while it runs, or when it was killed."""
+
+    started_at: float
+    ended_at: float | None
+    owner: str
+    strategy: str
+    pages: int | None
+    services: int | None
+    stopped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogStatus:
+    """The catalogue at a glance."""
+
+    schema: str
+    strategy: str
+    frontier: FrontierStats
+    resting: tuple[RestingHost, ...]
+    """The first ten to come back."""
+    endpoints: Mapping[str, int]
+    """By status: valid, invalid, unknown."""
+    reasons: Mapping[str, int]
+    """Endpoints that are not valid, by reason, the most frequent first."""
+    services: int
+    layers: int
+    """Named layers."""
+    runs: tuple[Run, ...]
+    """The last five, newest first."""
+    failures: tuple[tuple[str, str, float], ...]
+    """(address, reason, time) of the last five visits that failed."""
+
+
+_RESTING = """
+SELECT name, next_at, waiting, errors FROM host
+WHERE waiting > 0 AND lease_until = 0 AND parked IN (0, 1) AND next_at > ? ORDER BY next_at LIMIT 10"""
+_ENDPOINTS = "SELECT coalesce(status, 'unknown'), count(*) FROM endpoint GROUP BY 1"
+_REASONS = """
+SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint WHERE status IS NOT 'valid'
+GROUP BY 1 ORDER BY 2 DESC, 1"""
+_SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
+_RUNS = "SELECT started_at, ended_at, owner, strategy, pages, services, stopped FROM run ORDER BY id DESC LIMIT 5"
+_FAILURES = """
+SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed WHERE state = 'failed'
+ORDER BY settled_at DESC LIMIT 5"""
+
+
+def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
+    """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
+    strategy = connection.execute("SELECT value FROM meta WHERE name = 'strategy'").fetchone()
+    services, layers = connection.execute(_SERVICES).fetchone()
+    return CatalogStatus(
+        schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
+        strategy=bytes(strategy[0]).decode() if strategy else "",
+        frontier=read_stats(connection, now),
+        resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
+        endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
+        reasons=dict(connection.execute(_REASONS).fetchall()),
+        services=services,
+        layers=layers,
+        runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
+        failures=tuple(connection.execute(_FAILURES).fetchall()),
+    )
+
+
+# --------------------------------------------------------------------------- show
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """A layer as it stands in the catalogue: its own properties only."""
+
+    position: int
+    parent: int | None
+    name: str
+    title: str
+    abstract: str
+    crs: tuple[str, ...]
+    styles: tuple[str, ...]
+    keywords: tuple[str, ...]
+    queryable: bool
+    box: tuple[float, float, float, float] | None
+    """west, south, east, north, degrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """An endpoint with its last verdict and why we believe in it."""
+
+    id: int
+    kind: str
+    url: str
+    service_id: int | None
+    status: str | None
+    reason: str | None
+    detail: str | None
+    version: str | None
+    http_status: int | None
+    deviations: tuple[Mapping[str, str], ...]
+    first_seen: float
+    last_probe: float | None
+    last_ok: float | None
+    probes: int
+    evidence: tuple[Mapping[str, object], ...]
+    """signal, page, link, anchor, at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDetail:
+    """Everything that the catalogue knows of a service."""
+
+    id: int
+    kind: str
+    title: str
+    abstract: str
+    keywords: tuple[str, ...]
+    provider: str
+    contact: Mapping[str, str]
+    fees: str
+    access_constraints: str
+    version: str
+    formats: tuple[str, ...]
+    online_resource: str
+    layer_count: int
+    box: tuple[float, float, float, float] | None
+    first_seen: float
+    last_ok: float
+    layers: tuple[LayerRow, ...]
+    endpoints: tuple[EndpointRow, ...]
+
+
+_SERVICE = """
+SELECT id, kind, title, abstract, keywords, provider, contact, fees, access_constraints, version, formats,
+       online_resource, layer_count, west, south, east, north, first_seen, last_ok FROM service WHERE id = ?"""
+_LAYERS = """
+SELECT position, parent, name, title, abstract, crs, styles, keywords, queryable, west, south, east, north
+FROM layer WHERE service_id = ? ORDER BY position"""
+_ENDPOINT = """
+SELECT id, kind, url, service_id, status, reason, detail, version, http_status, deviations, first_seen, last_probe,
+       last_ok, probes FROM endpoint"""
+_EVIDENCE = "SELECT signal, page, link, anchor, at FROM evidence WHERE endpoint_id = ? ORDER BY id"
+
+
+def service_detail(connection: sqlite3.Connection, number: int) -> ServiceDetail | None:
+    """The service of this number; None when there is none."""
+    row = next(dicts(connection, _SERVICE, number), None)
+    if row is None:
+        return None
+    return ServiceDetail(
+        **_decoded(row, "keywords", "formats", "contact"),
+        layers=tuple(_layer(each) for each in dicts(connection, _LAYERS, number)),
+        endpoints=_endpoints(connection, "service_id = ?", number),
+    )
+
+
+def service_at(connection: sqlite3.Connection, key: str) -> ServiceDetail | None:
+    """The service that answers at the endpoint of this identity (`urls.endpoint_key`); None when none does."""
+    row = connection.execute(
+        "SELECT service_id FROM endpoint WHERE key = ? AND service_id IS NOT NULL ORDER BY status = 'valid' DESC",
+        (key,),
+    ).fetchone()
+    return None if row is None else service_detail(connection, row[0])
+
+
+def endpoints_at(connection: sqlite3.Connection, key: str) -> tuple[EndpointRow, ...]:
+    """The endpoints of this identity, one a kind, with a verdict or without."""
+    return _endpoints(connection, "key = ?", key)
+
+
+def _endpoints(connection: sqlite3.Connection, condition: str, value: object) -> tuple[EndpointRow, ...]:
+    rows = list(dicts(connection, f"{_ENDPOINT} WHERE {condition} ORDER BY id", value))
+    return tuple(
+        EndpointRow(
+            **row | {"deviations": tuple(json.loads(row["deviations"] or "[]"))},
+            evidence=tuple(dicts(connection, _EVIDENCE, row["id"])),
+        )
+        for row in rows
+    )
+
+
+def _layer(row: dict[str, Any]) -> LayerRow:
+    decoded = _decoded(row, "crs", "styles", "keywords")
+    return LayerRow(**decoded | {"queryable": bool(row["queryable"])})
+
+
+def _decoded(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A row with its JSON read (lists as tuples) and its four sides as one box."""
+    sides = tuple(row.pop(side) for side in ("west", "south", "east", "north"))
+    values = {name: json.loads(row[name]) for name in names}
+    lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return row | lists | {"box": None if None in sides else sides}
+
+
+def dicts(connection: sqlite3.Connection, statement: str, *values: object) -> Iterator[dict[str, Any]]:
+    """The rows of a statement, each as column name → value."""
+    cursor = connection.execute(statement, values)
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))

@@ -1,0 +1,239 @@
+"""The catalogue: verdicts, services that answer at several endpoints, full text, reading back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shapely.geometry import box
+
+from geocrawl.model import Deviation, Kind, Layer, Service, State
+from geocrawl.store.reading import open_readonly, service_at, service_detail, status
+from geocrawl.store.search import search
+from geocrawl.store.text import match_query, spaced
+from geocrawl.store.why import export_rows, why
+from geocrawl.urls import endpoint_key
+from tests.store.world import World, candidate, link, url, verdict
+
+ROADS = Service(
+    kind=Kind.WMS,
+    version="1.3.0",
+    title="Roads of Ruritania",
+    abstract="Motorways and lanes",
+    keywords=("transport",),
+    provider="Survey Office",
+    contact={"email": "maps@a.example"},
+    formats=("image/png",),
+    layers=(
+        Layer("", "All", crs=("EPSG:4326",), box=box(5, 45, 10, 50)),
+        Layer("roads", "Straßennetz", parent=0, crs=("EPSG:3857",), queryable=True),
+    ),
+    fingerprint="f1",
+)
+WATER = replace(
+    ROADS,
+    keywords=(),
+    provider="",
+    title="水系数据",
+    abstract="全国主要河流",
+    layers=(Layer("w", "地理信息公共服务平台"),),
+    fingerprint="f2",
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "crawl.db")
+
+
+def record(world: World, text: str, service: Service | None, reason: str = "ok") -> int:
+    world.clock.time += 1
+    return world.catalog.record(candidate(text), verdict(reason, service), world.clock.now())
+
+
+def titles(world: World, words: str = "", **more: object) -> list[str]:
+    with open_readonly(world.database.path) as connection:
+        return [found.title for found in search(connection, words, **more)]  # type: ignore[arg-type]
+
+
+def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
+    record(world, "a.example/wms?service=WMS", ROADS)
+    with open_readonly(world.database.path) as connection:
+        detail = service_at(connection, endpoint_key(url("https://A.example/wms?REQUEST=GetMap")))
+    assert detail is not None
+    assert (detail.title, detail.keywords, detail.contact) == (ROADS.title, ROADS.keywords, ROADS.contact)
+    assert detail.box == (5.0, 45.0, 10.0, 50.0)
+    assert detail.layer_count == 1
+    assert [(each.name, each.parent, each.crs) for each in detail.layers] == [
+        ("", None, ("EPSG:4326",)),
+        ("roads", 0, ("EPSG:3857",)),
+    ]
+    assert detail.endpoints[0].url == "http://a.example/wms"
+    assert detail.endpoints[0].evidence[0]["anchor"] == "a map"
+
+
+def test_endpoints_of_one_site_with_the_same_content_are_one_service(world: World) -> None:
+    for text in ("a.example/wms?", "www.a.example/ows?map=x&service=WMS", "b.example/wms?"):
+        record(world, text, ROADS)
+    services = world.database.connection.execute("SELECT service_id FROM endpoint ORDER BY id").fetchall()
+    assert services == [(1,), (1,), (2,)]
+    assert world.catalog.counts() == {"valid": 3, "invalid": 0, "services": 2, "layers": 2}
+
+
+def test_a_service_keeps_its_number_when_its_content_changes(world: World) -> None:
+    record(world, "a.example/wms?", ROADS)
+    record(world, "a.example/wms?", replace(WATER, fingerprint="f3"))
+    assert titles(world, "ruritania") == []
+    assert titles(world, "河流") == ["水系数据"]
+    assert world.catalog.counts()["services"] == 1
+
+
+def test_endpoints_that_part_are_two_services_and_may_meet_again(world: World) -> None:
+    record(world, "a.example/1?service=WMS", ROADS)
+    record(world, "a.example/2?service=WMS", ROADS)
+    record(world, "a.example/2?service=WMS", WATER)
+    assert sorted(titles(world)) == ["Roads of Ruritania", "水系数据"]
+    record(world, "a.example/2?service=WMS", ROADS)
+    assert titles(world) == ["Roads of Ruritania"]
+    assert titles(world, "河流") == []
+
+
+def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
+    record(world, "a.example/wms?", ROADS)
+    record(world, "a.example/wms?", None, "http-404")
+    with open_readonly(world.database.path) as connection:
+        (row,) = export_rows(connection)
+        detail = service_detail(connection, 1)
+    assert (row.status, row.reason, row.title, row.layers, row.version) == (
+        "invalid",
+        "http-404",
+        ROADS.title,
+        1,
+        "1.3.0",
+    )
+    assert row.last_ok is not None and row.last_ok < row.last_probe
+    assert detail is not None and len(detail.layers) == 2
+    assert titles(world, alive=True) == []
+    assert titles(world) == [ROADS.title]
+
+
+def test_what_robots_txt_forbids_is_neither_valid_nor_exported(world: World) -> None:
+    world.frontier.add_candidates([candidate("a.example/wms?")])
+    world.settle(world.lease(), state=State.REFUSED, reason="robots")
+    with open_readonly(world.database.path) as connection:
+        assert list(export_rows(connection)) == []
+        assert status(connection, world.clock.now()).reasons == {"robots": 1}
+        (endpoint,) = why(connection, url("a.example/wms")).endpoints
+    assert (endpoint.status, endpoint.reason) == (None, "robots")
+
+
+def test_words_of_titles_layers_and_keywords_are_found_in_any_language(world: World) -> None:
+    record(world, "a.example/wms?", ROADS)
+    record(world, "b.example/wms?", WATER)
+    for words in ("ruritania", "ROADS motorway", "Straßennetz", "transport office"):
+        assert titles(world, words) == [ROADS.title], words
+    for words in ("地理信息", "信息", "河", "水系 主要河流", "公共服务平台"):
+        assert titles(world, words) == [WATER.title], words
+    assert titles(world, "rurit*") == [ROADS.title]
+    assert titles(world, "roads 河流") == []
+
+
+def test_services_are_found_by_place_system_and_kind(world: World) -> None:
+    record(world, "a.example/wms?", ROADS)
+    record(world, "b.example/wms?", WATER)
+    assert titles(world, bbox=(9, 49, 20, 60)) == [ROADS.title]
+    assert titles(world, bbox=(11, 49, 20, 60)) == []
+    assert titles(world, bbox=(170, 40, 6, 50)) == [ROADS.title]
+    assert titles(world, crs="epsg:3857") == [ROADS.title]
+    assert titles(world, kind="wfs") == []
+    assert titles(world, limit=1) == [WATER.title]
+
+
+@given(st.text(max_size=40))
+def test_no_text_of_words_can_break_the_query(shared_world: World, words: str) -> None:
+    titles(shared_world, words)
+
+
+@pytest.fixture(scope="module")
+def shared_world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(tmp_path_factory.mktemp("words") / "crawl.db")
+    record(world, "a.example/wms?", ROADS)
+    return world
+
+
+@pytest.mark.parametrize(
+    "words",
+    ['"', '""" OR *', "a AND", "NEAR(a b", "title:roads", "-", "^a", "a\0b", "*", "(", "'; DROP TABLE url", "\ud800"],
+)
+def test_hostile_words_find_nothing_and_raise_nothing(shared_world: World, words: str) -> None:
+    assert titles(shared_world, words) == []
+
+
+def test_words_are_split_alike_when_indexed_and_when_asked() -> None:
+    assert spaced("WMS服务2").split() == ["WMS", "服", "务", "2"]
+    assert match_query("服务 map*") == '"服 务" "map"*'
+    assert match_query("ＷＭＳ") == '"WMS"'
+
+
+def test_evidence_is_bounded(world: World) -> None:
+    for number in range(50):
+        world.catalog.record(candidate("a.example/wms?", page=f"http://a.example/{number}"), verdict("html"), 1.0)
+    assert world.database.connection.execute("SELECT count(*) FROM evidence").fetchone() == (20,)
+    assert world.database.connection.execute("SELECT count(*), max(probes) FROM probe, endpoint").fetchone() == (50, 50)
+
+
+def test_deviations_and_every_attempt_are_kept(world: World) -> None:
+    tolerant = verdict("ok", ROADS, deviations=(Deviation("bom"), Deviation("doctype", "SYSTEM")))
+    world.catalog.record(candidate("a.example/wms?"), tolerant, 5.0)
+    with open_readonly(world.database.path) as connection:
+        detail = service_detail(connection, 1)
+        (probe,) = connection.execute("SELECT at, status, reason, http_status FROM probe").fetchall()
+    assert detail is not None
+    assert [each["code"] for each in detail.endpoints[0].deviations] == ["bom", "doctype"]
+    assert probe == (5.0, "valid", "ok", 200)
+
+
+def test_why_tells_where_a_page_came_from(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/x", 3))
+    with open_readonly(world.database.path) as connection:
+        answer = why(connection, url("http://a.example/x#part"))
+        unknown = why(connection, url("http://nowhere.example/"))
+    assert answer.page is not None and answer.parent is not None
+    assert (answer.page.state, answer.page.depth, answer.page.tier, answer.page.anchor) == (
+        "waiting",
+        1,
+        3,
+        "to a.example/x",
+    )
+    assert answer.parent.address == "http://a.example/"
+    assert unknown.page is None and unknown.endpoints == ()
+
+
+def test_status_names_runs_hosts_and_failures(world: World) -> None:
+    run = world.database.start_run("gws", replace(world.settings, max_pages=7, proxy="http://u:secret@p"))
+    world.seed("a.example/", "b.example/")
+    world.settle(world.lease(), state=State.FAILED, reason="dns", next_at=world.clock.now() + 500, retry_after_s=900)
+    world.settle(world.lease(), link("b.example/1"), next_at=world.clock.now() + 500)
+    world.database.end_run(run, pages=1, services=0, stopped="done")
+    with open_readonly(world.database.path) as connection:
+        answer = status(connection, world.clock.now())
+        settings = connection.execute("SELECT settings FROM run").fetchone()[0]
+    assert "max_pages" in settings and "secret" not in settings
+    assert [host.name for host in answer.resting] == ["b.example"]
+    assert [row[:2] for row in answer.failures] == [("http://a.example/", "dns")]
+    assert (answer.runs[0].strategy, answer.runs[0].pages, answer.runs[0].stopped) == ("gws", 1, "done")
+
+
+def test_reading_imports_neither_sqlmodel_nor_alembic_nor_shapely() -> None:
+    code = (
+        "import sys, geocrawl.store.reading, geocrawl.store.search, geocrawl.store.why, geocrawl.store.frontier\n"
+        "print([m for m in ('sqlmodel', 'sqlalchemy', 'alembic', 'shapely', 'jieba', 'pydantic') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
