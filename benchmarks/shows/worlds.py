@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, worlds
+from benchmarks.shows import losses
 
 PLANS = {
     "bfs": worlds.Plan("bfs"),
@@ -68,6 +69,9 @@ def measure(names: list[str], strategies: list[str], work: Path, parallel: int) 
         scores = {each: worlds.score(world, work / name / each, budget) for each in strategies}
         figures[name] = {each: _figures(scores[each], bfs, runs[name, each]) for each in strategies}
         figures[name]["ratios"] = {each: _ratios(scores[each], bfs) for each in strategies if each != "bfs"}
+        if {"gws", "gws-drop"} <= set(strategies):
+            databases = [work / name / each / "geocrawl.db" for each in ("gws", "gws-drop")]
+            figures[name]["lost_by_dropping"] = losses.measure(*databases)
     return figures
 
 
@@ -109,7 +113,7 @@ def show(figures: dict[str, Any]) -> None:
     print(f"{'':<18}" + "".join(f"{column:>11}" for column in COLUMNS))
     for name, strategies in figures.items():
         for strategy, row in strategies.items():
-            if strategy == "ratios":
+            if strategy not in PLANS:
                 continue
             cells = [row["pages_downloaded"], row["wms_found"], f"{row['recall']:.3f}", f"{row['precision']:.4f}"]
             cells += [f"{row['area']:.3f}", *row["pages_to_share_of_bfs_finds"].values()]
@@ -117,3 +121,6 @@ def show(figures: dict[str, Any]) -> None:
             print(f"{name + ' ' + strategy:<18}" + "".join(f"{'-' if c is None else c:>11}" for c in cells))
         for strategy, ratios in strategies["ratios"].items():
             print(f"   {strategy} / bfs: " + ", ".join(f"{key} {value}" for key, value in ratios.items()))
+        if "lost_by_dropping" in strategies:
+            lost = strategies["lost_by_dropping"]
+            print(f"   gws-drop loses {lost['lost']} valid endpoints; the way to them ends {lost['way_ends']}")
