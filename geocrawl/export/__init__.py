@@ -1,1 +1,36 @@
-"""The room for export."""
+"""The catalogue for other software: CSV for spreadsheets and scripts, JSON lines for programs.
+
+Rows come from the store's read side, one at a time, so memory does not grow with the catalogue. Text of strangers is
+made plain; times are ISO 8601 in UTC; a file appears whole or not at all. See docs/export.md for the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.errors import UsageError
+from geocrawl.export.columns import COLUMNS
+from geocrawl.export.csv import write_csv
+from geocrawl.export.files import opened
+from geocrawl.export.jsonl import write_jsonl
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["COLUMNS", "FORMATS", "export"]
+
+FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
+
+
+def export(rows: Iterable[DataclassInstance], format: str, out: Path | None = None) -> int:
+    """Write rows (dataclasses with the fields named in `COLUMNS`) and return how many there were.
+
+    `out` None or `-` is standard output. Raises UsageError for an unknown format, EnvironmentFault when the file cannot
+    be written: what was there before then stays.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
+    with opened(out) as stream:
+        return FORMATS[format](rows, stream)

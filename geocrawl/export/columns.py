@@ -1,0 +1,77 @@
+"""The columns of an export, in order, and what each value becomes."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Value = str | int | float | None | list[object]
+
+
+def _text(value: object) -> Value:
+    return plain(str(value)) if value is not None else ""
+
+
+def _number(value: object) -> Value:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int) else None
+
+
+def _time(value: object) -> Value:
+    """Seconds since the epoch as `2024-05-17T09:30:00Z`."""
+    if not isinstance(value, int | float):
+        return None
+    moment = datetime.datetime.fromtimestamp(int(value), datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _list(value: object) -> Value:
+    """A JSON list, as text in the database, with its texts made plain."""
+    items = json.loads(value) if isinstance(value, str) and value else value
+    return [_plain_item(item) for item in items] if isinstance(items, list | tuple) else []
+
+
+def _plain_item(item: object) -> object:
+    if isinstance(item, Mapping):
+        return {plain(str(key)): _plain_item(part) for key, part in item.items()}
+    return plain(item) if isinstance(item, str) else item
+
+
+COLUMNS: Mapping[str, Callable[[object], Value]] = {
+    "url": _text,
+    "kind": _text,
+    "status": _text,
+    "title": _text,
+    "version": _text,
+    "layers": _number,
+    "first_seen": _time,
+    "last_ok": _time,
+    "reason": _text,
+    "last_probe": _time,
+    "provider": _text,
+    "abstract": _text,
+    "keywords": _list,
+    "formats": _list,
+    "online_resource": _text,
+    "west": _number,
+    "south": _number,
+    "east": _number,
+    "north": _number,
+    "deviations": _list,
+    "service_id": _number,
+}
+"""Name, and how the row's field of that name is read. New columns go to the end: scripts may read by position."""
+
+
+def values_of(row: DataclassInstance) -> dict[str, Value]:
+    """The values of a row by column."""
+    return {name: read(getattr(row, name)) for name, read in COLUMNS.items()}

@@ -1,0 +1,43 @@
+"""CSV (RFC 4180, UTF-8 without byte order mark, lines end in LF)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from geocrawl.export.columns import COLUMNS, Value, values_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_OURS = frozenset({"url", "kind", "status", "reason"})
+"""Columns whose text we make: an address begins with http, the others are fixed words."""
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets read the full-width ones alike
+
+
+def write_csv(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
+    """Write a header and a line for each row; returns the number of rows.
+
+    A stranger's text that a spreadsheet would take for a formula gets an apostrophe in front; `url` stays as it is.
+    Lists are joined by '; ', of a deviation its code.
+    """
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for row in rows:
+        writer.writerow([_cell(name, value) for name, value in values_of(row).items()])
+        count += 1
+    return count
+
+
+def _cell(name: str, value: Value) -> str | int | float | None:
+    if isinstance(value, list):
+        value = "; ".join(_item(item) for item in value)
+    if isinstance(value, str) and name not in _OURS and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def _item(item: object) -> str:
+    return str(item.get("code", "")) if isinstance(item, Mapping) else str(item)
