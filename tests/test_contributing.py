@@ -1,0 +1,69 @@
+"""The worked examples of CONTRIBUTING.md do what the text says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geocrawl.model import Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Rank, Status, Url, Verdict
+from geocrawl.ports import Interview, Probe, Strategy
+from geocrawl.urls import endpoint_key, read_url
+
+TEXT = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def _example(name: str) -> Any:
+    """The class of this name, from the block of code that defines it."""
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    source = next(block for block in blocks if f"class {name}" in block)
+    namespace: dict[str, Any] = {"__name__": name}
+    exec(compile(source, "CONTRIBUTING.md", "exec"), namespace)
+    return namespace[name]
+
+
+def _url(text: str) -> Url:
+    url = read_url(text)
+    assert url is not None
+    return url
+
+
+def test_the_strategy_ranks_every_link_and_survives_a_restart() -> None:
+    strategy: Strategy = _example("ByFinds")()
+    page = _url("http://www.example.org/")
+    links = (Link(_url("http://maps.example.org/a")), Link(_url("http://www.example.org/b")))
+    document = Document(page, 0, 200, "text/html", "utf-8", "Maps", "", links)
+    assert strategy.judge(document).ranks == (Rank(0), Rank(0))
+    strategy.load(b'{"maps.example.org": 3}')
+    again: Strategy = _example("ByFinds")()
+    again.load(strategy.dump())
+    assert again.judge(document).ranks == (Rank(3), Rank(0))
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        (b'<WFS_Capabilities version="2.0.0" xmlns="http://www.opengis.net/wfs/2.0"/>', Status.VALID, "ok"),
+        (b"<html><body>Not here</body></html>", Status.INVALID, "not-capabilities"),
+        (b"", Status.INVALID, "not-capabilities"),
+    ],
+)
+def test_the_probe_asks_once_and_gives_a_verdict(body: bytes, status: Status, reason: str) -> None:
+    probe: Probe = _example("WfsProbe")()
+    url = _url("http://maps.example.org/wfs")
+    candidate = Candidate(Endpoint(Kind.WFS, endpoint_key(url), url), Evidence("given"))
+    assert probe.recognise(candidate) == 1.0
+    interview = probe.interview(candidate)
+    asked = next(interview).url
+    assert asked.address == "http://maps.example.org/wfs?SERVICE=WFS&REQUEST=GetCapabilities"
+    verdict = _answer(interview, Page(asked, asked, 200, {}, body, 1.0, 0.0))
+    assert (verdict.status, verdict.reason) == (status, reason)
+
+
+def _answer(interview: Interview, page: Page) -> Verdict:
+    with pytest.raises(StopIteration) as end:
+        interview.send(page)
+    verdict: Verdict = end.value.value
+    return verdict
