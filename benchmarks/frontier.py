@@ -112,7 +112,8 @@ def typical_links(number: int, fresh: int, chooser: random.Random) -> tuple[tupl
 
 def ranked(numbers: range | list[int], chooser: random.Random) -> tuple[RankedLink, ...]:
     """Links with a tier each, as gws gives them."""
-    return tuple(RankedLink(Link(page(n), f"page {n}"), Rank(TIERS[n % 8])) for n in numbers)
+    # The first found rank highest: depths stay as small as they are on the web.
+    return tuple(RankedLink(Link(page(n), f"page {n}"), Rank(TIERS[-min(n.bit_length() // 3 + 1, 8)])) for n in numbers)
 
 
 def visit(lease: Lease, links: tuple[RankedLink, ...]) -> Visit:

@@ -34,7 +34,7 @@ _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -65536",  # KiB: bounds the memory that SQLite takes, whatever the queue's size
-    "PRAGMA wal_autocheckpoint = 4000",  # pages: a page written often is copied into the file once
+    "PRAGMA wal_autocheckpoint = 16000",  # pages (64 MiB): one written often is copied into the file once
 )
 
 

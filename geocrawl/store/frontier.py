@@ -20,7 +20,6 @@ from geocrawl.model import (
     Purpose,
     Rank,
     RankedLink,
-    Relevance,
     Settled,
     State,
     Url,
@@ -33,14 +32,18 @@ from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, page_key
-from geocrawl.store.lifecycle import PROBE_TIER, UNRANKED, seed_reopens
+from geocrawl.store.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
+from geocrawl.store.queue import Queue
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
 from geocrawl.urls import endpoint_key, query_group, read_url
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
+
+_Head = tuple[int, int, str, str, int, int, float, int, int, int]
+"""A row of `statements.HEAD`."""
 
 
 class SqlFrontier:
@@ -67,16 +70,19 @@ class SqlFrontier:
         self._tally = Tally(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_per_host)
         self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
+        self._queue = Queue(self._connection, self._hosts, self._tally)
         self._settlement = Settlement(
             self._connection,
             self._hosts,
             self._links,
             self._tally,
+            self._queue,
             catalog,
             settings.max_depth,
             settings.max_attempts,
             keep=lambda state: database.write_meta("strategy:state", state),
         )
+        self._idle = False
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
 
@@ -99,17 +105,13 @@ class SqlFrontier:
 
     def _add_seed(self, url: Url, rank: Rank, source: Source, *, again: bool) -> bool:
         known = self._links.take(RankedLink(Link(url, where="seed"), rank), 0, rank, source)
-        _, state, reason, _, tier, score, host_id = self._connection.execute(
-            sql.FIND_URL_STATE, (page_key(url.identity),)
-        ).fetchone()
+        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
+        _, state, reason = row
         if state == State.WAITING:
             return True
         if not seed_reopens(State(state), reason or "", again=again):
             return False
-        self._connection.execute(sql.REOPEN, (known.id, State.WAITING))
-        self._tally.add("page", state, tier, -1)
-        self._tally.add("page", State.WAITING, tier, 1)
-        self._hosts.enter(host_id, Rank(tier, score))
+        self._queue.reopen(known.id)
         return True
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
@@ -119,7 +121,8 @@ class SqlFrontier:
             with self._database.transaction:
                 now = self._clock.now()
                 for candidate in batch:
-                    queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
+                    self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
+                    queued += self._settlement.probe_waits(candidate)
                 self._settlement.flush()
         return queued
 
@@ -145,16 +148,17 @@ class SqlFrontier:
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
         now = self._clock.now()
         least = _ANY_TIER if pages else PROBE_TIER
-        if not self._may_be_ready(now, least):
+        if self._idle and not self._may_be_ready(now, least):
             return None
         with self._database.transaction:
             self._wake(now)
             lease = self._take(now, least)
             self._settlement.flush()
+        self._idle = lease is None
         return lease
 
     def _may_be_ready(self, now: float, least: int) -> bool:
-        """Whether it is worth taking the write lock: idle workers ask often."""
+        """Whether it is worth taking the write lock: workers that found nothing ask often."""
         due = self._connection.execute(sql.DUE, (now,)).fetchone()
         return bool(due or self._connection.execute(sql.READY_HOST, (now, least)).fetchone())
 
@@ -167,16 +171,9 @@ class SqlFrontier:
             elif kind == "lease":
                 self._connection.execute(sql.EXPIRE, (row_id,))
             else:
-                self._requeue(row_id)
+                self._queue.change(row_id, State.WAITING)
         if due:
             self._hosts.flush()
-
-    def _requeue(self, url_id: int) -> None:
-        purpose, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-        self._connection.execute(sql.WRITE_STATE, (url_id, State.WAITING, None))
-        self._tally.add(purpose, state, tier, -1)
-        self._tally.add(purpose, State.WAITING, tier, 1)
-        self._hosts.enter(host_id, Rank(tier, score))
 
     def _take(self, now: float, least: int) -> Lease | None:
         while True:
@@ -185,7 +182,7 @@ class SqlFrontier:
                 return None
             host_id, name, next_at, errors, last_error_at, crawl_delay_s, token, pages = host
             head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
-            if self._leave_out(host_id, head, pages):
+            if self._leave_out(head, pages):
                 continue
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
             until = now + self._lease_s
@@ -193,11 +190,9 @@ class SqlFrontier:
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner, turn))
             return Lease(self._entry(head), state, token + 1, until)
 
-    def _leave_out(
-        self, host_id: int, head: tuple[int, int, str, str, int, int, float, int, int, int], pages: int
-    ) -> bool:
+    def _leave_out(self, head: _Head, pages: int) -> bool:
         """Refuse a page that the caps have come to exclude since it arrived."""
-        url_id, key, address, purpose, depth, tier = head[:6]
+        url_id, key, address, purpose, depth = head[:5]
         url = read_url(address) if purpose == Purpose.PAGE and "?" in address else None
         queries = 0
         if url is not None:
@@ -206,13 +201,10 @@ class SqlFrontier:
         reason = self._links.cap_reason(key, depth, pages, queries) if purpose == Purpose.PAGE else ""
         if not reason:
             return False
-        self._connection.execute(sql.WRITE_STATE, (url_id, State.REFUSED, reason))
-        self._tally.add(purpose, State.WAITING, tier, -1)
-        self._tally.add(purpose, State.REFUSED, 0, 1)
-        self._hosts.refresh(host_id, left=1)
+        self._queue.change(url_id, State.REFUSED, reason)
         return True
 
-    def _entry(self, head: tuple[int, int, str, str, int, int, float, int, int, int]) -> Entry:
+    def _entry(self, head: _Head) -> Entry:
         url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id = head
         url = read_url(address)
         assert url is not None, "an address that was written by read_url is read by it"
@@ -243,68 +235,40 @@ class SqlFrontier:
     def flush(self) -> None:
         """Commit what is pending: nothing, for each settlement is committed at once."""
 
-    # ----------------------------------------------------------------------- ranking anew
+    # ----------------------------------------------------------------------- the queue anew
 
     def waiting(self) -> Iterator[Waiting]:
-        """Pages that wait, and those that the present strategy dropped, in the order first seen. May be reranked on
-        the way."""
-        last = 0
-        while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
-            for url_id, address, anchor, depth, relevance, found_on in rows:
-                url = read_url(address)
-                if url is not None:
-                    seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
-                    yield Waiting(url_id, url, anchor or "", depth, seen)
-            last = rows[-1][0]
+        """Pages that wait, and those that the present strategy dropped, in the order first seen.
+
+        They may be reranked while they are read.
+        """
+        return self._queue.rankable()
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
         """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew."""
         changed, todo = 0, iter(ranks)
         while batch := list(islice(todo, _BATCH)):
             with self._database.transaction:
-                changed += self._rerank(batch)
+                changed += self._queue.rerank(batch)
         self._links.clear()
         return changed
 
-    def _rerank(self, batch: list[tuple[int, Rank | None]]) -> int:
-        changed = 0
-        left: dict[int, int] = {}
-        for url_id, rank in batch:
-            row = self._connection.execute(
-                "SELECT state, reason, tier, score, host_id FROM url WHERE id = ? AND purpose = 'page'", (url_id,)
-            ).fetchone()
-            if row is None or not (row[0] == State.WAITING or row[1] == UNRANKED):
-                continue
-            state, _, tier, score, host_id = row
-            to = State.REFUSED if rank is None else State.WAITING
-            tier_to, score_to = (tier, score) if rank is None else rank
-            self._connection.execute(
-                sql.WRITE_RANK, (url_id, tier_to, score_to, to, UNRANKED if rank is None else None)
-            )
-            self._tally.add("page", state, tier, -1)
-            self._tally.add("page", to, tier_to, 1)
-            left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to is State.WAITING)
-            changed += (state, tier, score) != (to, tier_to, score_to)
-        for host_id, count in left.items():
-            self._hosts.refresh(host_id, count)
-        self._tally.flush()
-        return changed
+    def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
+        """Put failed pages and probes back, now and with all attempts; returns how many wait again.
+
+        With `reason` also what was refused for it (robots, guard, scope, stop:… and so on).
+        """
+        with self._database.transaction:
+            count = self._queue.retry(host, reason)
+            self._settlement.flush()
+        return count
 
     def _heed_depth(self, max_depth: int) -> None:
         """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""
         if self._database.meta("max_depth") == str(max_depth):
             return
         with self._database.transaction:
-            for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
-                _, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-                to = State.WAITING if depth <= max_depth else State.TOO_DEEP
-                self._connection.execute(sql.WRITE_STATE, (url_id, to, None))
-                self._tally.add("page", state, tier, -1)
-                self._tally.add("page", to, tier, 1)
-                if to is State.WAITING:
-                    self._hosts.enter(host_id, Rank(tier, score))
-                else:
-                    self._hosts.refresh(host_id, left=1)
+            self._queue.heed_depth(max_depth)
             self._settlement.flush()
             self._database.write_meta("max_depth", str(max_depth))
 

@@ -120,11 +120,10 @@ ORDER BY settled_at DESC LIMIT 5"""
 
 def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
     """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
-    strategy = connection.execute("SELECT value FROM meta WHERE name = 'strategy'").fetchone()
     services, layers = connection.execute(_SERVICES).fetchone()
     return CatalogStatus(
         schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
-        strategy=bytes(strategy[0]).decode() if strategy else "",
+        strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
         resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
@@ -134,6 +133,12 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
         failures=tuple(connection.execute(_FAILURES).fetchall()),
     )
+
+
+def stored_strategy(connection: sqlite3.Connection) -> str:
+    """Name of the strategy that ranked what waits; '' before the first crawl."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'strategy'").fetchone()
+    return bytes(row[0]).decode() if row else ""
 
 
 # --------------------------------------------------------------------------- show

@@ -11,9 +11,10 @@ from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled,
 from geocrawl.store import statements as sql
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
-from geocrawl.store.keys import page_key, probe_key
+from geocrawl.store.keys import probe_key
 from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
 from geocrawl.store.links import Links, Source, pack_links
+from geocrawl.store.queue import Queue
 from geocrawl.store.tally import Tally
 from geocrawl.urls import read_url
 
@@ -44,6 +45,7 @@ class Settlement:
     hosts: Hosts
     links: Links
     tally: Tally
+    queue: Queue
     catalog: SqlCatalog
     max_depth: int
     max_attempts: int
@@ -73,7 +75,7 @@ class Settlement:
             self._write_verdict(visit, current)
         if visit.learnt is not None:
             self.keep(visit.learnt)
-        self.hosts.free(current.host_id, visit.host, visit.at, left=1)
+        self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING))
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates)
 
@@ -129,15 +131,17 @@ class Settlement:
     def queue_probe(
         self, candidate: Candidate, depth: int, at: float, *, found_on: int | None, again: bool = False
     ) -> bool:
-        """Keep a candidate and its evidence; queue its probe unless that was done before. Returns whether it is
-        queued."""
+        """Keep a candidate and its evidence; queue its probe unless that was done before. Returns whether it was
+        queued now."""
         endpoint = candidate.endpoint
         endpoint_id = self.catalog.note(candidate, at)
         key = probe_key(endpoint.kind, endpoint.key)
         row = self.connection.execute(sql.FIND_URL_STATE, (key,)).fetchone()
         if row is not None:
-            waits = row[1] == State.WAITING
-            return again and (waits or self._reopen(row))
+            if not again or row[1] == State.WAITING:
+                return False
+            self.queue.reopen(row[0])
+            return True
         host_id = self.hosts.find(endpoint.url.host)
         rank = Rank(PROBE_TIER, 0.0)
         self.connection.execute(
@@ -163,13 +167,11 @@ class Settlement:
         self.hosts.enter(host_id, rank)
         return True
 
-    def _reopen(self, row: tuple[int, str, str, int, int, float, int]) -> bool:
-        url_id, state, _, _, tier, score, host_id = row
-        self.connection.execute(sql.REOPEN, (url_id, State.WAITING))
-        self.tally.add("probe", state, tier, -1)
-        self.tally.add("probe", State.WAITING, tier, 1)
-        self.hosts.enter(host_id, Rank(tier, score))
-        return True
+    def probe_waits(self, candidate: Candidate) -> bool:
+        """Whether a candidate's probe is in the queue."""
+        key = probe_key(candidate.endpoint.kind, candidate.endpoint.key)
+        row = self.connection.execute(sql.FIND_URL_STATE, (key,)).fetchone()
+        return row is not None and row[1] == State.WAITING
 
     def _take_page(self, candidate: Candidate, ranked: RankedLink, source: Source) -> int:
         """The page that a weak candidate may be: refused until its probe has found HTML there."""
@@ -193,22 +195,9 @@ class Settlement:
             self._free_pages(endpoint_id)
 
     def _free_pages(self, endpoint_id: int) -> None:
-        """Pages that were taken for a service now wait like any other."""
-        for (page_id,) in self.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id,)).fetchall():
-            self.reopen_page(page_id)
-
-    def reopen_page(self, page_id: int) -> bool:
-        """A refused page is let in after all, caps and depth permitting; returns whether it waits."""
-        purpose, old, depth, tier, score, host_id = self.connection.execute(sql.PLACE, (page_id,)).fetchone()
-        address = self.connection.execute("SELECT address FROM url WHERE id = ?", (page_id,)).fetchone()[0]
-        url = read_url(address)
-        reason = self.links.count(url, page_key(url.identity), depth) if url is not None else "trap:long"
-        state = arrival_state(depth, self.max_depth, reason)
-        self.connection.execute(sql.REOPEN, (page_id, state))
-        if reason:
-            self.connection.execute(sql.WRITE_STATE, (page_id, state, reason))
-        self.tally.add(purpose, old, tier, -1)
-        self.tally.add(purpose, state, tier, 1)
-        if state is State.WAITING:
-            self.hosts.enter(host_id, Rank(tier, score))
-        return state is State.WAITING
+        """Pages that were taken for a service now wait like any other, caps and depth permitting."""
+        for page_id, key, address, depth in self.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id,)).fetchall():
+            url = read_url(address)
+            assert url is not None, "an address that was written by read_url is read by it"
+            reason = self.links.count(url, key, depth)
+            self.queue.change(page_id, arrival_state(depth, self.max_depth, reason), reason or None)

@@ -90,7 +90,7 @@ COUNT_LEASED = (
 # What a link needs to know of a page or probe seen before.
 FIND_URL = "SELECT id, depth, tier, score FROM url WHERE key = ?"
 # The same, with its state.
-FIND_URL_STATE = "SELECT id, state, reason, depth, tier, score, host_id FROM url WHERE key = ?"
+FIND_URL_STATE = "SELECT id, state, reason FROM url WHERE key = ?"
 # A page or probe seen for the first time.
 ADD_URL = """
 INSERT INTO url (key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in, hops,
@@ -122,12 +122,21 @@ MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = 
 WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id = ?1"
 # A URL changes its state outside a visit.
 WRITE_STATE = "UPDATE url SET state = ?2, reason = ?3, retry_at = NULL WHERE id = ?1"
-# The same, with a clean slate of attempts.
-REOPEN = "UPDATE url SET state = ?2, reason = NULL, retry_at = NULL, attempts = 0 WHERE id = ?1"
+# All attempts are open again.
+FORGET_ATTEMPTS = "UPDATE url SET attempts = 0 WHERE id = ?"
+# Pages and probes that failed (of a host, for a reason), and those refused for that reason.
+RETRYABLE = """
+SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
+WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
+  AND (?1 IS NULL OR h.name = ?1) AND (?2 IS NULL OR u.reason = ?2) ORDER BY u.id"""
 # Pages that may be the service that an endpoint's probe looks for.
-CANDIDATE_PAGES = (
-    "SELECT id FROM url WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate'"
-)
+CANDIDATE_PAGES = """
+SELECT id, key, address, depth FROM url
+WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
+# A page that may be ranked anew.
+RANKED = """
+SELECT state, tier, score, host_id FROM url
+WHERE id = ? AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""
 # A new rank from the strategy.
 WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
 # Addresses seen that differ only in their query.

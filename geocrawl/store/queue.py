@@ -1,0 +1,85 @@
+"""Changes of the queue outside visits: what becomes due, is ranked anew, comes back, or is shut out by a new limit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from geocrawl.model import Rank, Relevance, State
+from geocrawl.ports import Waiting
+from geocrawl.store import statements as sql
+from geocrawl.store.hosts import Hosts
+from geocrawl.store.lifecycle import CANDIDATE, UNRANKED
+from geocrawl.store.tally import Tally
+from geocrawl.urls import read_url
+
+
+class Queue:
+    """Moves URLs between states, counters and hosts' heads in step. Works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, hosts: Hosts, tally: Tally) -> None:
+        self._connection = connection
+        self._hosts = hosts
+        self._tally = tally
+
+    def change(self, url_id: int, to: State, reason: str | None = None) -> None:
+        """A URL changes its state; it keeps its attempts and rank."""
+        purpose, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
+        self._tally.add(purpose, state, tier, -1)
+        self._tally.add(purpose, to, tier, 1)
+        if to is State.WAITING:
+            self._hosts.enter(host_id, Rank(tier, score))
+        elif state == State.WAITING:
+            self._hosts.refresh(host_id, left=1)
+
+    def reopen(self, url_id: int) -> None:
+        """A URL that is no longer waiting waits again, with all its attempts."""
+        self.change(url_id, State.WAITING)
+        self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
+
+    def retry(self, host: str | None, reason: str | None) -> int:
+        """Reopen what failed, and with a reason what was refused for it; returns how many."""
+        if reason == CANDIDATE:
+            return 0
+        rows = self._connection.execute(sql.RETRYABLE, (host, reason)).fetchall()
+        for (url_id,) in rows:
+            self.reopen(url_id)
+        return len(rows)
+
+    def heed_depth(self, max_depth: int) -> None:
+        """Set aside waiting pages beyond the limit, let in those within."""
+        for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
+            self.change(url_id, State.WAITING if depth <= max_depth else State.TOO_DEEP)
+
+    def rankable(self) -> Iterator[Waiting]:
+        """Pages that a strategy may rank, in batches, so that they may be written while they are read."""
+        last = 0
+        while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
+            for url_id, address, anchor, depth, relevance, found_on in rows:
+                url = read_url(address)
+                if url is not None:
+                    seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
+                    yield Waiting(url_id, url, anchor or "", depth, seen)
+            last = rows[-1][0]
+
+    def rerank(self, batch: Sequence[tuple[int, Rank | None]]) -> int:
+        """New ranks for pages that wait or were dropped; returns how many changed."""
+        changed = 0
+        left: dict[int, int] = {}
+        for url_id, rank in batch:
+            row = self._connection.execute(sql.RANKED, (url_id,)).fetchone()
+            if row is None:
+                continue
+            state, tier, score, host_id = row
+            to, reason = (State.REFUSED, UNRANKED) if rank is None else (State.WAITING, None)
+            tier_to, score_to = (tier, score) if rank is None else rank
+            self._connection.execute(sql.WRITE_RANK, (url_id, tier_to, score_to, to, reason))
+            self._tally.add("page", state, tier, -1)
+            self._tally.add("page", to, tier_to, 1)
+            left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to is State.WAITING)
+            changed += (state, tier, score) != (to, tier_to, score_to)
+        for host_id, count in left.items():
+            self._hosts.refresh(host_id, count)
+        self._tally.flush()
+        return changed

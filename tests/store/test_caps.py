@@ -1,0 +1,69 @@
+"""Caps choose by the URL's hash: what is kept depends on what was seen, not on its order."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geocrawl.settings import Settings
+from geocrawl.store.keys import is_over_cap, page_key
+from tests.store.world import World, link
+
+
+def crawl(path: Path, addresses: list[str], settings: Settings) -> set[str]:
+    """Add all addresses, then visit what is left; returns the visited ones."""
+    world = World(path, settings)
+    world.seed("start.example/")
+    world.visit(*[link(address) for address in addresses])
+    visited = set()
+    while lease := world.frontier.lease():
+        visited.add(lease.entry.url.address)
+        world.settle(lease)
+    return visited
+
+
+def test_queries_over_the_cap_are_chosen_by_hash_whatever_their_order(tmp_path: Path) -> None:
+    addresses = [f"a.example/list?page={n}" for n in range(400)]
+    settings = Settings(max_queries_per_path=100)
+    kept = crawl(tmp_path / "1.db", addresses, settings)
+    assert 75 <= len(kept) <= 125
+    random.Random(3).shuffle(addresses)
+    assert crawl(tmp_path / "2.db", addresses, settings) == kept
+
+
+def test_pages_of_a_host_over_the_cap_are_chosen_by_hash_whatever_their_order(tmp_path: Path) -> None:
+    addresses = [f"a.example/page{n}.html" for n in range(400)]
+    settings = Settings(max_pages_per_host=100)
+    kept = crawl(tmp_path / "1.db", addresses, settings)
+    assert 75 <= len(kept) <= 125
+    assert crawl(tmp_path / "2.db", addresses[::-1], settings) == kept
+
+
+def test_a_page_left_out_says_why(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", Settings(max_queries_per_path=1))
+    world.seed("start.example/")
+    world.visit(*[link(f"a.example/x?n={n}") for n in range(30)])
+    while lease := world.frontier.lease():
+        world.settle(lease)
+    reasons = {world.row(f"a.example/x?n={n}")[:2] for n in range(30)}
+    assert ("refused", "trap:queries") in reasons
+    assert reasons <= {("refused", "trap:queries"), ("visited", "ok")}
+
+
+def test_seeds_are_never_left_out(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", Settings(max_queries_per_path=1, max_pages_per_host=1))
+    assert world.seed(*[f"a.example/x?n={n}" for n in range(30)]) == 30
+    for _ in range(30):
+        world.visit()
+
+
+@given(st.sets(st.text(), min_size=0, max_size=50), st.integers(1, 10))
+def test_no_key_is_over_the_cap_of_a_small_group_and_the_bound_only_falls(texts: set[str], cap: int) -> None:
+    for text in texts:
+        key = page_key(text)
+        left_out = [is_over_cap(key, seen, cap) for seen in range(1, 60)]
+        assert not any(left_out[:cap])
+        assert left_out == sorted(left_out)
