@@ -189,7 +189,14 @@ class Frontier(Protocol):
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
 
-    def add_candidates(self, candidates: Iterable[Candidate]) -> int: ...
+    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
+        """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
+
+    def seeds(self) -> Iterator[Url]:
+        """The pages of depth 0."""
+
+    def was_answered(self, url: Url) -> bool:
+        """Whether this address was visited as a page or has a verdict as an endpoint."""
 
     def lease(self, *, pages: bool = True) -> Lease | None:
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
@@ -228,6 +235,9 @@ class Catalog(Protocol):
 
 class Observer(Protocol):
     """Is told what happens, for progress displays, logs and recordings."""
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        """`stats` may be asked at any time; `notes` are lines for a person (what is resumed, what was re-ranked)."""
 
     def leased(self, lease: Lease) -> None: ...
 

@@ -34,9 +34,12 @@ def write_csv(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
 def _cell(name: str, value: Value) -> str | int | float | None:
     if isinstance(value, list):
         value = "; ".join(_item(item) for item in value)
-    if isinstance(value, str) and name not in _OURS and value.startswith(_FORMULA_STARTS):
-        return "'" + value
-    return value
+    return formula_safe(value) if isinstance(value, str) and name not in _OURS else value
+
+
+def formula_safe(text: str) -> str:
+    """A stranger's text as a spreadsheet may show it: one that would be taken for a formula gets an apostrophe."""
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
 
 
 def _item(item: object) -> str:

@@ -1,0 +1,5 @@
+"""`python -m geocrawl`."""
+
+from geocrawl.cli import main
+
+main()

@@ -1,0 +1,386 @@
+"""The one place that wires parts together: settings in, running crawls and surveys out.
+
+Everything else is handed its parts; only this file knows which class stands behind a port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl import __version__
+from geocrawl.crawl import Crawler, Summary
+from geocrawl.model import Candidate, Evidence, Page, Purpose, Relevance, State, Url
+from geocrawl.ports import Waiting
+from geocrawl.survey import Surveyor
+from geocrawl.visit import PageVisitor
+
+if TYPE_CHECKING:
+    from geocrawl.detect import Detector
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.ports import Clock, Frontier, Observer, Probe, RobotsStore, Strategy
+    from geocrawl.settings import Settings
+    from geocrawl.store.database import Database
+    from geocrawl.store.why import Why
+
+
+# --------------------------------------------------------------------------- crawl
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a crawl did, for people and for programs."""
+
+    summary: Summary
+    strategy: str
+    database: Path
+    seeds: int
+    waiting: int
+    services: int
+    no_seed_answered: bool
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under stable names."""
+        s = self.summary
+        return {
+            "pages": s.pages,
+            "failures": s.failures,
+            "probes": s.probes,
+            "valid": s.valid,
+            "new_links": s.links,
+            "seconds": round(s.seconds, 3),
+            "stopped": s.stopped,
+            "reasons": s.reasons,
+            "strategy": self.strategy,
+            "database": str(self.database),
+            "waiting": self.waiting,
+            "services": self.services,
+        }
+
+    def lines(self) -> list[str]:
+        """A summary of a few lines."""
+        s = self.summary
+        ends = {
+            "done": "nothing waits any more",
+            "max-pages": "the limit of pages is reached (--max-pages)",
+            "max-time": "the time is up (--max-time)",
+            "signal": "stopped; `geocrawl crawl` goes on from here",
+            "resting": "what is left failed and rests for a while; `geocrawl crawl` goes on then",
+        }
+        rate = s.pages / s.seconds if s.seconds else 0.0
+        out = [
+            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} without an answer or refused; "
+            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
+            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+        ]
+        if s.reasons:
+            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
+            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+        if self.no_seed_answered:
+            out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
+        return out
+
+
+def crawl(settings: Settings, path: Path, seeds: Sequence[Url], *, again: bool = False, observer: Observer) -> Outcome:
+    """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal.
+
+    Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
+    """
+    clock = _clock()
+    with _open(path, clock) as database:
+        session = _Session(settings, database, clock)
+        notes = session.take_over()
+        queued = session.add_seeds(seeds, again=again)
+        if seeds and not queued:
+            notes.append("All given pages were visited before; --again visits them anew.")
+        if not seeds and session.frontier.ready_at() is None:
+            notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
+        observer.started(session.frontier.stats, notes)
+        run = database.start_run(session.strategy.name, settings)
+        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages))
+        database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        stats = session.frontier.stats()
+        return Outcome(
+            summary=summary,
+            strategy=session.strategy.name,
+            database=path,
+            seeds=len(seeds),
+            waiting=stats.states.get(State.WAITING, 0),
+            services=session.catalog.counts().get("valid", 0),
+            no_seed_answered=bool(queued) and not any(session.answered(url) for url in seeds),
+            notes=tuple(notes),
+        )
+
+
+class _Session:
+    """The parts of one crawl on one database."""
+
+    def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+        from geocrawl.page.document import PageReader
+        from geocrawl.store.catalog import SqlCatalog
+        from geocrawl.store.frontier import SqlFrontier
+        from geocrawl.store.robots import SqlRobots
+
+        self._settings = settings
+        self._database = database
+        self._clock = clock
+        self._robots = SqlRobots(database)
+        self._former = database.meta("strategy")
+        self.strategy: Strategy = make_strategy(settings, settings.strategy or self._former or "gws")
+        self.catalog = SqlCatalog(database, clock)
+        self.frontier = SqlFrontier(
+            database, settings, clock, catalog=self.catalog, by_depth=self.strategy.by_depth, owner=_owner()
+        )
+        self.detector = _detector()
+        self._reader = PageReader(respect_nofollow=settings.respect_nofollow)
+
+    def take_over(self) -> list[str]:
+        """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person."""
+        notes = []
+        name = self.strategy.name
+        stats = self.frontier.stats()
+        waiting = stats.states.get(State.WAITING, 0)
+        if self._former and self._former != name:
+            count = self.frontier.rerank((w.id, self.strategy.rank(w)) for w in self.frontier.waiting())
+            notes.append(f"Strategy {name} instead of {self._former}: {count:,} waiting addresses ranked anew.")
+        elif waiting:
+            notes.append(f"Going on with {waiting:,} waiting addresses, strategy {name}.")
+        self._database.set_meta("strategy", name)
+        return notes
+
+    def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
+        """Queue start pages; one that is itself a service's address is probed too. Returns how many are queued."""
+        pages, endpoints = [], []
+        for url in seeds:
+            candidate = self.detector.of_url(url)
+            if candidate is not None:
+                endpoints.append(replace(candidate, evidence=Evidence("given", "", url.address)))
+            if candidate is None or candidate.weak:
+                pages.append(url)
+        queued = self.frontier.add_seeds(pages, self.strategy.seed_rank(), again=again)
+        return queued + self.frontier.add_candidates(endpoints, again=again)
+
+    def answered(self, url: Url) -> bool:
+        """Whether a seed was fetched in the end, as a page or as an endpoint."""
+        return self.frontier.was_answered(url)
+
+    async def run(self, observer: Observer, *, max_pages: int) -> Summary:
+        """The loop itself, with signals settled."""
+        s = self._settings
+        fetcher = _fetcher(s, self._robots, self._clock)
+        crawler = Crawler(
+            frontier=self.frontier,
+            strategy=self.strategy,
+            visitors={
+                Purpose.PAGE: PageVisitor(
+                    fetcher=fetcher,
+                    reader=self._reader,
+                    recogniser=self.detector,
+                    strategy=self.strategy,
+                    refusal=refusal_rule(s, self.frontier, self._clock),
+                    clock=self._clock,
+                    max_redirects=s.max_redirects,
+                    retry_first_s=s.retry_first_s,
+                ),
+                Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock),
+            },
+            observer=observer,
+            clock=self._clock,
+            workers=s.workers,
+            max_pages=max_pages,
+            max_time_s=s.max_time_s,
+            patience_s=s.patience_s,
+            settle_s=s.settle_s,
+        )
+        return await _run_until_signal(crawler, fetcher)
+
+
+async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary:
+    """Run; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, crawler.stop, "signal")
+    try:
+        return await crawler.run()
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+        await fetcher.close()
+
+
+def refusal_rule(settings: Settings, frontier: Frontier, clock: Clock) -> Callable[[Url], str]:
+    """The reason not to visit a page, '' for none: stop rules, then trap guards, then the scope of the seeds."""
+    by_text = _rules(settings, clock)
+    inside = _scope(settings.scope, frontier)
+
+    @lru_cache(maxsize=50_000)
+    def refusal(url: Url) -> str:
+        return by_text(url) or ("" if inside(url) else "scope")
+
+    return refusal
+
+
+def _rules(settings: Settings, clock: Clock) -> Callable[[Url], str]:
+    """The reason why an address is left alone for its text, '' for none."""
+    from geocrawl.urls import StopRules, TrapGuard
+
+    today = dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
+    stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
+    trap = TrapGuard(settings, today)
+    return lambda url: stop.reason(url) or trap.reason(url)
+
+
+def _scope(scope: str, frontier: Frontier) -> Callable[[Url], bool]:
+    if scope == "any":
+        return lambda url: True
+    seeds = list(frontier.seeds())
+    if scope == "site":
+        sites = {url.site for url in seeds}
+        return lambda url: url.site in sites
+    hosts = {url.host for url in seeds}
+    return lambda url: url.host in hosts
+
+
+# --------------------------------------------------------------------------- probe
+
+
+def given_candidate(url: Url) -> Candidate:
+    """What a person typed, as a candidate: whatever its address looks like, it is asked."""
+    return _detector().given(url)
+
+
+def survey(settings: Settings, path: Path, candidates: Sequence[Candidate], *, observer: Observer) -> Summary:
+    """Probe the candidates, and nothing else, until each has a verdict or a signal comes."""
+    clock = _clock()
+    with _open(path, clock) as database:
+        session = _Session(_as_stored(settings, database), database, clock)
+        session.frontier.add_candidates(candidates, again=True)
+        return asyncio.run(session.run(observer, max_pages=0))
+
+
+# --------------------------------------------------------------------------- maintenance and explanation
+
+
+def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:
+    """Put failed addresses back into the queue; returns how many."""
+    clock = _clock()
+    with _open(path, clock, create=False) as database:
+        return _Session(_as_stored(settings, database), database, clock).frontier.retry(host=host, reason=reason)
+
+
+def _as_stored(settings: Settings, database: Database) -> Settings:
+    """The settings with the last crawl's depth limit: only a crawl changes which pages wait."""
+    depth = database.meta("max_depth")
+    return replace(settings, max_depth=int(depth)) if depth else settings
+
+
+def explain(settings: Settings, stored: str, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
+    """(strategy, the parts of the rank, the rule that refuses it or '') of an address that `store.why` looked up.
+
+    `stored`: the strategy that ranked what waits.
+    """
+    name = settings.strategy or stored or "gws"
+    strategy = make_strategy(settings, name)
+    refused = _rules(settings, _clock())(url)
+    page, parent = found.page, found.parent
+    if page is None:
+        return name, {}, refused
+    relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
+    parts = strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance))
+    return name, parts, refused
+
+
+def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
+    """Train the topic model of gws; returns what went into it."""
+    from geocrawl.priority.training import train_topic_file
+
+    return dict(train_topic_file(pages, out, exclude, text_of=_text_of))
+
+
+def _text_of(body: bytes, content_type: str) -> tuple[str, str]:
+    """(title, visible text) of a page, read as a crawl reads it."""
+    from geocrawl.page.document import PageReader
+    from geocrawl.urls import read_url
+
+    url = read_url("http://training.invalid/")
+    assert url is not None, "a well-formed address"
+    page = Page(url, url, 200, {"content-type": content_type}, body, 0.0, 0.0)
+    document = PageReader().read(page, depth=0)
+    return document.title, document.text
+
+
+def train_links(urls: Path, out: Path) -> dict[str, object]:
+    """Train the link keywords of gws; returns what went into them."""
+    from geocrawl.priority.training import train_links_file
+
+    return dict(train_links_file(urls, out))
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def make_strategy(settings: Settings, name: str) -> Strategy:
+    """The named strategy with its settings (`--set`) and shipped models."""
+    from geocrawl.priority.registry import make_strategy as make
+
+    return make(name, settings.set)
+
+
+def _probes() -> list[Probe]:
+    from geocrawl.probe.wms import WmsProbe
+
+    return [WmsProbe()]
+
+
+def _detector() -> Detector:
+    from geocrawl.detect import Detector
+
+    return Detector()
+
+
+def _surveyor(settings: Settings, fetcher: PoliteFetcher, detector: Detector, clock: Clock) -> Surveyor:
+    return Surveyor(
+        fetcher=fetcher, probes=_probes(), recogniser=detector, clock=clock, retry_first_s=settings.retry_first_s
+    )
+
+
+def _fetcher(settings: Settings, robots: RobotsStore, clock: Clock) -> PoliteFetcher:
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.http import user_agent
+    from geocrawl.fetch.proxy import proxy_from_environment
+
+    agent = user_agent(settings, __version__)
+    return PoliteFetcher(settings, robots, clock, user_agent=agent, environment=proxy_from_environment(os.environ))
+
+
+def _clock() -> Clock:
+    from geocrawl.fetch.clock import SystemClock
+
+    return SystemClock()
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+@contextmanager
+def _open(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
+    from geocrawl.store.database import Database
+
+    database = Database.open(path, create=create, clock=clock)
+    try:
+        yield database
+    finally:
+        database.close()

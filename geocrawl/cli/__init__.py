@@ -1,0 +1,69 @@
+"""The command line: one file for a group of commands, each thin: options to settings, `build` does it, result to text.
+
+Nothing heavy is imported before a command needs it, so `geocrawl status` and `--help` answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from geocrawl.cli import catalogue, configure, crawling, probing, training
+
+app = typer.Typer(
+    name="geocrawl",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from geocrawl import __version__
+
+        typer.echo(f"geocrawl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and end."
+    ),
+) -> None:
+    """Find geospatial web services by a focused crawl, prove them, keep a catalogue of the live ones.
+
+    A first crawl: [bold]geocrawl crawl https://www.example.org/[/bold], then [bold]geocrawl search water[/bold].
+
+    Exit codes: 0 success, 1 nothing found or not valid, 2 wrong use, 3 the machine or the database does not let us.
+    """
+
+
+crawling.add_to(app)
+probing.add_to(app)
+catalogue.add_to(app)
+configure.add_to(app)
+training.add_to(app)
+
+
+def main() -> None:
+    """Entry point: every foreseen error is one line on standard error and an exit code."""
+    from geocrawl.errors import GeocrawlError
+
+    try:
+        app()
+    except GeocrawlError as error:
+        sys.stderr.write(f"geocrawl: {error}\n")
+        raise SystemExit(error.exit_code) from None
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): end quietly, and keep the interpreter from flushing into it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("geocrawl: interrupted\n")
+        raise SystemExit(130) from None

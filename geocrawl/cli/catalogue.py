@@ -1,0 +1,212 @@
+"""`geocrawl status`, `search`, `show`, `export` and `why`: reading the catalogue. They create and change nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from geocrawl.store.search import BBox, Found
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (status, search, show, export, why):
+        app.command(command.__name__)(command)
+
+
+@contextmanager
+def _catalogue(db: str | None) -> Iterator[tuple[sqlite3.Connection, Path]]:
+    """A read-only connection and the file that it reads."""
+    from geocrawl.store.reading import open_readonly
+
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with open_readonly(path) as connection:
+        yield connection, path
+
+
+# --------------------------------------------------------------------------- status
+
+
+def status(db: opt.Db = None, json: opt.Json = False) -> None:
+    """The catalogue at a glance: services, queue by tier, hosts at rest, last runs and failures."""
+    from geocrawl.cli.texts import status_lines
+    from geocrawl.store.reading import status as read_status
+
+    with _catalogue(db) as (connection, path):
+        found = read_status(connection, time.time())
+    if json:
+        opt.echo_json({"database": str(path), **asdict(found)})
+        return
+    for line in status_lines(found, path, time.time()):
+        typer.echo(line)
+
+
+# --------------------------------------------------------------------------- search, show
+
+
+def search(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words of titles, layers …")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="wms, wfs …")] = None,
+    bbox: Annotated[
+        str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Services that touch this box (degrees).")
+    ] = None,
+    crs: Annotated[str | None, typer.Option("--crs", metavar="EPSG:N", help="With a layer in this system.")] = None,
+    alive: Annotated[bool, typer.Option("--alive", help="Only those valid at the last probe.")] = False,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
+    format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
+    db: opt.Db = None,
+) -> None:
+    """Find services by words (all must occur; `wat*` finds what begins so), place and reference system.
+
+    Examples:
+
+        geocrawl search geology --bbox 5,47,15,55 --alive
+
+        geocrawl search 地图 --format json
+    """
+    from geocrawl.errors import UsageError
+    from geocrawl.store.search import search as find
+
+    if format_ not in ("table", "json", "csv"):
+        raise UsageError(f"--format {format_!r}: expected table, json or csv")
+    box = _bbox(bbox) if bbox else None
+    with _catalogue(db) as (connection, _):
+        rows = find(connection, " ".join(words or []), kind=kind, bbox=box, crs=crs, alive=alive, limit=limit)
+    if format_ == "json":
+        opt.echo_json([asdict(row) for row in rows])
+    elif format_ == "csv":
+        _print_csv(rows)
+    elif rows:
+        from geocrawl.cli.tables import print_table
+
+        print_table(
+            ("id", "kind", "alive", "layers", "title", "address"),
+            [(row.id, row.kind, row.alive, row.layers, row.title, row.url) for row in rows],
+        )
+    else:
+        typer.echo("No service matches.", err=True)
+    if not rows:
+        raise typer.Exit(1)
+
+
+def _bbox(text: str) -> BBox:
+    """west, south, east, north of an option's text; UsageError when it is none."""
+    from geocrawl.errors import UsageError
+
+    wrong = UsageError(f"--bbox {text!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55")
+    try:
+        west, south, east, north = (float(part) for part in text.split(","))
+    except ValueError:
+        raise wrong from None
+    if not (-180 <= west <= 180 and -180 <= east <= 180 and -90 <= south <= north <= 90):
+        raise wrong
+    return west, south, east, north
+
+
+_FOUND = ("id", "kind", "alive", "layers", "url", "title", "provider", "version", "last_ok")
+
+
+def _print_csv(rows: list[Found]) -> None:
+    import csv
+    import sys
+
+    from geocrawl.export.csv import formula_safe
+
+    writer = csv.writer(sys.stdout)
+    writer.writerow((*_FOUND, "west", "south", "east", "north"))
+    for row in rows:
+        texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
+        box = row.box or ("", "", "", "")
+        writer.writerow((row.id, row.kind, row.alive, row.layers, row.url, *texts, row.last_ok, *box))
+
+
+def show(
+    service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """All that is known of one service: what it offers, where it answers, how it was found."""
+    from geocrawl.store.reading import service_at, service_detail
+
+    with _catalogue(db) as (connection, _):
+        if service.isdecimal():
+            found = service_detail(connection, int(service)) if len(service) < 19 else None
+        else:
+            from geocrawl.cli.seeds import gather_seeds
+            from geocrawl.urls import endpoint_key
+
+            found = service_at(connection, endpoint_key(gather_seeds([service], None)[0]))
+    if found is None:
+        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists them)", err=True)
+        raise typer.Exit(1)
+    if json:
+        opt.echo_json(asdict(found))
+        return
+    from geocrawl.cli.texts import service_lines
+
+    for line in service_lines(found):
+        typer.echo(line)
+
+
+# --------------------------------------------------------------------------- export
+
+
+def export(
+    format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Form of the file.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; without it, standard output.")
+    ] = None,
+    db: opt.Db = None,
+) -> None:
+    """Write every endpoint that has a verdict.
+
+    `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid).
+    """
+    from geocrawl.export import export as write
+    from geocrawl.store.why import export_rows
+
+    with _catalogue(db) as (connection, _):
+        count = write(export_rows(connection), format_, out)
+    if out is not None and str(out) != "-":
+        typer.echo(f"{count:,} endpoints written to {out}")
+
+
+# --------------------------------------------------------------------------- why
+
+
+def why(
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page or a service's address.")],
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """What became of an address, and why: state, rank with its parts, depth, where it was found, what refused it."""
+    from geocrawl.build import explain
+    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.cli.texts import why_lines
+    from geocrawl.store.reading import stored_strategy
+    from geocrawl.store.why import why as look_up
+
+    asked = gather_seeds([url], None)[0]
+    settings = opt.settings_from(db=db)
+    with _catalogue(db) as (connection, _):
+        found, stored = look_up(connection, asked), stored_strategy(connection)
+    strategy, parts, refused = explain(settings, stored, asked, found)
+    if json:
+        opt.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
+    else:
+        for line in why_lines(asked, found, strategy, parts, refused, time.time()):
+            typer.echo(plain(line, 2000))
+    if found.page is None and not found.endpoints:
+        raise typer.Exit(1)

@@ -1,0 +1,56 @@
+"""`geocrawl config show` and `config check`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    group = typer.Typer(no_args_is_help=True, help="The settings in force, and where each comes from.")
+    group.command("show")(show)
+    group.command("check")(check)
+    app.add_typer(group, name="config")
+
+
+def show(json: opt.Json = False) -> None:
+    """Print every setting, its value and where the value came from; secrets are masked."""
+    from geocrawl.config import describe, load
+
+    configuration = load({}, environ=os.environ, cwd=Path.cwd())
+    rows = describe(configuration)
+    if json:
+        opt.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
+        return
+    from geocrawl.cli.tables import print_table
+
+    print_table(
+        ("setting", "value", "unit", "from", "meaning"), [(r.name, r.value, r.unit, r.origin, r.help) for r in rows]
+    )
+
+
+def check(
+    file: Annotated[
+        Path | None, typer.Argument(help="A configuration file; without one, those in use are checked.")
+    ] = None,
+) -> None:
+    """Check a configuration file: unknown keys, values that cannot be meant."""
+    from geocrawl.config import check as check_file
+    from geocrawl.config import load
+
+    if file is None:
+        load({}, environ=os.environ, cwd=Path.cwd())
+        typer.echo("The settings in use are well-formed.")
+        return
+    problems = check_file(file)
+    for problem in problems:
+        typer.echo(problem, err=True)
+    if problems:
+        raise typer.Exit(2)
+    typer.echo(f"{file}: well-formed.")

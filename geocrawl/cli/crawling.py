@@ -1,0 +1,130 @@
+"""`geocrawl crawl`, `retry` and `demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("crawl")(crawl)
+    app.command("retry")(retry)
+    app.command("demo")(demo)
+
+
+def crawl(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
+    seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="More start pages, one a line.")] = None,
+    db: opt.Db = None,
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", metavar="NAME", help="Order of visits: gws, bfs, random [gws].")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of the strategy: gws.lambda=0.7.")
+    ] = None,
+    max_pages: Annotated[
+        int | None, typer.Option("--max-pages", metavar="N", help="Pages answered in this run [1000].")
+    ] = None,
+    max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="Links from a seed [5].")] = None,
+    max_time: Annotated[
+        str | None, typer.Option("--max-time", metavar="DURATION", help="Longest run: 90, 10m, 2h.")
+    ] = None,
+    workers: opt.Workers = None,
+    delay: opt.Delay = None,
+    proxy: opt.Proxy = None,
+    scope: Annotated[
+        str | None, typer.Option("--scope", metavar="any|site|host", help="Pages visited, relative to the seeds [any].")
+    ] = None,
+    allow_private: opt.AllowPrivate = False,
+    user_agent: opt.UserAgent = None,
+    contact: opt.Contact = None,
+    again: Annotated[bool, typer.Option("--again", help="Visit the given pages again if they were visited.")] = False,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    log_json: opt.LogJson = False,
+) -> None:
+    """Crawl from the given pages; without any, go on with what waits.
+
+    Stop it at any moment (Ctrl-C): nothing settled is lost, and the next `geocrawl crawl` goes on from there.
+
+    Examples:
+
+        geocrawl crawl https://www.example.org/geodata/
+
+        geocrawl crawl --seeds portals.txt --max-pages 20000 --max-time 8h
+
+        geocrawl crawl        (goes on)
+    """
+    settings = opt.settings_from(
+        db=db,
+        strategy=strategy,
+        set=opt.pairs(set_) if set_ else None,
+        max_pages=max_pages,
+        max_depth=max_depth,
+        max_time=max_time,
+        workers=workers,
+        delay=delay,
+        proxy=proxy,
+        scope=scope,
+        allow_private=allow_private,
+        user_agent=user_agent,
+        contact=contact,
+        quiet=quiet,
+        log_json=log_json,
+    )
+    _run(settings, urls or [], seeds, again=again, json=json)
+
+
+def _run(settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, json: bool) -> None:
+    from geocrawl.build import crawl as run_crawl
+    from geocrawl.cli.progress import observe
+    from geocrawl.cli.seeds import gather_seeds
+
+    given = gather_seeds(urls, seeds)
+    path = opt.database_path_from(settings)
+    with observe(settings, json=json) as observer:
+        outcome = run_crawl(settings, path, given, again=again, observer=observer)
+    if json:
+        opt.echo_json(outcome.as_json())
+    else:
+        for line in outcome.lines():
+            typer.echo(line)
+    if outcome.no_seed_answered:
+        raise typer.Exit(1)
+
+
+def retry(
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only this host's.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="CODE", help="Only with this reason.")] = None,
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """Put failed addresses back into the queue; the next crawl asks them again.
+
+    Example: geocrawl retry --reason timeout-read --host maps.example.org
+    """
+    from geocrawl.build import retry as put_back
+
+    settings = opt.settings_from(db=db)
+    count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)
+    if json:
+        opt.echo_json({"retried": count})
+    else:
+        typer.echo(f"{count:,} failed addresses wait again." if count else "No failed address matches.")
+    if not count:
+        raise typer.Exit(1)
+
+
+def demo(json: opt.Json = False) -> None:
+    """Start a small web on this machine, crawl it, print the catalogue. Nothing leaves the machine."""
+    from geocrawl.cli.demo import run_demo
+
+    run_demo(json=json)

@@ -1,0 +1,76 @@
+"""`geocrawl demo`: the main job in a minute, on a web of the project's own; nothing leaves the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def run_demo(*, json: bool) -> None:
+    """Serve the demo web, crawl it with the defaults (without a delay: the web is ours), print what was found."""
+    from geocrawl.build import crawl
+    from geocrawl.cli.progress import observe
+    from geocrawl.demo import DemoWeb
+    from geocrawl.settings import Settings
+    from geocrawl.urls import read_url
+
+    path = _fresh_database()
+    with DemoWeb() as web:
+        seeds = [url for url in map(read_url, web.seeds) if url is not None]
+        settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json)
+        if not json:
+            typer.echo(f"A web of {len(web.content.hosts)} hosts on this machine, reached through {web.proxy_url}.")
+            typer.echo(f"$ geocrawl crawl {' '.join(web.seeds)}")
+        with observe(settings, json=json) as observer:
+            outcome = crawl(settings, path, seeds, observer=observer)
+    if json:
+        opt.echo_json(outcome.as_json())
+        return
+    for line in outcome.lines():
+        typer.echo(line)
+    _print_catalogue(path)
+
+
+def _fresh_database() -> Path:
+    """An empty place for the demo's catalogue in the user's cache folder, kept to be looked at afterwards."""
+    from geocrawl.config import user_folder
+    from geocrawl.errors import EnvironmentFault
+
+    path = user_folder("cache", os.environ) / "demo.db"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: {error.strerror or error}; the demo keeps its catalogue there") from None
+    return path
+
+
+def _print_catalogue(path: Path) -> None:
+    from geocrawl.cli.tables import print_table
+    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.why import export_rows
+
+    with open_readonly(path) as connection:
+        rows = list(export_rows(connection))
+    rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
+    typer.echo("")
+    print_table(
+        ("verdict", "layers", "title or reason", "address"),
+        [
+            (
+                row.status,
+                row.layers,
+                row.title if row.status == "valid" else row.reason,
+                row.url.removeprefix("http://"),
+            )
+            for row in rows
+        ],
+    )
+    typer.echo("\nLook around in it:")
+    for command in ("status", "search 地图", "show 1", "export"):
+        typer.echo(f"  geocrawl {command} --db {path}")

@@ -1,0 +1,69 @@
+"""Options that several commands share: one name and one meaning each, and the settings they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
+Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Warnings and the result only.")]
+LogJson = Annotated[bool, typer.Option("--log-json", help="Log lines as JSON.")]
+Proxy = Annotated[str | None, typer.Option("--proxy", metavar="URL", help="HTTP proxy for every request.")]
+AllowPrivate = Annotated[
+    bool, typer.Option("--allow-private", help="Also ask loopback, private and link-local addresses.")
+]
+Delay = Annotated[
+    str | None, typer.Option("--delay", metavar="DURATION", help="Between two requests to one host [1s].")
+]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Visits under way at once [5].")]
+UserAgent = Annotated[str | None, typer.Option("--user-agent", metavar="TEXT", help="User-Agent header.")]
+Contact = Annotated[
+    str | None,
+    typer.Option("--contact", metavar="TEXT", help="Where a site's owner can reach you: URL or mail address."),
+]
+
+
+def settings_from(**options: Any) -> Settings:
+    """The settings in force: given options first, then environment, files, defaults (`config.load`)."""
+    from geocrawl.config import load
+
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    return load(given, environ=os.environ, cwd=Path.cwd()).settings
+
+
+def database_path_from(settings: Settings) -> Path:
+    """Where the catalogue lies."""
+    from geocrawl.config import database_path
+
+    return database_path(settings, os.environ)
+
+
+def pairs(items: list[str]) -> dict[str, str]:
+    """`--set KEY=VALUE` options as a mapping.
+
+    Raises UsageError for one without '='.
+    """
+    from geocrawl.errors import UsageError
+
+    out = {}
+    for item in items:
+        key, separator, value = item.partition("=")
+        if not separator or not key.strip():
+            raise UsageError(f"--set {item!r}: expected KEY=VALUE, such as --set gws.lambda=0.7")
+        out[key.strip()] = value.strip()
+    return out
+
+
+def echo_json(value: object, write: Callable[[str], object] = print) -> None:
+    """One JSON document or line on standard output."""
+    import json
+
+    write(json.dumps(value, ensure_ascii=False, default=str))

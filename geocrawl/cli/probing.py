@@ -1,0 +1,96 @@
+"""`geocrawl probe`: ask given addresses what they are, without a crawl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    from geocrawl.probing import ProbeLine
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("probe")(probe)
+
+
+def probe(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Addresses to ask.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="LIST", help="Addresses, one a line, or a CSV file with a column url."),
+    ] = None,
+    save: Annotated[bool, typer.Option("--save", help="Put the verdicts into the catalogue.")] = False,
+    db: opt.Db = None,
+    json: opt.Json = False,
+    proxy: opt.Proxy = None,
+    allow_private: opt.AllowPrivate = False,
+    ignore_robots: Annotated[
+        bool, typer.Option("--ignore-robots", help="Ask although robots.txt forbids it: your own decision.")
+    ] = False,
+    delay: opt.Delay = None,
+    workers: opt.Workers = None,
+    user_agent: opt.UserAgent = None,
+    contact: opt.Contact = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Ask each address for its capabilities and say whether a working service answers.
+
+    A long list can be interrupted at any moment: the same command goes on where it was.
+
+    Examples:
+
+        geocrawl probe "https://maps.example.org/ows?SERVICE=WMS&REQUEST=GetCapabilities"
+
+        geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
+    """
+    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.errors import UsageError
+    from geocrawl.probing import run_probe
+
+    given = gather_seeds(urls or [], file)
+    if not given:
+        raise UsageError("nothing to probe: give an address or --file LIST")
+    settings = opt.settings_from(
+        db=db,
+        proxy=proxy,
+        allow_private=allow_private,
+        ignore_robots=ignore_robots,
+        delay=delay,
+        workers=workers,
+        user_agent=user_agent,
+        contact=contact,
+        quiet=quiet,
+    )
+    from geocrawl.cli.progress import configure_logging
+
+    configure_logging(json_lines=False, quiet=quiet or file is None)
+    result = run_probe(
+        settings,
+        given,
+        database=opt.database_path_from(settings) if save else None,
+        campaign=file,
+        emit=(lambda line: opt.echo_json(line.as_json())) if json else _print_line,
+    )
+    if result.interrupted:
+        typer.echo(f"Stopped: {result.left:,} addresses are left; the same command goes on.", err=True)
+    if not result.valid:
+        raise typer.Exit(1)
+
+
+def _print_line(line: ProbeLine) -> None:
+    """One verdict for a person: a line, and what was tolerated below it."""
+    mark = {"valid": "valid  ", "invalid": "invalid"}.get(line.status, line.status)
+    if line.status == "valid":
+        named = f"{line.layers:,} layer" + ("" if line.layers == 1 else "s")
+        typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
+    else:
+        typer.echo(f"{mark}  {line.reason}  {plain(line.detail, 200)}")
+    typer.echo(f"         {line.url}")
+    if line.deviations:
+        typer.echo(f"         tolerated: {', '.join(line.deviations)}")

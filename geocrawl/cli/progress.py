@@ -1,0 +1,178 @@
+"""What a person sees while a crawl or a survey runs: a live display on a terminal, else plain log lines."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from geocrawl.ports import Observer
+    from geocrawl.settings import Settings
+
+
+@contextmanager
+def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
+    """The observer that fits: live on a terminal, log lines (plain or JSON) elsewhere, on standard error always."""
+    configure_logging(json_lines=settings.log_json, quiet=settings.quiet)
+    if sys.stderr.isatty() and not settings.quiet and not settings.log_json and not json:
+        from rich.console import Console
+        from rich.live import Live
+
+        observer = LiveObserver()
+        with Live(get_renderable=observer.render, console=Console(stderr=True), refresh_per_second=4, transient=True):
+            yield observer
+    else:
+        yield LogObserver()
+
+
+def configure_logging(*, json_lines: bool, quiet: bool) -> None:
+    """Structured lines on standard error: key=value for people, JSON for programs."""
+    renderer: Any = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if json_lines
+        else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=20)
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _plain_values,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING if quiet else logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _plain_values(_: Any, __: str, event: Any) -> Any:
+    """Strangers' text in log lines cannot carry line breaks or terminal sequences."""
+    return {key: plain(value, 300) if isinstance(value, str) else value for key, value in event.items()}
+
+
+@dataclass(slots=True)
+class Counters:
+    """Running figures of one run."""
+
+    pages: int = 0
+    probes: int = 0
+    valid: int = 0
+    failed: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def add(self, visit: Visit) -> None:
+        """Count a settled visit."""
+        if visit.lease.entry.purpose is Purpose.PROBE:
+            self.probes += visit.verdict is not None
+            self.valid += visit.verdict is not None and visit.verdict.status is Status.VALID
+        elif visit.http_status is not None and not 300 <= visit.http_status < 400:
+            self.pages += 1
+        else:
+            self.failed += visit.http_status is None
+
+    def pages_per_s(self) -> float:
+        """Pages a second since the start."""
+        return self.pages / max(time.monotonic() - self.started, 1e-9)
+
+
+class LogObserver:
+    """A line for each service found, and one every ten seconds."""
+
+    EVERY_S = 10.0
+
+    def __init__(self) -> None:
+        self._log = structlog.get_logger()
+        self._counters = Counters()
+        self._next = self._counters.started + self.EVERY_S
+        self._stats: Callable[[], FrontierStats] | None = None
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        self._stats = stats
+        for note in notes:
+            self._log.info(note)
+
+    def leased(self, lease: Lease) -> None:
+        pass
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        self._counters.add(visit)
+        if visit.verdict is not None and visit.verdict.service is not None:
+            service = visit.verdict.service
+            layers = sum(1 for layer in service.layers if layer.name)
+            self._log.info("service found", url=entry.url.address, title=service.title, layers=layers)
+        elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.reason not in ("ok", "redirect"):
+            self._log.warning("seed not read", url=entry.url.address, reason=visit.reason, status=visit.http_status)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self.EVERY_S
+            self._progress()
+
+    def _progress(self) -> None:
+        c = self._counters
+        waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
+        rate = round(c.pages_per_s(), 1)
+        self._log.info("progress", pages=c.pages, pages_per_s=rate, waiting=waiting, probes=c.probes, valid=c.valid)
+
+
+class LiveObserver:
+    """A small display: figures, the queue by tier, services found, the pages being read."""
+
+    STATS_EVERY_S = 1.0
+    LAST_FOUND = 6
+
+    def __init__(self) -> None:
+        self._counters = Counters()
+        self._reading: dict[int, str] = {}
+        self._found: list[str] = []
+        self._notes: Sequence[str] = ()
+        self._source: Callable[[], FrontierStats] | None = None
+        self._stats: FrontierStats | None = None
+        self._stats_at = 0.0
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        self._source = stats
+        self._notes = notes
+
+    def leased(self, lease: Lease) -> None:
+        self._reading[lease.entry.id] = plain(lease.entry.url.address, 100)
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        self._reading.pop(entry.id, None)
+        self._counters.add(visit)
+        if visit.verdict is not None and visit.verdict.service is not None:
+            self._found.append(f"{plain(visit.verdict.service.title, 50)}  {plain(entry.url.address, 70)}")
+            del self._found[: -self.LAST_FOUND]
+        if self._source is not None and time.monotonic() - self._stats_at > self.STATS_EVERY_S:
+            # Asked here, in the crawl's own thread: the display's thread never touches the database.
+            self._stats, self._stats_at = self._source(), time.monotonic()
+
+    def render(self) -> RenderableType:
+        """The display as it stands (rich calls this four times a second)."""
+        from rich.console import Group
+        from rich.text import Text
+
+        c = self._counters
+        lines = [Text(note, style="dim") for note in self._notes]
+        head = Text()
+        head.append(f"{c.pages:,} pages", style="bold")
+        head.append(f"  {c.pages_per_s():.1f}/s   {c.probes:,} probed   ")
+        head.append(f"{c.valid:,} services", style="bold green")
+        head.append(f"   {c.failed:,} unanswered")
+        lines.append(head)
+        if self._stats is not None:
+            tiers = sorted(self._stats.waiting_by_tier.items(), reverse=True)[:10]
+            queue = "  ".join(f"[{tier}] {count:,}" for tier, count in tiers) or "empty"
+            lines.append(Text(f"queue by tier: {queue}", style="cyan"))
+        lines += [Text(f"  + {line}", style="green") for line in list(self._found)]
+        lines += [Text(f"  reading {line}", style="dim") for line in list(self._reading.values())[:5]]
+        return Group(*lines)

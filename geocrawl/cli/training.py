@@ -1,0 +1,58 @@
+"""`geocrawl train topic` and `train links`: how the shipped models were made, for anyone to repeat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Train the models of the gws strategy.")
+    group.command("topic")(topic)
+    group.command("links")(links)
+    app.add_typer(group, name="train")
+
+
+def topic(
+    pages: Annotated[Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn the topic vectors (TF-IDF) from labelled pages.
+
+    Example: geocrawl train topic pages.jsonl.gz --exclude worlds/portal --out topic.json
+    """
+    from geocrawl.build import train_topic
+
+    _report(train_topic(pages, out, exclude or []), json=json)
+
+
+def links(
+    urls: Annotated[Path, typer.Argument(help="Labelled addresses: CSV of url, label, anchor, language.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    json: opt.Json = False,
+) -> None:
+    """Learn the link keywords: the most frequent words of addresses and anchors that lead to WMS.
+
+    Example: geocrawl train links urls.csv --out links.json
+    """
+    from geocrawl.build import train_links
+
+    _report(train_links(urls, out), json=json)
+
+
+def _report(summary: dict[str, object], *, json: bool) -> None:
+    if json:
+        opt.echo_json(summary)
+        return
+    for key, value in summary.items():
+        typer.echo(f"{key}: {value}")

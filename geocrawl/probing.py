@@ -1,0 +1,220 @@
+"""Asking a list of addresses what they are: a survey without a crawl, resumable and polite.
+
+It runs the crawl's own loop on a frontier that holds probes only: the catalogue's with `--save`, so politeness is
+shared with other processes on it, else a scratch database. A list's finished lines stand in a journal in the user's
+cache folder until the whole list is done, so the same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl import build
+from geocrawl.errors import EnvironmentFault
+from geocrawl.model import Entry, FrontierStats, Lease, Settled, State, Url, Visit
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeLine:
+    """One address and what it proved to be."""
+
+    url: str
+    """The endpoint, without request parameters."""
+    given: str
+    """The address as it was given; '' when a redirect led there."""
+    kind: str
+    status: str
+    """valid, invalid; refused when robots.txt forbids the question; unasked when the survey was stopped."""
+    reason: str
+    title: str = ""
+    version: str = ""
+    layers: int = 0
+    """Named layers."""
+    deviations: tuple[str, ...] = ()
+    detail: str = ""
+    http_status: int | None = None
+    content_type: str = ""
+    elapsed_ms: float = 0.0
+    moved_to: str = ""
+    probed_at: float | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The fields under stable names: url, kind, status, reason, title, version, layers, deviations …"""
+        return {**asdict(self), "deviations": list(self.deviations)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, object]) -> ProbeLine:
+        """The line that `as_json` wrote."""
+        names = cls.__dataclass_fields__
+        known = {name: value for name, value in values.items() if name in names}
+        return cls(**{**known, "deviations": tuple(known.get("deviations") or ())})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a survey did."""
+
+    asked: int
+    valid: int
+    left: int
+    interrupted: bool
+
+
+def line_of(visit: Visit, given: str) -> ProbeLine:
+    """The line of a settled probe."""
+    candidate, verdict = visit.lease.entry.candidate, visit.verdict
+    assert candidate is not None, "a probe's lease carries its candidate"
+    endpoint = candidate.endpoint
+    if verdict is None:
+        status = "refused" if visit.state is State.REFUSED else "invalid"
+        detail = "robots.txt forbids it (--ignore-robots asks all the same)" if status == "refused" else ""
+        return ProbeLine(endpoint.url.address, given, endpoint.kind, status, visit.reason, detail=detail)
+    service = verdict.service
+    return ProbeLine(
+        url=endpoint.url.address,
+        given=given,
+        kind=service.kind if service else endpoint.kind,
+        status=verdict.status,
+        reason=verdict.reason,
+        title=service.title if service else "",
+        version=service.version if service else "",
+        layers=sum(1 for layer in service.layers if layer.name) if service else 0,
+        deviations=tuple(deviation.code for deviation in verdict.deviations),
+        detail=verdict.detail,
+        http_status=verdict.http_status,
+        content_type=verdict.content_type,
+        elapsed_ms=round(verdict.elapsed_ms, 1),
+        moved_to=verdict.moved_to.address if verdict.moved_to else "",
+        probed_at=visit.at,
+    )
+
+
+Emit = Callable[[ProbeLine], None]
+
+
+def run_probe(
+    settings: Settings, given: Sequence[Url], *, database: Path | None, campaign: Path | None, emit: Emit
+) -> ProbeResult:
+    """Ask every given address; `emit` gets a line for each as it is settled (in the given order when there is no list).
+
+    `database` keeps the verdicts; None forgets them. `campaign` is the list's file, which makes it resumable.
+    Redirects to another host are asked too and give a line of their own.
+    """
+    journal = Journal.of(campaign, database) if campaign else None
+    candidates = {candidate.endpoint.key: candidate for candidate in (build.given_candidate(url) for url in given)}
+    asked = {key: candidate.evidence.link for key, candidate in candidates.items()}
+    survey = _Survey(asked, emit if campaign else None, journal)
+    for earlier in journal.lines() if journal else ():
+        survey.take(earlier)
+    todo = [candidate for key, candidate in candidates.items() if key not in survey.done]
+    with _workspace(database) as path:
+        summary = build.survey(settings, path, todo, observer=survey)
+    left = [key for key in candidates if key not in survey.done]
+    if not campaign:
+        for line in survey.in_order():
+            emit(line)
+    if journal and not left:
+        journal.remove()
+    return ProbeResult(len(survey.done), survey.valid, len(left), interrupted=summary.stopped == "signal")
+
+
+@contextmanager
+def _workspace(database: Path | None) -> Iterator[Path]:
+    """The catalogue, or a scratch database that goes when the survey ends."""
+    if database is not None:
+        yield database
+        return
+    with tempfile.TemporaryDirectory(prefix="geocrawl-probe-") as folder:
+        yield Path(folder) / "scratch.db"
+
+
+class _Survey:
+    """Observes the loop: a line for each settled probe."""
+
+    def __init__(self, asked: Mapping[str, str], emit: Emit | None, journal: Journal | None) -> None:
+        self._asked = asked
+        self._emit = emit
+        self._journal = journal
+        self._lines: dict[str, ProbeLine] = {}
+        self.done: set[str] = set()
+        self.valid = 0
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        pass
+
+    def leased(self, lease: Lease) -> None:
+        pass
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        assert entry.candidate is not None, "a survey leases probes only"
+        key = entry.candidate.endpoint.key
+        line = line_of(visit, self._asked.get(key, ""))
+        if self._journal:
+            self._journal.write(key, line)
+        self.take((key, line))
+
+    def take(self, keyed: tuple[str, ProbeLine]) -> None:
+        """Count a line and pass it on."""
+        key, line = keyed
+        self.done.add(key)
+        self._lines[key] = line
+        self.valid += line.status == "valid"
+        if self._emit:
+            self._emit(line)
+
+    def in_order(self) -> Iterable[ProbeLine]:
+        """Lines in the order in which the addresses were given, redirects' targets last."""
+        keys = [*self._asked, *(key for key in self._lines if key not in self._asked)]
+        return (self._lines[key] for key in keys if key in self._lines)
+
+
+class Journal:
+    """Finished lines of a list, one JSON object a line, until the list is done."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @classmethod
+    def of(cls, campaign: Path, database: Path | None) -> Journal:
+        """The journal of this list with this content, for this catalogue."""
+        from geocrawl.config import user_folder
+
+        text = f"{campaign.resolve()}\n{database}\n".encode() + campaign.read_bytes()
+        name = f"probe-{hashlib.sha256(text).hexdigest()[:24]}.jsonl"
+        folder = user_folder("cache", os.environ)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentFault(f"{folder}: {error.strerror}; the survey's progress is kept there") from None
+        return cls(folder / name)
+
+    def lines(self) -> Iterator[tuple[str, ProbeLine]]:
+        """(endpoint key, line) of an earlier, interrupted survey; a torn last line is passed over."""
+        if not self._path.exists():
+            return
+        for text in self._path.read_text(encoding="utf-8").splitlines():
+            try:
+                values = json.loads(text)
+            except ValueError:
+                continue
+            yield values["key"], ProbeLine.from_json(values["line"])
+
+    def write(self, key: str, line: ProbeLine) -> None:
+        """Append one line."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": key, "line": line.as_json()}, ensure_ascii=False) + "\n")
+
+    def remove(self) -> None:
+        """The list is done."""
+        self._path.unlink(missing_ok=True)
