@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from geocrawl.model import State, Url
+from geocrawl.model import Url
 from geocrawl.store.keys import page_key
 from geocrawl.store.reading import EndpointRow, endpoints_at
 from geocrawl.urls import endpoint_key
@@ -72,11 +72,6 @@ def why(connection: sqlite3.Connection, url: Url) -> Why:
 def _page(connection: sqlite3.Connection, condition: str, value: int) -> UrlRow | None:
     row = connection.execute(f"{_PAGE} WHERE {condition}", (value,)).fetchone()
     return None if row is None else UrlRow(*row)
-
-
-def is_settled(row: UrlRow) -> bool:
-    """Whether a page's visit is over, for now or for good."""
-    return row.state in (State.VISITED, State.FAILED, State.REFUSED)
 
 
 # --------------------------------------------------------------------------- export

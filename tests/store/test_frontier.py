@@ -189,3 +189,68 @@ def test_another_depth_limit_lets_in_and_sets_aside(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db", Settings(max_depth=1))
     assert world.row("a.example/2")[0] == "too-deep"
     assert world.frontier.lease() is None
+
+
+def test_retry_brings_back_what_failed_or_was_refused_for_a_reason(world: World) -> None:
+    world.seed("a.example/", "b.example/")
+    world.settle(world.lease(), state=State.FAILED, reason="dns")
+    world.settle(world.lease(), link("c.example/", refused="scope"), state=State.REFUSED, reason="robots")
+    assert world.frontier.retry(host="nowhere.example") == 0
+    assert world.frontier.retry(host="a.example", reason="dns") == 1
+    assert world.frontier.retry() == 0
+    assert world.frontier.retry(reason="robots") == 1
+    assert world.frontier.retry(reason="scope") == 1
+    assert sorted(world.visit() for _ in range(3)) == [f"http://{host}.example/" for host in "abc"]
+
+
+def test_seeds_and_known_pages_can_be_asked_for(world: World) -> None:
+    world.seed("a.example/", "b.example/x")
+    world.settle(world.lease(), link("a.example/1"), link("c.example/", same_depth=True))
+    assert [seed.host for seed in world.frontier.seeds()] == ["a.example", "b.example", "c.example"]
+    assert world.frontier.known(url("http://A.example/1#top"))
+    assert not world.frontier.known(url("a.example/2"))
+    assert world.frontier.was_answered(url("a.example/"))
+    assert not world.frontier.was_answered(url("b.example/x"))
+
+
+def test_an_endpoint_is_probed_again_only_when_asked_to(world: World) -> None:
+    given = candidate("m.example/wms?service=WMS")
+    assert world.frontier.add_candidates([given, given]) == 2
+    world.settle(world.lease(), verdict=verdict("exception"))
+    assert world.frontier.was_answered(url("m.example/wms?request=GetMap"))
+    assert world.frontier.add_candidates([given]) == 0
+    assert world.frontier.add_candidates([given], again=True) == 1
+    assert world.lease().entry.candidate == given
+
+
+def test_a_seed_is_let_in_though_a_page_named_it_as_refused(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("b.example/", refused="stop:social"), link("c.example/", refused="scope"))
+    assert world.seed("b.example/", "c.example/") == 2
+    assert sorted([world.visit(), world.visit()]) == ["http://b.example/", "http://c.example/"]
+
+
+def test_another_strategy_finds_its_way_back_after_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db")
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 3))
+    lease = world.lease()
+    world.database.close()
+    world = World(tmp_path / "crawl.db")
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == lease.until
+    world.clock.time = lease.until
+    assert world.visit() == "http://a.example/1"
+
+
+def test_a_page_that_was_counted_as_too_deep_is_probed_all_the_same(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", Settings(max_depth=0))
+    world.seed("a.example/")
+    weak = candidate("m.example/wms", weak=True)
+    world.visit(link("a.example/1"), candidates=[(weak, link("m.example/wms"))])
+    assert world.row("a.example/1")[0] == "too-deep"
+    lease = world.lease()
+    assert lease.entry.purpose is Purpose.PROBE
+    world.settle(lease, verdict=verdict("html"))
+    assert world.row("m.example/wms")[0] == "too-deep"
+    assert world.frontier.lease() is None
