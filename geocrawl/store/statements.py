@@ -77,8 +77,10 @@ SELECT min(t) FROM (
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.retry_at IS NOT NULL AND u.purpose = ? ORDER BY u.retry_at LIMIT 1"""
-# Hosts with work that rest past ?1, and hosts in all.
-COUNT_HOSTS = "SELECT count(*), coalesce(sum(waiting > 0 AND lease_until = 0 AND next_at > ?1), 0) FROM host"
+# Hosts in all (none is ever deleted), and those with work that rest past ?1 (all of them are parked).
+COUNT_HOSTS = """
+SELECT (SELECT coalesce(max(id), 0) FROM host),
+  (SELECT count(*) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ?1)"""
 # Pages and probes that are held now.
 COUNT_LEASED = (
     "SELECT u.purpose, u.tier, count(*) FROM host h JOIN url u ON u.id = h.lease_url WHERE h.lease_until > 0 "
