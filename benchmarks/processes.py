@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_POLL_S = 0.005
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -24,6 +26,7 @@ class Run:
     """User and system time of the process and its threads (wait4), without other processes."""
     wall_s: float
     peak_mib: float
+    """Most memory held, as of some milliseconds before its end."""
     stdout: str
     stderr: str
 
@@ -36,6 +39,7 @@ class Started:
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="geocrawl-run-"))
         self._begun = time.monotonic()
+        self._peak_mib = 0.0
         with (self._folder / "out").open("wb") as out, (self._folder / "err").open("wb") as err:
             self._process = subprocess.Popen(
                 list(command), stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env and dict(env), cwd=cwd
@@ -51,11 +55,11 @@ class Started:
 
     def wait(self, *, limit_s: float | None = None) -> Run:
         """Its figures once it has ended; killed when it takes longer than `limit_s`."""
-        while limit_s is not None and self.running():
-            if time.monotonic() - self._begun > limit_s:
+        while self.running():
+            self._peak_mib = max(self._peak_mib, _peak_mib(self._process.pid))
+            if limit_s is not None and time.monotonic() - self._begun > limit_s:
                 self.kill()
-                break
-            time.sleep(0.02)
+            time.sleep(_POLL_S)
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         texts = [(self._folder / name).read_text("utf-8", "replace") for name in ("out", "err")]
@@ -64,10 +68,20 @@ class Started:
             exit_code=self._process.returncode,
             cpu_s=round(usage.ru_utime + usage.ru_stime, 3),
             wall_s=round(time.monotonic() - self._begun, 3),
-            peak_mib=round(usage.ru_maxrss / 1024, 1),
+            peak_mib=round(self._peak_mib, 1),
             stdout=texts[0],
             stderr=texts[1],
         )
+
+
+def _peak_mib(pid: int) -> float:
+    """The kernel's high-water mark, 0 when it has ended. That of wait4 would count the parent's memory at the fork."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    marks = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(marks[0].split()[1]) / 1024 if marks else 0.0
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, limit_s: float | None = None) -> Run:

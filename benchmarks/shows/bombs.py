@@ -54,7 +54,8 @@ def measure(unpacked_mib: int) -> dict[str, Any]:
 
 def _as_page(base: str, case: str, home: Path, unpacked_mib: int) -> dict[str, Any]:
     db = home / f"{case}.db"
-    command = geocrawl("crawl", base + _path(case), "--db", str(db), "--allow-private", "--delay", "0", "--json", "-q")
+    how = ("--strategy", "bfs", "--allow-private", "--delay", "0", "--json", "--quiet")
+    command = geocrawl("crawl", base + _path(case), "--db", str(db), *how)
     done = run(command, env=clean_environment(home), limit_s=180)
     summary = json.loads(done.stdout)
     ended_by = ", ".join(summary["reasons"]) or "its end"
@@ -108,6 +109,13 @@ def _compressor(case: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes
     return deflater.compress, deflater.flush
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is what is measured here."""
+
+
 @contextmanager
 def served(unpacked_mib: int) -> Iterator[str]:
     """A server on loopback with a path for each case; yields its address."""
@@ -145,7 +153,7 @@ def served(unpacked_mib: int) -> Iterator[str]:
                 time.sleep(pause_s)
 
         def _write(self, data: bytes) -> bool:
-            """False when the client has gone: what is measured here."""
+            """False when the client has gone."""
             try:
                 self.wfile.write(data)
             except OSError:
@@ -156,8 +164,7 @@ def served(unpacked_mib: int) -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
 PAGE = """<!DOCTYPE html><title>Maps of the town</title><h1>Web map services (WMS)</h1>
 <p><a href="{mapserver}?service=WMS&amp;version=1.1.1&amp;request=GetCapabilities">Town map</a>
-<p>QGIS users add {qgis}?service=wms&amp;request=getcapabilities as a WMS layer.
+<p>QGIS users add <a href="{qgis}?service=wms&request=getcapabilities">this address</a> as a WMS layer.
 <p><a href="{demo}">Tiles and maps</a> <a href="{password}?SERVICE=WMS&amp;REQUEST=GetCapabilities">Staff only</a>
 <p><a href="about.html">About</a>"""
 ABOUT = "<!DOCTYPE html><title>About</title><p>Opening hours of the town hall."
