@@ -106,7 +106,7 @@ class CatalogStatus:
 
 _RESTING = """
 SELECT name, next_at, waiting, errors FROM host
-WHERE waiting > 0 AND lease_until = 0 AND parked IN (0, 1) AND next_at > ? ORDER BY next_at LIMIT 10"""
+WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
 _ENDPOINTS = "SELECT coalesce(status, 'unknown'), count(*) FROM endpoint GROUP BY 1"
 _REASONS = """
 SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint WHERE status IS NOT 'valid'
