@@ -1,0 +1,82 @@
+"""Text to words: Latin words as they stand in lower case, runs of Han characters split by jieba's search mode.
+
+jieba takes a second to load its dictionary, so it is loaded when the first Han run comes and never before; only runs
+of Han characters are handed to it. Its cache goes into the user's cache folder: the common temporary folder is
+writable for others, and the cache is read with `marshal`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import tomllib
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from importlib import resources
+from typing import Protocol
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+_TOKEN = re.compile(rf"(?P<han>[{_HAN}]+)|[^\W_{_HAN}]+")
+"""A run of Han characters, or of other letters and digits."""
+
+
+class _Segmenter(Protocol):
+    def lcut_for_search(self, sentence: str) -> list[str]: ...
+
+
+def has_han(text: str) -> bool:
+    """Whether a Chinese character (or a Japanese kanji) stands in `text`."""
+    return not text.isascii() and _HAN_RUN.search(text) is not None
+
+
+def segment(text: str) -> str:
+    """The tokens of `text` with spaces between them: Han runs in search mode (long words and the shorter ones within),
+    all else in lower case; punctuation left out."""
+    return " ".join(tokens(text))
+
+
+def tokens(text: str) -> Iterator[str]:
+    """Each token of `text`, in order, stop words included."""
+    for match in _TOKEN.finditer(text):
+        if match["han"]:
+            yield from _segmenter().lcut_for_search(match[0])
+        else:
+            yield match[0].lower()
+
+
+def content_words(text: str) -> list[str]:
+    """The tokens of `text` that may say something of its topic: no stop words, no single letters, no numbers."""
+    stops = stop_words()
+    return [t for t in tokens(text) if t not in stops and not t.isdigit() and (len(t) > 1 or has_han(t))]
+
+
+@lru_cache(maxsize=1)
+def stop_words() -> frozenset[str]:
+    """English, Chinese and web stop words (`geocrawl/data/stop_words.toml`)."""
+    text = resources.files("geocrawl").joinpath("data/stop_words.toml").read_text("utf-8")
+    return frozenset(word for words in tomllib.loads(text).values() for word in words.split())
+
+
+@lru_cache(maxsize=1)
+def _segmenter() -> _Segmenter:
+    """jieba with its own dictionary; loaded at the first call (about a second, less with its cache)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the regular expressions and pkg_resources that jieba still uses
+        import jieba
+    jieba.setLogLevel(logging.CRITICAL)  # a cache that cannot be written costs time, nothing else
+    segmenter = jieba.Tokenizer()
+    segmenter.tmp_dir = _cache_dir()
+    segmented: _Segmenter = segmenter
+    return segmented
+
+
+def _cache_dir() -> str:
+    import platformdirs
+
+    folder = platformdirs.user_cache_path("geocrawl")
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return str(folder)
