@@ -1,0 +1,106 @@
+"""The baselines of every comparison: `bfs`, breadth-first, and `random`. Neither looks at a page or a link's words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from geocrawl.model import Document, Judgement, Rank, Relevance, Visit
+from geocrawl.ports import Waiting
+from geocrawl.priority.options import Option, parse_options
+
+BFS_OPTIONS: Mapping[str, Option] = {}
+RANDOM_OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number gives another order, the same one each time")}
+_HASH_BYTES = 6
+_HASHES = 2.0**48
+"""48 bits: exact in a float's 53."""
+
+
+class _Baseline:
+    """What both have in common: they learn nothing and keep nothing."""
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    def learn(self, visit: Visit) -> None:
+        """Nothing."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """None: a rank never changes."""
+        return None
+
+    def dump(self) -> bytes:
+        """Nothing to keep."""
+        return b""
+
+    def load(self, state: bytes) -> None:
+        """Nothing to take up."""
+
+
+class BreadthFirst(_Baseline):
+    """Pages in the order of their depth, the first seen first: the papers' generic crawler."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Raises UsageError for any `bfs.` option: it has none."""
+        parse_options(self.name, options, BFS_OPTIONS)
+
+    @property
+    def name(self) -> str:
+        return "bfs"
+
+    @property
+    def by_depth(self) -> bool:
+        return True
+
+    def seed_rank(self) -> Rank:
+        return Rank(0, 0.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """Each link one step deeper than its page; no page is relevant."""
+        return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        return Rank(0, 0.0 - waiting.depth)
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """depth, links from a seed."""
+        return {"depth": waiting.depth}
+
+
+class Random(_Baseline):
+    """Pages in an order that a hash of their URL decides: the same whatever the order in which they were found."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """`random.seed`, a whole number, chooses the order. Raises UsageError for a bad option."""
+        seed = parse_options(self.name, options, RANDOM_OPTIONS)["seed"]
+        self._hash = hashlib.blake2b(f"{seed} ".encode(), digest_size=_HASH_BYTES)
+
+    @property
+    def name(self) -> str:
+        return "random"
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    def seed_rank(self) -> Rank:
+        """Before all others: without the seeds there is nothing to choose from."""
+        return Rank(0, 1.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """A score from 0 to 1 (excluded) for each link; no page is relevant."""
+        ranks = tuple(Rank(0, self._score(link.url.identity)) for link in document.links)
+        return Judgement(Relevance.NONE, 0.0, ranks)
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        return self.seed_rank() if waiting.depth == 0 else Rank(0, self._score(waiting.url.identity))
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """score, drawn by the URL's hash."""
+        return {"score": self._score(waiting.url.identity)}
+
+    def _score(self, identity: str) -> float:
+        hashed = self._hash.copy()
+        hashed.update(identity.encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hashed.digest()) / _HASHES

@@ -1,0 +1,65 @@
+"""Constants of strategies that people may set: `--set gws.lambda=0.7`, `[set]` in a settings file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from geocrawl.errors import UsageError
+
+Value = float | int | bool
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One constant: its default (whose type is the option's type), its range, both ends included, and its source."""
+
+    default: Value
+    help: str
+    least: float = float("-inf")
+    most: float = float("inf")
+
+    def read(self, text: str) -> Value:
+        """The value of `text`. Raises ValueError with what was expected."""
+        if isinstance(self.default, bool):
+            if text.strip().lower() not in _BOOLEANS:
+                raise ValueError("true or false")
+            return _BOOLEANS[text.strip().lower()]
+        kind = int if isinstance(self.default, int) else float
+        expected = "a whole number" if kind is int else f"a number from {self.least:g} to {self.most:g}"
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(expected) from None
+        if not self.least <= value <= self.most:  # false for NaN too
+            raise ValueError(expected)
+        return value
+
+
+def parse_options(prefix: str, options: Mapping[str, str], schema: Mapping[str, Option]) -> dict[str, Value]:
+    """The value of every option in `schema`: what `options` says under `prefix`.NAME, else its default.
+
+    Options with another prefix are another strategy's and left alone. Raises UsageError for an unknown name (naming
+    the known ones) and for a value that is none.
+    """
+    values = {name: option.default for name, option in schema.items()}
+    for key, text in options.items():
+        owner, _, name = key.partition(".")
+        if owner != prefix:
+            continue
+        if name not in schema:
+            known = ", ".join(f"{prefix}.{each}" for each in schema) or "none"
+            raise UsageError(f"unknown option {key}{did_you_mean(name, schema, prefix + '.')} (known: {known})")
+        try:
+            values[name] = schema[name].read(str(text))
+        except ValueError as error:
+            raise UsageError(f"{key}={text}: expected {error}") from None
+    return values
+
+
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """', did you mean …?' when `name` is near one of `known`, else ''."""
+    near = difflib.get_close_matches(name.lower(), list(known), n=1)
+    return f", did you mean {prefix}{near[0]}?" if near else ""
