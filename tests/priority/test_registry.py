@@ -1,0 +1,84 @@
+"""Strategies by name, and the models that come with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.model import Relevance
+from geocrawl.priority.models import read_links, read_topic, shipped_models
+from geocrawl.priority.registry import LINKS_FILE, TOPIC_FILE, make_strategy, strategies, strategy_options
+from geocrawl.priority.words import stop_words
+from tests.priority.documents import document, link
+
+
+@pytest.mark.parametrize("name", strategies())
+def test_every_strategy_can_be_made_and_names_its_options(name: str) -> None:
+    strategy = make_strategy(name, {})
+    assert strategy.name == name
+    assert all(option.help for option in strategy_options(name).values())
+
+
+def test_an_unknown_strategy_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"'gsw', did you mean gws\? \(known: gws, bfs, random\)"):
+        make_strategy("gsw", {})
+
+
+def test_an_option_of_no_strategy_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown option lambda"):
+        make_strategy("gws", {"lambda": "0.7"})
+
+
+def test_a_folder_without_models_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault, match=str(tmp_path / TOPIC_FILE)):
+        make_strategy("gws", {}, tmp_path)
+
+
+def test_shipped_keywords_are_ten_a_language_without_stop_words() -> None:
+    topic, links = read_topic(shipped_models() / TOPIC_FILE), read_links(shipped_models() / LINKS_FILE)
+    for words in (*topic.vectors.values(), *links.keywords.values()):
+        assert len(words) == 10
+        assert not stop_words().intersection(words)
+    assert "wms" in topic.vectors["en"].keys() & topic.vectors["zh"].keys()
+
+
+def test_no_single_word_makes_a_page_highly_relevant() -> None:
+    strategy = make_strategy("gws", {})
+    for words in read_topic(shipped_models() / TOPIC_FILE).vectors.values():
+        for word in words:
+            assert strategy.judge(document(f"The {word} page")).relevance is Relevance.SOME
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "level"),
+    [
+        ("Web Map Services", "A list of WMS servers: OGC WMS and WFS, layers, geospatial maps, more WMS layers.", 2),
+        ("WMS 地图服务", "本站提供 OGC 标准的 WMS 与 WFS 地图服务,图层说明与瓦片,WMS 图层列表。", 2),
+        ("Town council", "Minutes of the meeting on bus lines and schools.", 0),
+        ("办事指南", "政务服务大厅为您服务,请携带身份证办理业务。", 0),
+    ],
+)
+def test_shipped_models_tell_the_topic_from_other_pages(title: str, text: str, level: int) -> None:
+    assert make_strategy("gws", {}).judge(document(text, title=title)).relevance == level
+
+
+def test_shipped_link_words_leave_ordinary_services_alone() -> None:
+    links = [
+        link("http://a.example/customer-service", "Customer service"),
+        link("http://a.example/zwfw", "政务服务"),
+        link("http://a.example/statistics/register.html", "Register"),
+    ]
+    assert {rank.tier for rank in make_strategy("gws", {}).judge(document("", *links)).ranks if rank} == {0}
+
+
+def test_making_a_strategy_loads_neither_jieba_nor_training() -> None:
+    code = (
+        "import sys; from geocrawl.priority.registry import make_strategy; make_strategy('gws', {});"
+        "print([m for m in ('jieba', 'geocrawl.priority.training', 'lxml', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
