@@ -82,6 +82,7 @@ class Settings:
     max_encodings: int = _setting(2, "Content-Encodings stacked on one answer")
     header_bytes: int = _setting(64 * 1024, "longest header block", unit="bytes")
     max_redirects: int = _setting(5, "redirects followed for one URL")
+    max_idle_connections: int = _setting(256, "connections kept open between requests", unit="connections")
 
     # guards (urls.py and store/): chosen by the URL, not by arrival
     max_url_chars: int = _setting(2000, "longest address that is kept", unit="characters")

@@ -1,0 +1,65 @@
+"""Which answers are worth their body: by type, by first bytes, by date. Decided before, or just after, it begins."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from email.utils import parsedate_to_datetime
+
+from geocrawl.fetch.failures import Unreadable
+from geocrawl.model import FailureCode, Purpose
+from geocrawl.settings import SiteSettings
+
+SNIFF_BYTES = 512
+_MEDIA = re.compile(r"(?:image|audio|video|font|model)/")
+_NO_PAGE = re.compile(
+    r"application/(?:pdf|zip|x-zip.*|x-tar|x-7z.*|x-rar.*|vnd\.rar|x-bzip.*|x-xz|java-archive|x-msdownload|x-msi"
+    r"|x-shockwave-flash|msword|rtf|postscript|wasm|epub\+zip|geopackage\+sqlite3|x-sqlite3"
+    r"|vnd\.ms-.*|vnd\.openxmlformats.*|vnd\.oasis\.opendocument.*|vnd\.android.*|vnd\.debian.*|vnd\.google-earth\.kmz)"
+)
+# A gzip file may be a packed sitemap: it is read as a page, and unpacked there.
+_GZIP = b"\x1f\x8b"
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<", b"\0\0\xfe\xff")
+# Bytes that no text holds, whatever its encoding (ISO 2022 escapes 0x1b stay); as in the WHATWG MIME Sniffing standard.
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_MAGIC = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!")
+
+
+def check_type(content_type: str, purpose: Purpose) -> None:
+    """Raises Unreadable (wrong-type) when the label alone says that a page's body is not worth reading."""
+    if purpose is Purpose.PAGE and (_MEDIA.match(content_type) or _NO_PAGE.fullmatch(content_type)):
+        raise Unreadable(FailureCode.WRONG_TYPE, f"Content-Type {content_type}")
+
+
+def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
+    """Raises Unreadable (wrong-type) when the body is no text. Labels lie both ways: octet-stream may be HTML."""
+    if purpose is Purpose.ROBOTS or head.startswith((*_WIDE_MARKS, _GZIP)):
+        return
+    if content_type.startswith("text/") or content_type.endswith(("xml", "json", "javascript")):
+        return
+    if head.startswith(_MAGIC) or _BINARY.search(head, 0, SNIFF_BYTES):
+        raise Unreadable(FailureCode.WRONG_TYPE, f"binary content, Content-Type {content_type or 'not named'}")
+
+
+def check_date(last_modified: str, site: SiteSettings) -> None:
+    """Raises Unreadable (date) when Last-Modified is outside the site's `not_before`…`not_after`; days in UTC."""
+    if not (site.not_before or site.not_after) or not last_modified:
+        return
+    moment = read_http_date(last_modified)
+    if moment is None:
+        return
+    day = moment.date().isoformat()
+    if (site.not_before and day < site.not_before) or (site.not_after and day > site.not_after):
+        wanted = f"{site.not_before or '…'} to {site.not_after or '…'}"
+        raise Unreadable(FailureCode.DATE, f"last modified on {day}, wanted: {wanted}")
+
+
+def read_http_date(text: str) -> dt.datetime | None:
+    """A date of an HTTP field (RFC 9110, 5.6.7) in UTC; None when it is none."""
+    try:
+        moment = parsedate_to_datetime(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=dt.UTC)
+        return moment.astimezone(dt.UTC)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None

@@ -1,0 +1,239 @@
+"""Content-Encoding undone with bounded output: a body of 1.6 kB may hold 1 GiB, and nobody may make us unpack it.
+
+Every stage yields pieces of bounded size and is asked for the next one only after the last was counted, so a bomb costs
+the limit and not its content. Two encodings may be stacked: each one's output is counted against the same limits.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import brotli
+import zstandard
+
+from geocrawl.fetch.failures import Unreadable
+from geocrawl.model import FailureCode
+
+ACCEPTED = "gzip, deflate, br, zstd"
+_PIECE_BYTES = 64 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+# zstandard has no bounded output for data that is pushed; a block (at most 128 KiB, RFC 8878, 3.1.1.2.4) takes four
+# bytes or more, so slices of 128 bytes bound the output of a call to 4 MiB.
+_ZSTD_SLICE_BYTES = 128
+_ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: the largest window in HTTP
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a body may grow to: decoded bytes, and their ratio to the bytes sent once past the free ones."""
+
+    body_bytes: int
+    ratio: float
+    ratio_free_bytes: int
+    encodings: int
+
+
+class _Stage(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decoded pieces, each bounded; raises the library's error."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the format's end was seen."""
+
+
+class Decoder:
+    """Undoes the encodings of one body, piece by piece."""
+
+    def __init__(self, content_encoding: str, limits: Limits) -> None:
+        """`content_encoding`: the header's value, '' for none. Raises Unreadable (bad-http) when too many are stacked.
+
+        A name that is no encoding is passed over: it is most often a charset in the wrong header.
+        """
+        names = [name.strip().lower() for name in content_encoding.split(",")]
+        known = [name for name in names if name in _STAGES]
+        if len(known) > limits.encodings:
+            raise Unreadable(
+                FailureCode.BAD_HTTP, f"{len(known)} content encodings, at most {limits.encodings} are read"
+            )
+        self._stages: Sequence[_Stage] = [_STAGES[name]() for name in reversed(known)]
+        self._limits = limits
+        self._counts = [0] * len(self._stages)
+        self.sent_bytes = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decoded pieces of what came over the wire. Raises Unreadable: ratio, body-limit, bad-http."""
+        self.sent_bytes += len(data)
+        if not self._stages:
+            yield data
+            return
+        if self.sent_bytes > self._limits.body_bytes:
+            raise _too_long(self._limits)
+        try:
+            yield from self._through(0, data)
+        except (zlib.error, brotli.error, zstandard.ZstdError) as error:
+            raise Unreadable(FailureCode.BAD_HTTP, f"the body is not what Content-Encoding says: {error}") from error
+
+    def finish(self) -> None:
+        """Raises Unreadable (truncated) when an encoding's end is missing."""
+        if self.sent_bytes and not all(stage.complete for stage in self._stages):
+            raise Unreadable(FailureCode.TRUNCATED, f"the encoded body breaks off after {self.sent_bytes} bytes")
+
+    def _through(self, level: int, data: bytes) -> Iterator[bytes]:
+        if level == len(self._stages):
+            yield data
+            return
+        for piece in self._stages[level].feed(data):
+            self._count(level, len(piece))
+            yield from self._through(level + 1, piece)
+
+    def _count(self, level: int, grown: int) -> None:
+        total = self._counts[level] = self._counts[level] + grown
+        limits = self._limits
+        if total > limits.ratio_free_bytes and total > limits.ratio * self.sent_bytes:
+            raise Unreadable(
+                FailureCode.RATIO, f"{self.sent_bytes} bytes grow to more than {total} (limit 1:{limits.ratio:g})"
+            )
+        if total > limits.body_bytes and level + 1 < len(self._stages):
+            raise _too_long(limits)
+
+
+class Body:
+    """The decoded bytes of one answer, bounded."""
+
+    def __init__(self, limits: Limits, *, cut: bool = False) -> None:
+        """`cut`: a longer body is cut at the limit rather than refused."""
+        self._limits = limits
+        self._cut = cut
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> bool:
+        """Keep a piece; False when nothing more is wanted. Raises Unreadable (body-limit)."""
+        room = self._limits.body_bytes - self._size
+        if len(piece) > room:
+            if not self._cut:
+                raise _too_long(self._limits)
+            piece = piece[:room]
+            self._pieces.append(piece)
+            self._size += len(piece)
+            return False
+        self._pieces.append(piece)
+        self._size += len(piece)
+        return True
+
+    def bytes(self) -> bytes:
+        """All of it, up to now."""
+        if len(self._pieces) > 1:
+            self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0] if self._pieces else b""
+
+    def __len__(self) -> int:
+        return self._size
+
+
+def _too_long(limits: Limits) -> Unreadable:
+    return Unreadable(FailureCode.BODY_LIMIT, f"the body is longer than {limits.body_bytes} bytes")
+
+
+# --------------------------------------------------------------------------- one encoding each
+
+
+class _Zlib:
+    """gzip (RFC 1952), with several members, and deflate, with its zlib frame (RFC 1950) or without (RFC 1951).
+
+    A body labelled gzip without its magic number was never compressed; what follows the last member is left alone.
+    """
+
+    def __init__(self, *, gzip: bool) -> None:
+        self._gzip = gzip
+        self._head: bytes | None = b""
+        self._plain = False
+        self._inner = zlib.decompressobj(31)
+
+    @property
+    def complete(self) -> bool:
+        return self._plain or self._inner.eof
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._head is not None:
+            data = self._head + data
+            self._head = data if len(data) < 2 else None
+            if self._head is not None:
+                return
+            self._begin(data)
+        if self._plain:
+            yield data
+            return
+        while data:
+            if self._inner.eof:
+                if not (self._gzip and data.startswith(_GZIP_MAGIC)):
+                    return
+                self._inner = zlib.decompressobj(31)
+            yield self._inner.decompress(data, _PIECE_BYTES)
+            data = self._inner.unconsumed_tail or self._inner.unused_data
+        while not self._inner.eof:  # what zlib still holds back
+            piece = self._inner.decompress(b"", _PIECE_BYTES)
+            if not piece:
+                return
+            yield piece
+
+    def _begin(self, data: bytes) -> None:
+        if self._gzip:
+            self._plain = not data.startswith(_GZIP_MAGIC)
+        else:
+            framed = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+            self._inner = zlib.decompressobj(15 if framed else -15)
+
+
+class _Brotli:
+    """br (RFC 7932); windows are at most 16 MiB."""
+
+    def __init__(self) -> None:
+        self._inner = brotli.Decompressor()
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._inner.is_finished())
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self.complete:
+            return
+        piece = self._inner.process(data, output_buffer_limit=_PIECE_BYTES)
+        while piece:  # until it is drained: that it can accept more does not mean that it holds nothing back
+            yield piece
+            piece = self._inner.process(b"", output_buffer_limit=_PIECE_BYTES)
+
+
+class _Zstd:
+    """zstd (RFC 8878), several frames."""
+
+    def __init__(self) -> None:
+        self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+
+    @property
+    def complete(self) -> bool:
+        return self._inner.eof
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for start in range(0, len(data), _ZSTD_SLICE_BYTES):
+            part = data[start : start + _ZSTD_SLICE_BYTES]
+            while part:
+                if self._inner.eof:
+                    self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+                yield self._inner.decompress(part)
+                part = self._inner.unused_data if self._inner.eof else b""
+
+
+def _gzip_stage() -> _Stage:
+    return _Zlib(gzip=True)
+
+
+def _deflate_stage() -> _Stage:
+    return _Zlib(gzip=False)
+
+
+_STAGES = {"gzip": _gzip_stage, "x-gzip": _gzip_stage, "deflate": _deflate_stage, "br": _Brotli, "zstd": _Zstd}

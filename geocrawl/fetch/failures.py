@@ -1,0 +1,115 @@
+"""Why an exchange failed, by cause: the errors of four libraries become one `FailureCode` and one line for a person.
+
+httpx's own classes do not tell causes apart (refused, DNS failure and disconnect all arrive as ConnectTimeout), so the
+chain of causes is read, and the first line of the table that fits one of its errors decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+
+import aiohttp
+import httpx
+from aiohttp import http_exceptions
+
+from geocrawl.fetch.guard import MARK, GuardRefusal
+from geocrawl.model import FailureCode
+from geocrawl.plain import plain
+
+#: What an exchange can raise for what a network or a server does. Anything else is a bug of ours and is not caught.
+#: ValueError: headers and addresses that a library cannot read.
+WEB_ERRORS = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    aiohttp.ClientError,
+    http_exceptions.HttpProcessingError,
+    asyncio.TimeoutError,
+    EOFError,
+    OSError,
+    ValueError,
+)
+_DETAIL_CHARS = 200
+
+
+class Unreadable(Exception):
+    """Inside this room only: an answer that breaks a limit or a format; carries the code it will be reported by."""
+
+    def __init__(self, code: FailureCode, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+
+
+def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCode, str]:
+    """The code and a line of text for an error of `WEB_ERRORS` or `Unreadable`; `proxied`: a proxy was asked."""
+    chain = list(_causes(error))
+    for one in chain:
+        if isinstance(one, Unreadable):
+            return one.code, str(one)
+    for fits, code in _TABLE:
+        for one in chain:
+            if fits(one):
+                if code is FailureCode.DNS and proxied:  # names are left to the proxy: it is the proxy's own name
+                    code = FailureCode.PROXY
+                return code, _line(one)
+    return FailureCode.BAD_HTTP, _line(error)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__
+
+
+def _line(error: BaseException) -> str:
+    return plain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, _DETAIL_CHARS)
+
+
+def _is(*types: type[BaseException]) -> Callable[[BaseException], bool]:
+    return lambda error: isinstance(error, types)
+
+
+def _is_guard(error: BaseException) -> bool:
+    """A name's refused addresses arrive as one OSError that has their texts only; one mixed with errors of allowed
+    addresses has no errno and is reported as those."""
+    return isinstance(error, GuardRefusal) or (
+        isinstance(error, OSError) and error.errno == errno.EACCES and MARK in str(error)
+    )
+
+
+def _is_long_header(error: BaseException) -> bool:
+    return isinstance(error, http_exceptions.LineTooLong) or "Too many headers" in str(error)
+
+
+def _has_errno(*numbers: int) -> Callable[[BaseException], bool]:
+    return lambda error: isinstance(error, OSError) and error.errno in numbers
+
+
+def _is_cut_chunk(error: BaseException) -> bool:
+    return isinstance(error, http_exceptions.TransferEncodingError) and "Not enough data" in str(error)
+
+
+_TABLE: tuple[tuple[Callable[[BaseException], bool], FailureCode], ...] = (
+    (_is(aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), FailureCode.PROXY),
+    (_is_guard, FailureCode.GUARD),
+    (_is(aiohttp.ClientConnectorDNSError, socket.gaierror), FailureCode.DNS),
+    (_is(aiohttp.ConnectionTimeoutError), FailureCode.TIMEOUT_CONNECT),
+    (_is(aiohttp.ServerTimeoutError, httpx.ReadTimeout), FailureCode.TIMEOUT_READ),
+    (_is(aiohttp.ClientSSLError, ssl.SSLError, ssl.CertificateError), FailureCode.TLS),
+    (_is_long_header, FailureCode.HEADER_LIMIT),
+    (_is(http_exceptions.ContentLengthError), FailureCode.TRUNCATED),
+    (_is_cut_chunk, FailureCode.TRUNCATED),
+    (_is(http_exceptions.HttpProcessingError, aiohttp.ClientResponseError), FailureCode.BAD_HTTP),
+    (_is(aiohttp.ClientPayloadError), FailureCode.TRUNCATED),
+    (_has_errno(errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED), FailureCode.RESET),
+    (_has_errno(errno.ETIMEDOUT), FailureCode.TIMEOUT_CONNECT),
+    (_is(aiohttp.ClientConnectorError), FailureCode.REFUSED),
+    (_is(aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError), FailureCode.RESET),
+    (_is(TimeoutError), FailureCode.TIMEOUT_TOTAL),
+)

@@ -1,0 +1,234 @@
+"""The port `Fetcher`: turns of leased hosts, in which every request keeps the delay and obeys robots.txt.
+
+A request of a turn: is the host at rest? does robots.txt allow it (asked first, when it is not known)? is it time? Then
+one exchange, and what it means for the host is noted at once. Redirects within the host are requests like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+
+from geocrawl.fetch.http import Answer, HttpClient
+from geocrawl.fetch.politeness import after_exchange, delay_s, read_retry_after, rests
+from geocrawl.fetch.proxy import EnvironmentProxies
+from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.ports import Clock, RobotsStore
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+
+_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+# Nothing was asked: a page of this origin would fare the same, so robots.txt has said nothing and the cause is told.
+_NOT_ASKED = frozenset(
+    {
+        FailureCode.DNS,
+        FailureCode.REFUSED,
+        FailureCode.TLS,
+        FailureCode.TIMEOUT_CONNECT,
+        FailureCode.GUARD,
+        FailureCode.PROXY,
+    }
+)
+
+
+class PoliteFetcher:
+    """`ports.Fetcher` for the real web."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        robots: RobotsStore,
+        clock: Clock,
+        *,
+        user_agent: str,
+        environment: EnvironmentProxies | None = None,
+    ) -> None:
+        """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
+
+        Raises UsageError for a proxy that cannot be used.
+        """
+        http = HttpClient(settings, clock, environment or EnvironmentProxies(), user_agent=user_agent)
+        self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)))
+
+    @asynccontextmanager
+    async def turn(self, host: HostState) -> AsyncIterator[PoliteTurn]:
+        """The turn of a leased host: nobody else asks it meanwhile."""
+        yield PoliteTurn(self._parts, host)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._parts.http.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    settings: Settings
+    clock: Clock
+    http: HttpClient
+    robots: RobotsMemory
+
+
+class PoliteTurn:
+    """`ports.Turn`: one host's requests, one after the other."""
+
+    def __init__(self, parts: _Parts, host: HostState) -> None:
+        self._settings = parts.settings
+        self._clock = parts.clock
+        self._http = parts.http
+        self._robots = parts.robots
+        self._host = host
+        self._resting = False
+        self._standing: Answer | Failure | None = None
+
+    @property
+    def host(self) -> HostState:
+        """The host as it stands after the requests so far."""
+        return self._host
+
+    async def fetch(self, url: Url, *, purpose: Purpose, follow: Callable[[Url], bool] | None = None) -> Page | Failure:
+        """Ask for `url` on the leased host, robots.txt and delay obeyed; the last hop's time is `elapsed_ms`.
+
+        A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
+        times; cookies live as long as these redirects. To another host it is never followed: the Page then has
+        `location` and an empty body. Once an answer sent the host to rest, it stands for the rest of the turn.
+        """
+        if url.host != self._host.name:
+            raise ValueError(f"{url.address} was asked in the turn of {self._host.name}")
+        trail = _Trail(url)
+        while True:
+            answer = self._standing or await self._allowed(trail.at, purpose, trail.cookies)
+            if self._resting:
+                self._standing = answer
+            if isinstance(answer, Failure):
+                return replace(answer, url=url)
+            following = answer.location
+            if following is None or following.host != url.host or (follow is not None and not follow(following)):
+                return self._page(url, answer, trail.hops)
+            if not trail.go_on(answer, following, self._settings.max_redirects):
+                detail = f"{len(trail.hops)} redirects followed, the next one leads to {following.address}"
+                return Failure(url, FailureCode.REDIRECT_LOOP, detail, answer.elapsed_ms, status=answer.status)
+
+    def _page(self, url: Url, answer: Answer, hops: Sequence[Url]) -> Page:
+        return Page(
+            url=url,
+            final=answer.url,
+            status=answer.status,
+            headers=answer.headers,
+            body=answer.body,
+            elapsed_ms=answer.elapsed_ms,
+            fetched_at=self._clock.now(),
+            hops=tuple(hops),
+            location=answer.location,
+            sent_bytes=answer.sent_bytes,
+        )
+
+    async def _allowed(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None) -> Answer | Failure:
+        """One exchange, if robots.txt allows it."""
+        if not self._settings.ignore_robots:
+            rules = await self._rules(url)
+            if isinstance(rules, Failure):
+                return rules
+            if not rules.allows(url.address):
+                return Failure(url, FailureCode.ROBOTS, f"robots.txt of {url.origin} forbids it")
+        return await self._paced(url, purpose, cookies)
+
+    async def _paced(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None = None) -> Answer | Failure:
+        """One exchange when it is time; what it means for the host is noted."""
+        wait = self._host.next_at - self._clock.now()
+        if wait > 0:
+            await self._clock.sleep(wait)
+        answer = await self._http.get(url, purpose, cookies)
+        now = self._clock.now()
+        if url.host != self._host.name:  # a robots.txt that lies elsewhere
+            self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))
+            return answer
+        outcome = answer.code if isinstance(answer, Failure) else answer.status
+        retry_after_s = self._retry_after_s(answer, now)
+        self._host = after_exchange(self._host, outcome, now, self._settings, retry_after_s=retry_after_s)
+        if rests(self._host, outcome, self._settings):
+            self._resting = True
+            if isinstance(answer, Failure):
+                answer = replace(answer, retry_after_s=self._host.next_at - now)
+        return answer
+
+    def _retry_after_s(self, answer: Answer | Failure, now: float) -> float | None:
+        if isinstance(answer, Failure) or answer.status not in (429, 503):
+            return None
+        return read_retry_after(answer.headers.get("retry-after", ""), now, self._settings)
+
+    # ----------------------------------------------------------------------- robots.txt
+
+    async def _rules(self, url: Url) -> Rules | Failure:
+        """The rules for an address's origin, fetched when they are not known; a Failure when they cannot be had."""
+        known = self._robots.get(url.origin, self._clock.now())
+        if known is None:
+            answer = await self._ask_robots(url)
+            if isinstance(answer, Failure) and answer.code in _NOT_ASKED:
+                return answer
+            known = self._robots.put(self._record(url.origin, answer))
+        record, rules = known
+        if rules is None:
+            detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
+            wait = max(record.expires_at - self._clock.now(), 1.0)
+            return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
+        if rules.crawl_delay_s != self._host.crawl_delay_s:
+            self._take_crawl_delay(rules.crawl_delay_s)
+        return rules
+
+    def _take_crawl_delay(self, crawl_delay_s: float | None) -> None:
+        """From now on the host is asked at this pace; a wait under way grows with it."""
+        before = delay_s(self._host, self._settings)
+        self._host = replace(self._host, crawl_delay_s=crawl_delay_s)
+        grown = delay_s(self._host, self._settings) - before
+        if grown > 0 and self._host.next_at:
+            self._host = replace(self._host, next_at=self._host.next_at + grown)
+
+    def _record(self, origin: str, answer: Answer | Failure) -> RobotsRecord:
+        now = self._clock.now()
+        if isinstance(answer, Failure):
+            return record_of(origin, None, b"", now, self._settings)
+        wait = self._retry_after_s(answer, now)
+        return record_of(origin, answer.status, answer.body, now, self._settings, retry_after_s=wait)
+
+    async def _ask_robots(self, url: Url) -> Answer | Failure:
+        """/robots.txt of an origin; redirects are followed to other hosts too (RFC 9309, 2.3.1.2)."""
+        target = read_url(f"{url.origin}/robots.txt")
+        assert target is not None, "an origin's robots.txt has an address"
+        answer = await self._paced(target, Purpose.ROBOTS)
+        for _ in range(_ROBOTS_REDIRECTS):
+            if isinstance(answer, Failure) or answer.location is None:
+                break
+            answer = await self._paced(answer.location, Purpose.ROBOTS)
+            if isinstance(answer, Failure):  # the host was asked, and sent us where nothing is
+                answer = replace(answer, code=FailureCode.ROBOTS)
+        return answer
+
+
+class _Trail:
+    """The redirects of one fetch: where it stands, what was passed, the cookies given on the way."""
+
+    def __init__(self, start: Url) -> None:
+        self.at = start
+        self.hops: list[Url] = []
+        self.cookies: httpx.Cookies | None = None
+        self._passed = {(start.address, "")}
+
+    def go_on(self, answer: Answer, target: Url, limit: int) -> bool:
+        """Move to a redirect's target; False when it was there before, or the limit is reached.
+
+        Coming back with another cookie is no cycle: that is how sites test whether cookies are kept.
+        """
+        if self.cookies is None:
+            self.cookies = httpx.Cookies()
+        self.cookies.extract_cookies(answer.response)
+        held = ";".join(sorted(f"{cookie.name}={cookie.value}" for cookie in self.cookies.jar))
+        if len(self.hops) >= limit or (target.address, held) in self._passed:
+            return False
+        self._passed.add((target.address, held))
+        self.hops.append(target)
+        self.at = target
+        return True

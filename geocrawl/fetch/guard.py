@@ -1,0 +1,96 @@
+"""The address guard: which network addresses a crawler that follows strangers' links may connect to.
+
+The address about to be connected is checked at every connect (`socket_factory` is called by the connector for each one,
+literal addresses included), so a name that is looked up twice cannot answer differently the second time. Literal
+addresses are also checked before each hop, because through a proxy it is the proxy that connects.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Iterator
+from functools import lru_cache
+
+# As aiohappyeyeballs hands it over: family, type, protocol, canonical name, socket address.
+AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+MARK = "address guard"
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
+_ISATAP = 0x5EFE  # RFC 5214, 6.1: interface identifier [00|02]00:5efe:a.b.c.d
+
+
+class GuardRefusal(OSError):
+    """An address that must not be connected. An OSError, so that a name's other addresses are tried."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(errno.EACCES, f"{MARK}: {address} is not a public address")
+
+
+class AddressGuard:
+    """Refuses everything that is not a public unicast address; lets all pass with `allow_private`."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    def check(self, address: str) -> None:
+        """Raises GuardRefusal for an address (text, a zone may follow) that must not be connected."""
+        if not self._allow_private and not is_public(address):
+            raise GuardRefusal(address)
+
+    def check_host(self, host: str) -> None:
+        """As `check` when `host` is a literal address; names pass, their addresses are checked when connected."""
+        if not self._allow_private and is_literal(host):
+            self.check(host)
+
+    def open_socket(self, info: AddrInfo) -> socket.socket:
+        """A socket for the address that is about to be connected; raises GuardRefusal."""
+        family, kind, protocol, _, address = info
+        self.check(str(address[0]))
+        return socket.socket(family, kind, protocol)
+
+
+def is_literal(host: str) -> bool:
+    """Whether `host`, in the spelling of `urls.read_url`, is an address: any other spelling was made one there."""
+    return ":" in host or host.rpartition(".")[2].isdigit()
+
+
+@lru_cache(maxsize=4096)
+def is_public(address: str) -> bool:
+    """Whether an address may be connected: public unicast, and so are the IPv4 addresses embedded in it.
+
+    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), ISATAP (RFC 5214).
+    Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
+    """
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return _is_public_unicast(parsed)
+    if parsed.ipv4_mapped is not None:
+        return _is_public_unicast(parsed.ipv4_mapped)
+    if parsed in _NAT64:
+        return _is_public_unicast(_last_32_bits(parsed))
+    return _is_public_unicast(parsed) and all(map(_is_public_unicast, _embedded(parsed)))
+
+
+def _is_public_unicast(address: Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address) and address.is_site_local:
+        return False
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def _embedded(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    if int(address) >> 32 & 0xFFFF_FFFF in (_ISATAP, 0x0200_0000 | _ISATAP):
+        yield _last_32_bits(address)
+
+
+def _last_32_bits(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
+    return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)

@@ -1,0 +1,204 @@
+"""One HTTP exchange: a GET, its headers, and as much of its body as the limits and the purpose allow.
+
+No redirect is followed here and nothing is remembered between two exchanges; `fetcher.py` does both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+
+from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
+from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
+from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
+from geocrawl.fetch.guard import AddressGuard
+from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
+from geocrawl.fetch.transport import ExactTransport
+from geocrawl.model import Failure, FailureCode, Purpose, Url
+from geocrawl.ports import Clock
+from geocrawl.settings import Settings, SiteSettings
+from geocrawl.urls import read_url
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
+_ACCEPT = {
+    Purpose.PAGE: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    Purpose.PROBE: "*/*",
+    Purpose.ROBOTS: "text/plain,*/*;q=0.8",
+}
+_PROXY_AUTHENTICATION_REQUIRED = 407
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_NO_SITE = SiteSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one exchange brought."""
+
+    url: Url
+    status: int
+    headers: dict[str, str]
+    """Lower-case names; values of a repeated field joined by ', '."""
+    body: bytes
+    location: Url | None
+    """Where it redirects to; its body was then not read."""
+    sent_bytes: int
+    elapsed_ms: float
+    response: httpx.Response
+    """For its cookies."""
+
+
+def user_agent(settings: Settings, version: str) -> str:
+    """The User-Agent: the one that was set, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
+    text = settings.user_agent
+    if not text:
+        text = f"geocrawl/{version}" + (f" (+{settings.contact})" if settings.contact else "")
+    return _CONTROLS.sub(" ", text).encode("latin-1", "replace").decode("latin-1").strip()
+
+
+class HttpClient:
+    """Makes exchanges. Holds the connections."""
+
+    def __init__(self, settings: Settings, clock: Clock, environment: EnvironmentProxies, *, user_agent: str) -> None:
+        """Raises UsageError for a proxy that cannot be used."""
+        self._settings = settings
+        self._clock = clock
+        self._guard = AddressGuard(allow_private=settings.allow_private)
+        self._routes = Routes(settings, environment)
+        self._transport = ExactTransport(settings, self._guard)
+        common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
+        self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
+
+    async def get(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None = None) -> Answer | Failure:
+        """Ask for `url`; whatever the web does comes back as a value. `cookies` are sent as far as they apply."""
+        started = self._clock.monotonic()
+        proxy = self._routes.proxy_for(url)
+        status = None
+        try:
+            self._guard.check_host(url.host)
+            async with asyncio.timeout(self._settings.total_timeout_s):
+                response = await self._transport.handle_async_request(self._request(url, purpose, cookies, proxy))
+                stream = response.stream
+                assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
+                try:
+                    status = response.status_code
+                    if status == _PROXY_AUTHENTICATION_REQUIRED and proxy is not None:
+                        raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
+                    headers = _headers(response, self._settings.header_bytes)
+                    location = _redirect_target(url, response)
+                    body, sent = b"", 0
+                    if location is None:
+                        body, sent = await self._read(stream, response.is_success, headers, url, purpose)
+                finally:
+                    await stream.aclose()
+        except (Unreadable, *WEB_ERRORS) as error:
+            code, detail = classify(error, proxied=proxy is not None)
+            if code is FailureCode.TIMEOUT_TOTAL:
+                detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
+            return Failure(url, code, detail, self._since_ms(started), status=status)
+        return Answer(url, status, headers, body, location, sent, self._since_ms(started), response)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._transport.aclose()
+
+    def _since_ms(self, started: float) -> float:
+        return (self._clock.monotonic() - started) * 1000
+
+    def _request(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, proxy: Proxy | None) -> httpx.Request:
+        request = httpx.Request(
+            "GET",
+            url.address,
+            headers=self._headers[purpose],
+            extensions={"address": url.address, "proxy": proxy},
+        )
+        site = self._settings.sites.get(url.host)
+        if site is not None and site.user:
+            request.headers["Authorization"] = basic(f"{site.user}:{site.password}")
+        if cookies is not None:
+            cookies.set_cookie_header(request)
+        return request
+
+    async def _read(
+        self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose
+    ) -> tuple[bytes, int]:
+        """The decoded body and its length on the wire. Raises Unreadable, or an error of the transport.
+
+        An error page is evidence of its status alone: when its body is not worth reading, it stays empty.
+        """
+        site = self._settings.sites.get(url.host, _NO_SITE)
+        content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        limits = self._limits(purpose, site)
+        try:
+            if purpose is Purpose.PAGE:
+                check_date(headers.get("last-modified", ""), site)
+            check_type(content_type, purpose)
+            return await _read_body(stream, headers, limits, content_type, purpose)
+        except Unreadable as problem:
+            if problem.code is FailureCode.WRONG_TYPE and not success:
+                return b"", 0
+            raise
+
+    def _limits(self, purpose: Purpose, site: SiteSettings) -> Limits:
+        s = self._settings
+        longest = {
+            Purpose.PAGE: s.page_body_bytes,
+            Purpose.PROBE: s.probe_body_bytes,
+            Purpose.ROBOTS: s.robots_body_bytes,
+        }[purpose]
+        if site.max_body_bytes and purpose is not Purpose.ROBOTS:
+            longest = site.max_body_bytes
+        return Limits(longest, s.max_ratio, s.ratio_free_bytes, s.max_encodings)
+
+
+async def _read_body(
+    stream: AsyncIterable[bytes], headers: dict[str, str], limits: Limits, content_type: str, purpose: Purpose
+) -> tuple[bytes, int]:
+    decoder = Decoder(headers.get("content-encoding", ""), limits)
+    body = Body(limits, cut=purpose is Purpose.ROBOTS)
+    sniffed = False
+    async for data in stream:
+        for piece in decoder.feed(data):
+            if not body.add(piece):
+                return body.bytes(), decoder.sent_bytes
+        if not sniffed and len(body) >= SNIFF_BYTES:
+            sniffed = True
+            check_first_bytes(body.bytes(), content_type, purpose)
+    decoder.finish()
+    if not sniffed:
+        check_first_bytes(body.bytes(), content_type, purpose)
+    return body.bytes(), decoder.sent_bytes
+
+
+def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
+    """The header fields; bytes that are not UTF-8 are read as Latin-1. Raises Unreadable (header-limit)."""
+    fields: dict[str, str] = {}
+    size = 0
+    for raw_name, raw_value in response.headers.raw:
+        size += len(raw_name) + len(raw_value) + 4
+        name = raw_name.decode("latin-1").lower()
+        try:
+            value = raw_value.decode()
+        except UnicodeDecodeError:
+            value = raw_value.decode("latin-1")
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    if size > limit:
+        raise Unreadable(FailureCode.HEADER_LIMIT, f"the header block has {size} bytes, at most {limit} are read")
+    return fields
+
+
+def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
+    """Where a redirect leads (RFC 9110, 10.2.2); None when it is none, or leads to what cannot be asked.
+
+    Bytes beyond ASCII are escaped as they stand, whatever their encoding.
+    """
+    if response.status_code not in _REDIRECTS:
+        return None
+    for name, value in response.headers.raw:
+        if name.lower() == b"location":
+            return read_url(quote(value.strip(), safe="!\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~ "), url)
+    return None

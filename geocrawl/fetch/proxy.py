@@ -1,0 +1,101 @@
+"""Which proxy a request takes: the site's own setting, then the common one, then the environment's."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
+
+from geocrawl.config.values import read_proxy
+from geocrawl.errors import UsageError
+from geocrawl.model import Url
+from geocrawl.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """An HTTP proxy: where it is, and what it is told with every request."""
+
+    address: str
+    """scheme://host:port, without user and password."""
+    authorization: str
+    """Value of Proxy-Authorization (RFC 7617); '' when it wants none."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentProxies:
+    """http_proxy, https_proxy and no_proxy, as they stand in the environment; '' where unset."""
+
+    http: str = ""
+    https: str = ""
+    no_proxy: str = ""
+
+
+def proxy_from_environment(environ: Mapping[str, str]) -> EnvironmentProxies:
+    """The environment's proxies; lower-case names count before upper-case ones.
+
+    HTTP_PROXY is not read where REQUEST_METHOD stands (a web server's CGI: a stranger's header would set it).
+    Raises UsageError for a proxy that cannot be used, such as socks://.
+    """
+
+    def value(name: str) -> str:
+        upper = "" if name == "http_proxy" and "REQUEST_METHOD" in environ else environ.get(name.upper(), "")
+        return environ.get(name, upper).strip()
+
+    found = EnvironmentProxies(value("http_proxy"), value("https_proxy"), value("no_proxy"))
+    for name, text in (("http_proxy", found.http), ("https_proxy", found.https)):
+        _read(text, name)
+    return found
+
+
+class Routes:
+    """The proxy for each address."""
+
+    def __init__(self, settings: Settings, environment: EnvironmentProxies) -> None:
+        """Raises UsageError for a proxy that cannot be used."""
+        self._common = _read(settings.proxy, "--proxy")
+        self._sites = {
+            name: None if site.proxy == "direct" else _read(site.proxy, f"proxy of the site {name}")
+            for name, site in settings.sites.items()
+            if site.proxy
+        }
+        self._environment = {
+            "http": _read(environment.http, "http_proxy"),
+            "https": _read(environment.https, "https_proxy"),
+        }
+        self._bypass = {"no": environment.no_proxy}
+
+    def proxy_for(self, url: Url) -> Proxy | None:
+        """The proxy to take; None: connect directly."""
+        if url.host in self._sites:
+            return self._sites[url.host]
+        if self._common is not None:
+            return self._common
+        proxy = self._environment[url.scheme]
+        if proxy is not None and proxy_bypass_environment(url.origin.partition("://")[2], self._bypass):
+            return None
+        return proxy
+
+
+@lru_cache(maxsize=64)
+def _read(text: str, what: str) -> Proxy | None:
+    if not text:
+        return None
+    try:
+        address = read_proxy(text if "://" in text else f"http://{text}")
+    except ValueError as error:
+        raise UsageError(f"{what}: not {error}" if "SOCKS" not in str(error) else f"{what}: {error}") from None
+    parts = urlsplit(address)
+    authorization = ""
+    if parts.username is not None:
+        secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        authorization = basic(secret)
+    return Proxy(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", authorization)
+
+
+def basic(secret: str) -> str:
+    """The value of an authorization field for `user:password` (RFC 7617)."""
+    return "Basic " + base64.b64encode(secret.encode()).decode("ascii")

@@ -1,0 +1,127 @@
+"""robots.txt under RFC 9309: what an origin's answer means, and its rules by protego.
+
+2xx                              its text, up to 500 KiB; text that is none holds no rules
+4xx, redirects that lead nowhere no rules, all is allowed (2.3.1.3)
+429                              not now: counted as 4xx there, but a host that asks us to slow down is no invitation
+5xx, no answer                   not now: nothing is allowed for a while (2.3.1.4)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+
+from protego import Protego
+
+from geocrawl.model import RobotsRecord
+from geocrawl.ports import RobotsStore
+from geocrawl.settings import Settings
+
+_AGENT_LINE = re.compile(
+    r"^([^\S\n]*user(?:-|[^\S\n]+)?agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
+)
+_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
+_OTHERS = "!"  # no product token holds it
+_MARKUP = re.compile(r"\s*<")
+_MEMORY_CHARS = 16 * 1024 * 1024
+_MEMORY_ORIGINS = 4096
+
+
+class Rules:
+    """What one origin allows us."""
+
+    def __init__(self, text: str, token: str) -> None:
+        """`text` of a robots.txt for a crawler of this product token."""
+        self._token = token
+        self._rules = Protego.parse(_only_ours(text, token)) if text.strip() else None
+        self.crawl_delay_s: float | None = self._rules.crawl_delay(token) if self._rules else None
+
+    def allows(self, address: str) -> bool:
+        """Whether this address may be asked."""
+        return self._rules is None or bool(self._rules.can_fetch(address, self._token))
+
+
+class RobotsMemory:
+    """Records from the store with their rules parsed; the latest ones are kept, bounded by their text."""
+
+    def __init__(self, store: RobotsStore, token: str) -> None:
+        self._store = store
+        self._token = token
+        self._parsed: OrderedDict[str, tuple[RobotsRecord, Rules | None]] = OrderedDict()
+        self._chars = 0
+
+    def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
+        """The origin's record, still believed at `now`, with its rules (None: not now); None: it must be asked for."""
+        found = self._parsed.get(origin)
+        if found is not None:
+            if found[0].expires_at > now:
+                self._parsed.move_to_end(origin)
+                return found
+            self._forget(origin)
+        record = self._store.read_robots(origin)
+        return self._remember(record) if record is not None and record.expires_at > now else None
+
+    def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
+        """Keep a new record, here and in the store."""
+        self._store.write_robots(record)
+        return self._remember(record)
+
+    def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
+        self._forget(record.origin)
+        rules = None if record.body is None else Rules(record.body, self._token)
+        self._parsed[record.origin] = record, rules
+        self._chars += len(record.body or "")
+        while len(self._parsed) > 1 and (self._chars > _MEMORY_CHARS or len(self._parsed) > _MEMORY_ORIGINS):
+            self._forget(next(iter(self._parsed)))
+        return record, rules
+
+    def _forget(self, origin: str) -> None:
+        if (found := self._parsed.pop(origin, None)) is not None:
+            self._chars -= len(found[0].body or "")
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which robots.txt knows us (RFC 9309, 2.2.1): the first token of the User-Agent, lower case."""
+    found = _TOKEN.match(user_agent.strip())
+    return found[0].lower() if found else "geocrawl"
+
+
+def record_of(
+    origin: str, status: int | None, body: bytes, now: float, settings: Settings, *, retry_after_s: float | None = None
+) -> RobotsRecord:
+    """What an answer to /robots.txt means (RFC 9309, 2.3.1); `status` None: there was none."""
+    text: str | None = ""
+    if status is None or status == 429 or status >= 500:
+        text = None
+    elif 200 <= status < 300:
+        text = read_text(body, settings.robots_body_bytes)
+    ttl = settings.robots_ttl_s if text is not None else settings.robots_error_ttl_s
+    if text is None and retry_after_s is not None:
+        ttl = max(retry_after_s, settings.backoff_first_s)
+    return RobotsRecord(origin, status, text, now, now + ttl)
+
+
+def read_text(body: bytes, limit: int) -> str:
+    """The text of a robots.txt; '' for a page, XML or binary in its place. A line cut by the limit is left out."""
+    text = body[:limit].decode("utf-8-sig", "replace")
+    if "\0" in text or _MARKUP.match(text):
+        return ""
+    if len(body) >= limit:
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _only_ours(text: str, token: str) -> str:
+    """The text with all crawlers but us and `*` called by one other name.
+
+    Names match whole product tokens, without case (RFC 9309, 2.2.1), and thousands of groups cost nothing.
+    """
+
+    def rename(line: re.Match[str]) -> str:
+        value = line[2].strip()
+        if value != "*":
+            found = _TOKEN.match(value)
+            value = token if found and found[0].lower() == token else _OTHERS
+        return line[1] + value
+
+    return _AGENT_LINE.sub(rename, "\n".join(text.splitlines()))

@@ -1,0 +1,240 @@
+"""One exchange: what is sent, byte for byte, and what of the answer survives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from geocrawl.errors import UsageError
+from geocrawl.fetch.http import user_agent
+from geocrawl.fetch.proxy import EnvironmentProxies, proxy_from_environment
+from geocrawl.model import Failure, Page, Purpose
+from geocrawl.settings import Settings, SiteSettings
+
+from .conftest import AGENT, Kit, url
+from .server import NOT_FOUND, answer, pages, redirect, serve
+
+MakeKit = Callable[..., Kit]
+
+TARGETS = [
+    "/",
+    "/a%2Fb/%2e%2E%2b+c?x=%2F%2B+%20&y=a%26b",
+    "/%c4%E3%BA%C3?k=%B5%D8%CD%BC&K=%b5",
+    "/a|b;c=1/{x}?map=/srv/a|b;c&q=[1,2]^`'",
+    "/wms?",
+    "/wms??service=WMS&",
+    "/wms?&&=&a",
+    "/%zz?%u4f60%",
+    "//double//slash/?a=b?c=d",
+    "/a:b@c?url=http://x.example/%3Fa%3D1",
+    "/?REQUEST=GetCapabilities&VERSION=1.3.0&&SERVICE=WMS",
+    "/a\\b?c\\d",
+]
+
+
+@pytest.mark.parametrize("through_proxy", [False, True])
+async def test_an_address_is_asked_byte_for_byte(kit: MakeKit, through_proxy: bool) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        base = "http://some.example:8080" if through_proxy else server.base
+        asking = kit(proxy=server.base if through_proxy else "")
+        asked = [url(base + target) for target in TARGETS]
+        for one in asked:
+            assert isinstance(await asking.get(one.address), Page)
+    paths = [one.address.removeprefix(one.origin) for one in asked]
+    # A backslash in a path is a slash to browsers, and to read_url; nothing else was touched before the fetch.
+    assert paths[:-1] == TARGETS[:-1]
+    assert server.targets == [(base if through_proxy else "") + path for path in paths]
+
+
+async def test_a_request_names_the_crawler_and_its_encodings(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        await kit().get(server.base + "/")
+    (fields,) = server.fields
+    assert fields["user-agent"] == AGENT
+    assert fields["accept-encoding"] == "gzip, deflate, br, zstd"
+    assert fields["host"] == f"127.0.0.1:{server.port}"
+    assert "cookie" not in fields and "authorization" not in fields
+
+
+def test_the_user_agent_holds_version_and_contact() -> None:
+    assert user_agent(Settings(), "1.2") == "geocrawl/1.2"
+    assert user_agent(Settings(contact="https://a.example/bot"), "1.2") == "geocrawl/1.2 (+https://a.example/bot)"
+    assert user_agent(Settings(user_agent="mybot/1 me\r\nX: y"), "1.2") == "mybot/1 me  X: y"
+
+
+async def test_headers_with_raw_bytes_survive(kit: MakeKit) -> None:
+    raw = (
+        "HTTP/1.1 200 Все хорошо\r\nContent-Type: text/html\r\nServer: QGIS Server — Zürich\r\n"
+        "X-Twice: a\r\nX-TWICE: b\r\nContent-Length: 2\r\n"
+    ).encode() + b"X-Latin: caf\xe9\r\n\r\nhi"
+    async with serve(lambda target, writer: raw) as server:
+        got = await kit().get(server.base + "/")
+    assert isinstance(got, Page)
+    assert got.headers["server"] == "QGIS Server — Zürich"
+    assert got.headers["x-latin"] == "café"
+    assert got.headers["x-twice"] == "a, b"
+    assert got.body == b"hi"
+
+
+async def test_connections_are_used_again(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok" * 5000)) as server:
+        asking = kit()
+        for number in range(5):
+            await asking.get(f"{server.base}/{number}")
+        assert server.connections == 1
+
+
+async def test_past_the_limit_of_open_connections_servers_are_asked_to_close(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as one, serve(lambda target, writer: answer(b"ok")) as two:
+        asking = kit(max_idle_connections=0)
+        await asking.get(one.base)
+        await asking.get(two.base)
+    assert "connection" not in one.fields[0]
+    assert two.fields[0]["connection"] == "close"
+
+
+async def test_two_turns_of_one_host_share_one_connection_at_a_time(kit: MakeKit) -> None:
+    under_way = 0
+    most = 0
+
+    async def slow(writer: asyncio.StreamWriter) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.02)
+        under_way -= 1
+        writer.write(answer(b"ok"))
+
+    async with serve(lambda target, writer: slow(writer)) as server:
+        asking = kit()
+        await asyncio.gather(*(asking.get(f"{server.base}/{number}") for number in range(4)))
+    assert most == 1
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("application/octet-stream", b"<html>hello"),
+        ("application/octet-stream", "\ufeff<?xml version='1.0'?><a/>".encode("utf-16")),
+        ("application/octet-stream", "地图".encode("gb18030") * 300),
+        ("application/x-whatever", b'{"json": 1}'),
+        ("", b"plain words"),
+        ("text/html; charset=x", b"\x00odd"),
+        ("application/javascript", b"var a;"),
+        ("application/x-gzip", b"\x1f\x8b\x08 a packed sitemap"),
+        ("application/vnd.ogc.wms_xml", b"<WMT_MS_Capabilities/>"),
+    ],
+)
+async def test_text_is_read_whatever_its_label(kit: MakeKit, content_type: str, body: bytes) -> None:
+    async with serve(pages({"/": answer(body, content_type=content_type)})) as server:
+        got = await kit().get(server.base + "/")
+    assert isinstance(got, Page), got
+    assert got.body == body
+
+
+async def test_an_error_page_of_a_wrong_type_keeps_its_status(kit: MakeKit) -> None:
+    async with serve(pages({"/": answer(b"\x89PNG", "404 Not Found", content_type="image/png")})) as server:
+        got = await kit().get(server.base + "/")
+    assert isinstance(got, Page)
+    assert (got.status, got.body) == (404, b"")
+
+
+# --------------------------------------------------------------------------- passwords
+
+
+async def test_a_sites_password_is_sent_to_that_host_only(kit: MakeKit) -> None:
+    sites = {"127.0.0.1": SiteSettings(user="ada", password="secret")}
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        asking = kit(sites=sites)
+        await asking.get(f"{server.base}/")
+        await asking.get(f"http://localhost:{server.port}/")
+    assert server.fields[0]["authorization"] == "Basic YWRhOnNlY3JldA=="
+    assert "authorization" not in server.fields[1]
+
+
+async def test_a_robots_txt_that_lies_elsewhere_is_asked_without_the_password(kit: MakeKit) -> None:
+    sites = {"127.0.0.1": SiteSettings(user="ada", password="secret")}
+    async with serve(pages({})) as other:
+        site = pages({"/robots.txt": redirect(f"http://localhost:{other.port}/robots.txt"), "/": answer(b"ok")})
+        async with serve(site) as server:
+            assert isinstance(await kit(sites=sites, ignore_robots=False).get(f"{server.base}/"), Page)
+    assert all("authorization" in fields for fields in server.fields)
+    assert [("authorization" in fields) for fields in other.fields] == [False]
+
+
+# --------------------------------------------------------------------------- proxies
+
+
+async def test_a_proxy_is_told_its_user_and_password(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: NOT_FOUND if target == "x.example:443" else answer(b"ok")) as server:
+        asking = kit(proxy=f"http://a%40b:p%3Aw@127.0.0.1:{server.port}")
+        assert isinstance(await asking.get("http://x.example/p"), Page)
+        assert isinstance(await asking.get("https://x.example/p"), Failure)
+    assert server.lines == ["GET http://x.example/p HTTP/1.1", "CONNECT x.example:443 HTTP/1.1"]
+    assert [fields["proxy-authorization"] for fields in server.fields] == ["Basic YUBiOnA6dw=="] * 2
+
+
+async def test_a_bad_gateway_behind_a_proxy_is_an_answer(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"no such host", "502 Bad Gateway")) as server:
+        got = await kit(proxy=server.base).get("http://gone.example/")
+    assert isinstance(got, Page)
+    assert got.status == 502
+
+
+async def test_a_private_literal_address_is_not_sent_to_a_proxy(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        asking = kit(proxy=server.base, allow_private=False)
+        assert isinstance(await asking.get("http://169.254.169.254/latest/meta-data/"), Failure)
+        assert isinstance(await asking.get("http://2130706433/"), Failure)
+        assert isinstance(await asking.get("http://name.example/"), Page), "the proxy itself may be on loopback"
+    assert server.targets == ["http://name.example/"]
+
+
+async def test_a_site_may_pass_the_proxy_by_or_take_another(kit: MakeKit) -> None:
+    async with (
+        serve(lambda target, writer: answer(b"common")) as common,
+        serve(lambda target, writer: answer(b"other")) as other,
+        serve(lambda target, writer: answer(b"direct")) as direct,
+    ):
+        sites = {"127.0.0.1": SiteSettings(proxy="direct"), "b.example": SiteSettings(proxy=other.base)}
+        asking = kit(proxy=common.base, sites=sites)
+        bodies = [await asking.get(text) for text in (direct.base, "http://b.example/", "http://c.example/")]
+    assert [got.body for got in bodies if isinstance(got, Page)] == [b"direct", b"other", b"common"]
+
+
+async def test_the_environments_proxy_is_taken_except_where_no_proxy_says(kit: MakeKit) -> None:
+    async with (
+        serve(lambda target, writer: answer(b"proxied")) as proxy,
+        serve(lambda target, writer: answer(b"direct")) as direct,
+    ):
+        environment = proxy_from_environment({"HTTP_PROXY": proxy.base, "no_proxy": "127.0.0.1,.intern.example"})
+        asking = kit(environment=environment)
+        assert getattr(await asking.get("http://a.example/"), "body", b"") == b"proxied"
+        assert getattr(await asking.get(direct.base), "body", b"") == b"direct"
+
+
+def test_the_environment_is_read_as_other_programs_do() -> None:
+    assert proxy_from_environment({}) == EnvironmentProxies()
+    found = proxy_from_environment({"http_proxy": "a.example:1", "HTTP_PROXY": "b.example:2", "https_proxy": ""})
+    assert found == EnvironmentProxies("a.example:1", "", "")
+    assert proxy_from_environment({"HTTP_PROXY": "http://evil", "REQUEST_METHOD": "GET"}).http == ""
+
+
+@pytest.mark.parametrize("text", ["socks://127.0.0.1:9050", "socks5h://u:p@host:1"])
+def test_socks_is_refused_with_a_clear_line(kit: MakeKit, text: str) -> None:
+    with pytest.raises(UsageError, match=r"^https_proxy: .*SOCKS is not supported"):
+        proxy_from_environment({"https_proxy": text})
+
+
+async def test_a_proxy_that_is_none_is_a_usage_error(kit: MakeKit) -> None:
+    for changes in ({"proxy": "socks5://a:1"}, {"proxy": "ftp://a"}, {"sites": {"a": SiteSettings(proxy="http://")}}):
+        with pytest.raises(UsageError):
+            kit(**changes)
+
+
+async def test_a_probe_reads_what_a_page_would_not(kit: MakeKit) -> None:
+    async with serve(pages({"/": answer(b"<WMS_Capabilities/>", content_type="application/pdf")})) as server:
+        got = await kit().get(server.base + "/", Purpose.PROBE)
+    assert isinstance(got, Page)
