@@ -142,6 +142,8 @@ class PoliteTurn:
         if wait > 0:
             await self._clock.sleep(wait)
         answer = await self._http.get(url, purpose, cookies)
+        if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
+            return answer  # nobody was asked
         now = self._clock.now()
         if url.host != self._host.name:  # a robots.txt that lies elsewhere
             self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))

@@ -1,0 +1,203 @@
+"""Delay, Crawl-delay, Retry-After and back-off, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from email.utils import format_datetime
+
+import pytest
+
+from geocrawl.fetch.content import read_http_date
+from geocrawl.fetch.politeness import Effect, after_exchange, effect_of, read_retry_after
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
+from geocrawl.settings import Settings
+
+from .conftest import Kit, VirtualClock, url
+from .server import answer, pages, redirect, serve
+
+MakeKit = Callable[..., Kit]
+NOW = 1_700_000_000.0
+S = Settings()
+
+
+# --------------------------------------------------------------------------- the table
+
+
+def test_the_table_says_what_an_answer_means() -> None:
+    assert {effect_of(status) for status in (429, 503)} == {Effect.STRAIN}
+    assert {effect_of(status) for status in (502, 504)} == {Effect.TROUBLE}
+    assert {effect_of(status) for status in (200, 301, 403, 404, 500)} == {Effect.FINE}
+    assert effect_of(FailureCode.DNS) is effect_of(FailureCode.TIMEOUT_READ) is Effect.TROUBLE
+    assert effect_of(FailureCode.BODY_LIMIT) is effect_of(FailureCode.WRONG_TYPE) is Effect.NOTHING
+
+
+def rests_of(outcome: int | FailureCode, count: int, settings: Settings = S) -> list[float]:
+    """How long a host waits after each of so many errors in a row, asked again as soon as it may be."""
+    host, now, waits = HostState("a.example"), NOW, []
+    for _ in range(count):
+        host = after_exchange(host, outcome, now, settings)
+        waits.append(host.next_at - now)
+        now = host.next_at
+    return waits
+
+
+def test_a_strained_host_rests_at_once_and_twice_as_long_each_time() -> None:
+    waits = rests_of(503, 16)
+    for number, wait in enumerate(waits):
+        assert wait == pytest.approx(min(60 * 2.0**number, 86_400), rel=0.1)
+    assert max(waits) <= S.backoff_max_s
+    assert len({round(wait / 2**number, 6) for number, wait in enumerate(waits[:8])}) > 1, "rests vary"
+    assert rests_of(503, 16) == waits, "and can be repeated"
+
+
+def test_a_failing_host_rests_after_three_failures_in_a_row() -> None:
+    waits = rests_of(FailureCode.REFUSED, 5)
+    assert waits[:2] == pytest.approx([1.0, 1.0])
+    assert waits[2:] == [pytest.approx(60 * 2**n, rel=0.1) for n in range(3)]
+
+
+def test_an_answer_ends_the_row() -> None:
+    host = after_exchange(HostState("a"), FailureCode.RESET, NOW, S)
+    host = after_exchange(host, FailureCode.RESET, NOW + 1, S)
+    assert host.errors == 2
+    assert after_exchange(host, FailureCode.BODY_LIMIT, NOW + 2, S).errors == 2
+    assert after_exchange(host, 404, NOW + 2, S).errors == 0
+
+
+def test_errors_are_forgiven_half_an_hour_after_the_rest() -> None:
+    host = HostState("a", next_at=NOW, errors=7, last_error_at=NOW - 4000)
+    assert after_exchange(host, 503, NOW + 1799, S).errors == 8
+    assert after_exchange(host, 503, NOW + 1801, S).errors == 1
+
+
+def test_retry_after_stands_for_the_rest_until_it_does_not_help() -> None:
+    host = after_exchange(HostState("a"), 429, NOW, S, retry_after_s=5)
+    assert host.next_at == NOW + 5
+    host = after_exchange(HostState("a", errors=4, last_error_at=NOW), 429, NOW, S, retry_after_s=5)
+    assert host.next_at > NOW + 800
+    assert after_exchange(HostState("a"), 503, NOW, S, retry_after_s=0).next_at == NOW + 1
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("120", 120),
+        (" 0 ", 0),
+        ("999999999999999999999", 86_400),
+        ("soon", None),
+        ("", None),
+        ("-5", None),
+        ("Tue, 14 Nov 2023 22:15:20 GMT", 120),
+        ("Tue, 14 Nov 2023 22:00:00 GMT", 0),
+        ("Tue, 14 Nov 2090 22:00:00 GMT", 86_400),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_a_date(value: str, expected: float | None) -> None:
+    assert read_retry_after(value, NOW, S) == expected
+
+
+@pytest.mark.parametrize("text", ["Tue, 99 Nov 2023 22:15:20 GMT", "0", "x" * 5000, "Sat, 01 Jan 9999 00:00:00 -9999"])
+def test_a_date_that_is_none_is_none(text: str) -> None:
+    assert read_http_date(text) is None
+
+
+# --------------------------------------------------------------------------- a turn
+
+
+async def test_a_turn_waits_between_requests(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with serve(lambda target, writer: answer(b"ok")) as server, kit(clock, delay_s=1.0).turn() as turn:
+        for number in range(3):
+            assert isinstance(await turn.fetch(url(f"{server.base}/{number}"), purpose=Purpose.PAGE), Page)
+        assert turn.host.next_at == clock.time + 1
+    assert clock.slept == [1.0, 1.0]
+
+
+async def test_a_turn_without_delay_does_not_wait(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with (
+        serve(pages({"/0": redirect("/1"), "/1": answer(b"ok")})) as server,
+        kit(clock, ignore_robots=False).turn() as turn,
+    ):
+        await turn.fetch(url(f"{server.base}/0"), purpose=Purpose.PAGE)
+    assert clock.slept == []
+
+
+async def test_robots_txt_and_hops_count_as_requests(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with (
+        serve(pages({"/0": redirect("/1"), "/1": answer(b"ok")})) as server,
+        kit(clock, delay_s=2.0, ignore_robots=False).turn() as turn,
+    ):
+        await turn.fetch(url(f"{server.base}/0"), purpose=Purpose.PAGE)
+    assert server.targets == ["/robots.txt", "/0", "/1"]
+    assert clock.slept == [2.0, 2.0]
+
+
+async def test_a_turn_starts_when_the_host_may_be_asked(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with serve(lambda target, writer: answer(b"ok")) as server, kit(clock).turn(next_at=clock.time + 7) as turn:
+        await turn.fetch(url(server.base), purpose=Purpose.PAGE)
+    assert clock.slept == [7.0]
+
+
+@pytest.mark.parametrize(("named", "kept"), [("5", 5.0), ("0.5", 1.0), ("86400", 120.0)])
+async def test_crawl_delay_is_kept_from_the_first_page_on(kit: MakeKit, named: str, kept: float) -> None:
+    clock = VirtualClock()
+    rules = answer(f"User-agent: *\nCrawl-delay: {named}".encode(), content_type="text/plain")
+    async with (
+        serve(pages({"/robots.txt": rules, "/": answer(b"ok")})) as server,
+        kit(clock, delay_s=1.0, ignore_robots=False).turn() as turn,
+    ):
+        for _ in range(2):
+            await turn.fetch(url(server.base), purpose=Purpose.PAGE)
+        assert turn.host.crawl_delay_s == float(named)
+        assert turn.host.next_at == clock.time + kept
+    assert clock.slept == [kept, kept]
+
+
+async def test_too_many_requests_sends_the_host_to_rest_and_ends_the_turn(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with (
+        serve(lambda target, writer: answer(b"slow down", "429 Too Many", retry_after="7200")) as server,
+        kit(clock, delay_s=1.0).turn() as turn,
+    ):
+        first = await turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE)
+        again = await turn.fetch(url(f"{server.base}/b"), purpose=Purpose.PAGE)
+        host = turn.host
+    assert isinstance(first, Page) and isinstance(again, Page)
+    assert (first.status, again.status) == (429, 429)
+    assert again.url.address.endswith("/b")
+    assert server.targets == ["/a"], "a resting host is not asked again"
+    assert (host.errors, host.next_at) == (1, clock.time + 7200)
+    assert clock.slept == []
+
+
+async def test_retry_after_may_be_a_date(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    moment = read_http_date("Tue, 14 Nov 2023 22:20:00 GMT")
+    assert moment is not None
+    site = pages({"/": answer(b"", "503 Unavailable", retry_after=format_datetime(moment, usegmt=True))})
+    async with serve(site) as server, kit(clock).turn() as turn:
+        await turn.fetch(url(server.base), purpose=Purpose.PAGE)
+        assert turn.host.next_at == moment.timestamp()
+
+
+async def test_a_dead_host_rests_after_three_failures(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with kit(clock, delay_s=1.0).turn("no-such-host.invalid") as turn:
+        for number in range(4):
+            got = await turn.fetch(url(f"http://no-such-host.invalid/{number}"), purpose=Purpose.PAGE)
+            assert isinstance(got, Failure)
+            assert got.code is FailureCode.DNS
+            retry_after_s = got.retry_after_s
+        assert turn.host.errors == 3
+        assert turn.host.next_at - clock.time == pytest.approx(60, rel=0.1)
+        assert retry_after_s == pytest.approx(60, rel=0.1)
+    assert clock.slept == [1.0, 1.0]
+
+
+async def test_a_refusal_of_the_guard_costs_the_host_nothing(kit: MakeKit) -> None:
+    async with kit(VirtualClock(), allow_private=False, delay_s=1.0).turn("10.0.0.1") as turn:
+        await turn.fetch(url("http://10.0.0.1/"), purpose=Purpose.PAGE)
+        assert turn.host == HostState("10.0.0.1")
