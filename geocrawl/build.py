@@ -10,7 +10,7 @@ import datetime as dt
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -27,7 +27,7 @@ from geocrawl.visit import PageVisitor
 if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.fetcher import PoliteFetcher
-    from geocrawl.ports import Clock, Frontier, Observer, Probe, RobotsStore, Strategy
+    from geocrawl.ports import Clock, Observer, Probe, RobotsStore, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
     from geocrawl.store.why import Why
@@ -188,7 +188,7 @@ class _Session:
                     reader=self._reader,
                     recogniser=self.detector,
                     strategy=self.strategy,
-                    refusal=refusal_rule(s, self.frontier, self._clock),
+                    refusals=Refusals(s, self.frontier.seeds(), self._clock),
                     clock=self._clock,
                     max_redirects=s.max_redirects,
                     retry_first_s=s.retry_first_s,
@@ -220,37 +220,42 @@ async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary
         await fetcher.close()
 
 
-def refusal_rule(settings: Settings, frontier: Frontier, clock: Clock) -> Callable[[Url], str]:
-    """The reason not to visit a page, '' for none: stop rules, then trap guards, then the scope of the seeds."""
-    by_text = _rules(settings, clock)
-    inside = _scope(settings.scope, frontier)
+class Refusals:
+    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusal`)."""
 
-    @lru_cache(maxsize=50_000)
-    def refusal(url: Url) -> str:
-        return by_text(url) or ("" if inside(url) else "scope")
+    def __init__(self, settings: Settings, seeds: Iterable[Url], clock: Clock) -> None:
+        self._by_text = lru_cache(maxsize=50_000)(_rules(settings, clock))
+        self._scope = settings.scope
+        self._inside: set[str] = set()
+        for seed in seeds:
+            self.admit(seed)
 
-    return refusal
+    def reason(self, url: Url) -> str:
+        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
+        reason = self._by_text(url)
+        if reason or self._scope == "any":
+            return reason
+        return "" if self._part(url) in self._inside else "scope"
+
+    def admit(self, url: Url) -> None:
+        """Take a page's site or host into the scope: a seed's, or the one that a seed redirects to."""
+        self._inside.add(self._part(url))
+
+    def _part(self, url: Url) -> str:
+        return url.host if self._scope == "host" else url.site
 
 
 def _rules(settings: Settings, clock: Clock) -> Callable[[Url], str]:
     """The reason why an address is left alone for its text, '' for none."""
     from geocrawl.urls import StopRules, TrapGuard
 
-    today = dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
-    trap = TrapGuard(settings, today)
+    trap = TrapGuard(settings, _today(clock))
     return lambda url: stop.reason(url) or trap.reason(url)
 
 
-def _scope(scope: str, frontier: Frontier) -> Callable[[Url], bool]:
-    if scope == "any":
-        return lambda url: True
-    seeds = list(frontier.seeds())
-    if scope == "site":
-        sites = {url.site for url in seeds}
-        return lambda url: url.site in sites
-    hosts = {url.host for url in seeds}
-    return lambda url: url.host in hosts
+def _today(clock: Clock) -> dt.date:
+    return dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
 
 
 # --------------------------------------------------------------------------- probe
@@ -304,9 +309,9 @@ def explain(settings: Settings, stored: str, url: Url, found: Why) -> tuple[str,
 
 def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
     """Train the topic model of gws; returns what went into it."""
-    from geocrawl.priority.training import train_topic_file
+    from geocrawl.priority.training_files import train_topic_file
 
-    return dict(train_topic_file(pages, out, exclude, text_of=_text_of))
+    return dict(train_topic_file(pages, out, exclude, _text_of, on=_today(_clock())))
 
 
 def _text_of(body: bytes, content_type: str) -> tuple[str, str]:
@@ -323,9 +328,9 @@ def _text_of(body: bytes, content_type: str) -> tuple[str, str]:
 
 def train_links(urls: Path, out: Path) -> dict[str, object]:
     """Train the link keywords of gws; returns what went into them."""
-    from geocrawl.priority.training import train_links_file
+    from geocrawl.priority.training_files import train_links_file
 
-    return dict(train_links_file(urls, out))
+    return dict(train_links_file(urls, out, on=_today(_clock())))
 
 
 # --------------------------------------------------------------------------- parts

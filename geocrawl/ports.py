@@ -97,11 +97,14 @@ class Recogniser(Protocol):
         """The candidate that an address by itself is, with evidence still to be filled in."""
 
 
-class UrlRule(Protocol):
-    """A reason to leave an address alone, by its text only: stop rules, trap guards."""
+class Refusals(Protocol):
+    """Why an address is not visited: stop rules and trap guards by its text, and the scope of the crawl."""
 
     def reason(self, url: Url) -> str:
-        """'' lets it pass; else a code such as stop:media or trap:calendar."""
+        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
+
+    def admit(self, url: Url) -> None:
+        """Take the host that a seed redirects to into the scope."""
 
 
 # --------------------------------------------------------------------------- strategies

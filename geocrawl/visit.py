@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from geocrawl.model import (
@@ -22,10 +21,9 @@ from geocrawl.model import (
     RankedLink,
     Relevance,
     State,
-    Url,
     Visit,
 )
-from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Strategy
+from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
 from geocrawl.survey import TRANSIENT
 
 
@@ -39,17 +37,16 @@ class PageVisitor:
         reader: Reader,
         recogniser: Recogniser,
         strategy: Strategy,
-        refusal: Callable[[Url], str],
+        refusals: Refusals,
         clock: Clock,
         max_redirects: int,
         retry_first_s: float,
     ) -> None:
-        """`refusal(url)` gives the reason not to visit a page (stop rule, trap, scope), '' for none."""
         self._fetcher = fetcher
         self._reader = reader
         self._recogniser = recogniser
         self._strategy = strategy
-        self._refusal = refusal
+        self._refusals = refusals
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
@@ -103,9 +100,11 @@ class PageVisitor:
         assert target is not None, "only called with a location"
         if entry.hops >= self._max_redirects:
             return self._answered(lease, page, host, State.FAILED, str(FailureCode.REDIRECT_LOOP))
+        if entry.depth == 0:
+            self._refusals.admit(target)
         link = Link(target, where="redirect")
         candidate = self._recogniser.of_url(target)
-        ranked = RankedLink(link, entry.rank, self._refusal(target), same_depth=True)
+        ranked = RankedLink(link, entry.rank, self._refusals.reason(target), same_depth=True)
         evidence = Evidence("redirect", entry.url.address, target.address)
         return self._answered(
             lease,
@@ -148,7 +147,9 @@ class PageVisitor:
                 continue
             known = best.get(link.url.identity)
             if known is None or rank > known.rank:
-                best[link.url.identity] = RankedLink(link, rank, known.refused if known else self._refusal(link.url))
+                best[link.url.identity] = RankedLink(
+                    link, rank, known.refused if known else self._refusals.reason(link.url)
+                )
         return list(best.values())
 
     def _with_page(
@@ -159,7 +160,7 @@ class PageVisitor:
         if not candidate.weak or index is None:
             return candidate, None
         rank, link = ranks[index], document.links[index]
-        return candidate, RankedLink(link, rank, self._refusal(link.url)) if rank is not None else None
+        return candidate, RankedLink(link, rank, self._refusals.reason(link.url)) if rank is not None else None
 
     def _answered(
         self,

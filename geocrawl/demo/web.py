@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -39,6 +41,10 @@ class DemoWeb:
         self.content: Content = build_content()
         self.requests: list[Request] = []
         """The access log, in the order of the answers."""
+        self.most_at_once: Counter[str] = Counter()
+        """By host: the most requests that were under way at one moment."""
+        self._under_way: Counter[str] = Counter()
+        self._lock = threading.Lock()
         self._latency_s = latency_s
         self._today = today or datetime.datetime.now(datetime.UTC).date()
         self._port = port
@@ -89,11 +95,22 @@ class DemoWeb:
 
     def respond(self, method: str, url: str, user_agent: str = "") -> tuple[Answer, bool]:
         """The answer to a request, written to the log; True when its body is left out (HEAD)."""
-        if self._latency_s:
-            time.sleep(self._latency_s)
-        kind, found = self._find(url) if method in ("GET", "HEAD") else ("unknown", _plain(405, "GET and HEAD only"))
+        with self._counted(urlsplit(url).hostname or ""):
+            if self._latency_s:
+                time.sleep(self._latency_s)
+            known = method in ("GET", "HEAD")
+            kind, found = self._find(url) if known else ("unknown", _plain(405, "GET and HEAD only"))
         self.requests.append(Request(method, url, found.status, kind, user_agent))
         return found, method == "HEAD"
+
+    @contextmanager
+    def _counted(self, host: str) -> Iterator[None]:
+        with self._lock:
+            self._under_way[host] += 1
+            self.most_at_once[host] = max(self.most_at_once[host], self._under_way[host])
+        yield
+        with self._lock:
+            self._under_way[host] -= 1
 
     def _find(self, url: str) -> tuple[str, Answer]:
         parts = urlsplit(url)
