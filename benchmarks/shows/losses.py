@@ -45,7 +45,9 @@ def _end_of_way(keeping: sqlite3.Connection, dropping: sqlite3.Connection, endpo
         if row is None or dropping.execute(_VISITED, (_key(page),)).fetchone():
             continue
         _, found_on, anchor, _ = row
-        while found_on is not None:
+        passed: set[int] = set()  # the best links to two pages may stand on each other
+        while found_on is not None and found_on not in passed:
+            passed.add(found_on)
             address, relevance, before, next_anchor = keeping.execute(_BY_ID, (found_on,)).fetchone()
             if dropping.execute(_VISITED, (_key(address),)).fetchone():
                 return {"page": address, "relevance": relevance or 0, "link": page, "anchor": anchor}
