@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Protocol
 
 from geocrawl.model import (
     Lease,
+    Lesson,
     Purpose,
     Settled,
     State,
@@ -177,8 +179,8 @@ class Crawler:
             result = self._frontier.settle(visit)
             settled = True
             self._count(visit, result)
-            self._strategy.learn(visit)
-            self._revise()
+            if result.lesson is not None:
+                self._learn(result.lesson)
             self._observer.settled(entry, visit, result)
         finally:
             self._under_way.discard(entry.id)
@@ -187,9 +189,11 @@ class Crawler:
                 self._frontier.release(lease)
             self._changed.set()
 
-    def _revise(self) -> None:
-        for batch in self._strategy.revise() or ():
-            self._frontier.rerank(batch)
+    def _learn(self, lesson: Lesson) -> None:
+        self._strategy.learn(lesson)
+        batches = self._strategy.revise()
+        if batches is not None:
+            self._frontier.rerank(chain.from_iterable(batches), through=lesson.number)
 
     def _count(self, visit: Visit, result: Settled) -> None:
         summary = self._summary

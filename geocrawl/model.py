@@ -200,6 +200,8 @@ class Judgement:
     """The strategy's own page figure; for gws r = cos(T, P), 0…1."""
     ranks: tuple[Rank | None, ...]
     """One for each of `Document.links`, in order; None drops the link."""
+    memo: bytes = b""
+    """What the strategy wants to be given back with the visit's `Lesson`; b"" for one that does not learn."""
 
 
 # --------------------------------------------------------------------------- services
@@ -416,8 +418,34 @@ class Visit:
     """Set when the lease was for a probe."""
     retry_after_s: float | None = None
     """Ask again after this long, if attempts are left; None: never."""
+    memo: bytes = b""
+    """`Judgement.memo`."""
     learnt: bytes | None = None
-    """The strategy's dump, when it is time to keep one."""
+    """The strategy's dump before this visit's lesson, when it is time to keep one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a strategy may learn from one settled visit.
+
+    Lessons stand in the database until the strategy's next dump covers them, so a dump and the lessons after it, fed
+    again in order, give the strategy back as it was, whenever the process was killed.
+    """
+
+    number: int
+    """Order of settlement."""
+    entry_id: int
+    purpose: Purpose
+    depth: int
+    found_on: int | None
+    """Frontier id of the page whose link led here; None for what a person gave."""
+    state: State
+    reason: str
+    valid: bool | None = None
+    """The verdict of a probe; None for a page, or when robots.txt forbade the question."""
+    links: tuple[tuple[str, int], ...] = ()
+    """(identity, frontier id) of a page's links that were kept, in the page's order, each once."""
+    memo: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +456,8 @@ class Settled:
     new_candidates: int = 0
     ignored: bool = False
     """The lease was no longer ours; nothing was written."""
+    lesson: Lesson | None = None
+    """For a strategy that learns."""
 
 
 @dataclass(frozen=True, slots=True)

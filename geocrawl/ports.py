@@ -20,6 +20,7 @@ from geocrawl.model import (
     Judgement,
     Kind,
     Lease,
+    Lesson,
     Page,
     Purpose,
     Rank,
@@ -143,18 +144,24 @@ class Strategy(Protocol):
     def rank(self, waiting: Waiting) -> Rank | None:
         """Rank of a link that another strategy put there; None drops it."""
 
-    def learn(self, visit: Visit) -> None:
-        """What a settled visit brought."""
+    @property
+    def learns(self) -> bool:
+        """False: it needs no lessons, and none are kept."""
+
+    def learn(self, lesson: Lesson) -> None:
+        """What a settled visit brought. Deterministic: the same lessons in the same order give the same strategy."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """(frontier id, new rank) in batches when it is time to rank anew, else None."""
+        """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every lesson."""
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """The parts of a link's rank, for `geocrawl why`."""
 
-    def dump(self) -> bytes: ...
+    def dump(self) -> bytes:
+        """Everything learnt so far, for `load`; bounded."""
 
-    def load(self, state: bytes) -> None: ...
+    def load(self, state: bytes) -> None:
+        """Take up a former dump. Raises UsageError for one of another version."""
 
 
 # --------------------------------------------------------------------------- probing
@@ -216,7 +223,11 @@ class Frontier(Protocol):
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """Give an entry back unvisited."""
 
-    def rerank(self, ranks: Iterable[tuple[int, Rank | None]]) -> int: ...
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Give waiting pages a new rank; returns how many changed. `through`: the lesson that it came after."""
+
+    def lessons(self) -> Iterator[Lesson]:
+        """Those since the strategy's last dump, in order."""
 
     def waiting(self) -> Iterator[Waiting]: ...
 

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of recorded worlds and answers beside the checkout; where it is absent the test is skipped, in CI it fails."""
+    """The folder of recorded worlds and answers beside the checkout; a test skips without it, in CI it fails."""
     folder = Path(os.environ.get("GEOCRAWL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
     if not (folder / "corpus").is_dir():
         reason = f"recorded worlds and answers are not at {folder} (set GEOCRAWL_SHARED)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
-from geocrawl.model import Document, Judgement, Rank, Relevance, Visit
+from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.options import Option, parse_options
 
@@ -20,10 +20,14 @@ class _Baseline:
     """What both have in common: they learn nothing and keep nothing."""
 
     @property
+    def learns(self) -> bool:
+        return False
+
+    @property
     def stride(self) -> int:
         return 1
 
-    def learn(self, visit: Visit) -> None:
+    def learn(self, lesson: Lesson) -> None:
         """Nothing."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Rank, Relevance, Visit
+from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.links import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.options import Option, parse_options
@@ -52,6 +52,10 @@ class GwsStrategy:
     @property
     def name(self) -> str:
         return NAME
+
+    @property
+    def learns(self) -> bool:
+        return False
 
     @property
     def stride(self) -> int:
@@ -96,7 +100,7 @@ class GwsStrategy:
             "seed": waiting.depth == 0,
         }
 
-    def learn(self, visit: Visit) -> None:
+    def learn(self, lesson: Lesson) -> None:
         """Nothing: the models are fixed."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
