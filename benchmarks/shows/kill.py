@@ -17,8 +17,10 @@ from typing import Any
 from benchmarks import machine, worlds
 from benchmarks.processes import Started, clean_environment
 
-MAX_RESUMES = 200
-SHORTEST_S, LONGEST_S = 1.0, 6.0
+MAX_RUNS = 200
+SPAN = (0.02, 0.9)
+"""The kills are spread over this part of the crawl, by the server's log of the undisturbed one."""
+LONGEST_PAUSE_S = 2.0
 COMPARED = ("url", "kind", "status", "title", "version", "layers")
 
 
@@ -42,10 +44,10 @@ def main(arguments: list[str]) -> None:
 def measure(world: Path, kills: int, seed: int, work: Path) -> dict[str, Any]:
     """Both crawls and how their catalogues compare."""
     calm, summary = worlds.crawl(world, work / "calm", worlds.Plan())
-    moments = random.Random(seed)
-    # Moments spread over the whole crawl: as many pieces as there are kills, each of a random length.
-    mean_s = max(SHORTEST_S, calm.wall_s / (kills + 1))
-    done, resumes, ending = _killed_crawl(world, work / "killed", kills, lambda: moments.uniform(0.5, 1.5) * mean_s)
+    size = (work / "calm" / "access.jsonl").stat().st_size
+    chance = random.Random(seed)
+    moments = sorted(chance.uniform(*SPAN) * size for _ in range(kills))
+    done, resumes, ending = _killed_crawl(world, work / "killed", moments, lambda: chance.uniform(0.0, LONGEST_PAUSE_S))
     undisturbed, killed = (_catalogue(work / name / "catalog.csv") for name in ("calm", "killed"))
     return {
         "world": world.name,
@@ -62,16 +64,18 @@ def measure(world: Path, kills: int, seed: int, work: Path) -> dict[str, Any]:
     }
 
 
-def _killed_crawl(world: Path, work: Path, kills: int, pause: Callable[[], float]) -> tuple[int, int, dict[str, Any]]:
+def _killed_crawl(
+    world: Path, work: Path, moments: list[float], pause_s: Callable[[], float]
+) -> tuple[int, int, dict[str, Any]]:
     """Kills done, runs started, and the summary of the last run, which ended by itself."""
     work.mkdir()
-    env, db, plan = clean_environment(work), work / "geocrawl.db", worlds.Plan()
+    env, db, log, plan = clean_environment(work), work / "geocrawl.db", work / "access.jsonl", worlds.Plan()
     done = 0
-    with worlds.served(world, work / "access.jsonl") as proxy:
-        for run in range(1, MAX_RESUMES):
+    with worlds.served(world, log) as proxy:
+        for run in range(1, MAX_RUNS):
             # The seeds are given each time: the first kill may come before they are in the database.
             started = Started(plan.command(worlds.seeds(world), db, proxy), env=env)
-            if done < kills and _runs_for(started, pause()):
+            if done < len(moments) and _gets_to(started, log, moments[done], pause_s()):
                 started.kill()
                 started.wait()
                 done += 1
@@ -83,16 +87,17 @@ def _killed_crawl(world: Path, work: Path, kills: int, pause: Callable[[], float
             if summary["stopped"] in ("done", "resting"):
                 worlds.export(db, work / "catalog.csv")
                 return done, run, summary
-    raise SystemExit(f"not at its end after {MAX_RESUMES} runs")
+    raise SystemExit(f"not at its end after {MAX_RUNS} runs")
 
 
-def _runs_for(started: Started, seconds: float) -> bool:
-    """Whether it is still under way after that long."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not started.running():
-            return False
+def _gets_to(started: Started, log: Path, size: float, pause_s: float) -> bool:
+    """Whether it is still under way when the server's log has `size` bytes and `pause_s` have passed since."""
+    while started.running() and log.stat().st_size < size:
         time.sleep(0.01)
+    # The log is written four times a second; the pause makes the moment a random one, the start of a run included.
+    until = time.monotonic() + pause_s
+    while started.running() and time.monotonic() < until:
+        time.sleep(0.005)
     return started.running()
 
 
