@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import __version__
-from geocrawl.crawl import Crawler, Summary
+from geocrawl.crawl import Crawler, Summary, take_up
 from geocrawl.model import Candidate, Evidence, Page, Purpose, Relevance, State, Url
 from geocrawl.ports import Waiting
 from geocrawl.survey import Surveyor
@@ -126,7 +126,8 @@ def crawl(settings: Settings, path: Path, seeds: Sequence[Url], *, again: bool =
 class _Session:
     """The parts of one crawl on one database."""
 
-    def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+    def __init__(self, settings: Settings, database: Database, clock: Clock, *, learning: bool = True) -> None:
+        """`learning`: false where no pages are visited, so that the strategy need not be what it was."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
         from geocrawl.store.frontier import SqlFrontier
@@ -140,8 +141,15 @@ class _Session:
         self.strategy: Strategy = make_strategy(settings, settings.strategy or self._former or "gws")
         self.catalog = SqlCatalog(database, clock)
         self.frontier = SqlFrontier(
-            database, settings, clock, catalog=self.catalog, by_depth=self.strategy.by_depth, owner=_owner()
+            database,
+            settings,
+            clock,
+            catalog=self.catalog,
+            by_depth=self.strategy.by_depth,
+            learns=learning and self.strategy.learns,
+            owner=_owner(),
         )
+        self._undumped = 0
         self.detector = _detector()
         self._reader = PageReader(respect_nofollow=settings.respect_nofollow)
 
@@ -149,6 +157,10 @@ class _Session:
         """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person."""
         notes = []
         name = self.strategy.name
+        if self._former == name:
+            self._undumped = take_up(self.strategy, self.frontier)
+        else:
+            self.frontier.forget_lessons()
         stats = self.frontier.stats()
         waiting = stats.states.get(State.WAITING, 0)
         if self._former and self._former != name:
@@ -202,6 +214,8 @@ class _Session:
             max_time_s=s.max_time_s,
             patience_s=s.patience_s,
             settle_s=s.settle_s,
+            dump_every=s.dump_every,
+            undumped=self._undumped,
         )
         return await _run_until_signal(crawler, fetcher)
 
@@ -270,7 +284,7 @@ def survey(settings: Settings, path: Path, candidates: Sequence[Candidate], *, o
     """Probe the candidates, and nothing else, until each has a verdict or a signal comes."""
     clock = _clock()
     with _open(path, clock) as database:
-        session = _Session(_as_stored(settings, database), database, clock)
+        session = _Session(_as_stored(settings, database), database, clock, learning=False)
         session.frontier.add_candidates(candidates, again=True)
         return asyncio.run(session.run(observer, max_pages=0))
 
@@ -282,7 +296,9 @@ def retry(settings: Settings, path: Path, *, host: str | None, reason: str | Non
     """Put failed addresses back into the queue; returns how many."""
     clock = _clock()
     with _open(path, clock, create=False) as database:
-        return _Session(_as_stored(settings, database), database, clock).frontier.retry(host=host, reason=reason)
+        return _Session(_as_stored(settings, database), database, clock, learning=False).frontier.retry(
+            host=host, reason=reason
+        )
 
 
 def _as_stored(settings: Settings, database: Database) -> Settings:

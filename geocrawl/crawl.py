@@ -7,8 +7,9 @@ process, no settled visit is lost: an unsettled lease expires and is done again.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Protocol
 
@@ -70,7 +71,10 @@ class Crawler:
         max_time_s: float = 0.0,
         patience_s: float = 30.0,
         settle_s: float = 8.0,
+        dump_every: int = 1000,
+        undumped: int = 0,
     ) -> None:
+        """`dump_every`: lessons after which the strategy's dump is stored; `undumped`: lessons since the last one."""
         self._frontier = frontier
         self._strategy = strategy
         self._visitors = visitors
@@ -81,6 +85,8 @@ class Crawler:
         self._max_time_s = max_time_s
         self._patience_s = patience_s
         self._settle_s = settle_s
+        self._dump_every = dump_every
+        self._undumped = undumped
         self._summary = Summary()
         self._pages_under_way = 0
         self._under_way: set[int] = set()
@@ -176,7 +182,7 @@ class Crawler:
         settled = False
         try:
             visit = await self._visitors[entry.purpose].visit(lease)
-            result = self._frontier.settle(visit)
+            result = self._frontier.settle(self._with_dump(visit))
             settled = True
             self._count(visit, result)
             if result.lesson is not None:
@@ -189,7 +195,15 @@ class Crawler:
                 self._frontier.release(lease)
             self._changed.set()
 
+    def _with_dump(self, visit: Visit) -> Visit:
+        """The visit, with what the strategy learnt before it when it is time to store that."""
+        if self._undumped < self._dump_every:
+            return visit
+        self._undumped = 0
+        return replace(visit, learnt=self._strategy.dump())
+
     def _learn(self, lesson: Lesson) -> None:
+        self._undumped += 1
         self._strategy.learn(lesson)
         batches = self._strategy.revise()
         if batches is not None:
@@ -206,3 +220,25 @@ class Crawler:
             summary.failures += visit.state is State.FAILED
             summary.reasons[visit.reason] = summary.reasons.get(visit.reason, 0) + 1
         summary.links += result.new_links
+
+
+def take_up(strategy: Strategy, frontier: Frontier) -> int:
+    """Make a strategy what it was when the last process ended: its dump, then the lessons since, fed again.
+
+    The queue is ranked anew only where that process did not come to it. Returns how many lessons were fed.
+    """
+    state, revised, count = frontier.learnt(), frontier.revised(), 0
+    if state is not None:
+        strategy.load(state)
+    for lesson in frontier.lessons():
+        count += 1
+        strategy.learn(lesson)
+        batches = strategy.revise()
+        if batches is None:
+            continue
+        ranks = chain.from_iterable(batches)
+        if lesson.number > revised:
+            frontier.rerank(ranks, through=lesson.number)
+        else:
+            deque(ranks, maxlen=0)
+    return count

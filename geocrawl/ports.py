@@ -229,6 +229,15 @@ class Frontier(Protocol):
     def lessons(self) -> Iterator[Lesson]:
         """Those since the strategy's last dump, in order."""
 
+    def learnt(self) -> bytes | None:
+        """The strategy's last dump; None when there was none."""
+
+    def revised(self) -> int:
+        """The lesson after which the queue was last ranked anew (`rerank`'s `through`); 0: none was."""
+
+    def forget_lessons(self) -> None:
+        """Drop the dump and the lessons: another strategy begins."""
+
     def waiting(self) -> Iterator[Waiting]: ...
 
     def stats(self) -> FrontierStats: ...

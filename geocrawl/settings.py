@@ -46,6 +46,7 @@ class Settings:
     scope: str = _setting("any", "pages visited, relative to the seeds: any, site or host")
     respect_nofollow: bool = _setting(False, "skip links marked rel=nofollow")
     set: Mapping[str, str] = _setting({}, "constants of strategies, such as gws.lambda")
+    dump_every: int = _setting(1000, "what a strategy learnt is stored anew after this many visits", unit="visits")
     patience_s: float = _setting(30.0, "a crawl with only resting hosts left ends after this wait", unit="s")
     lease_s: float = _setting(300.0, "a lease not settled by then is given to another worker", unit="s")
     settle_s: float = _setting(8.0, "time for visits under way to end when the crawl is stopped", unit="s")

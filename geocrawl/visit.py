@@ -190,6 +190,7 @@ class PageVisitor:
             title=title,
             relevance=judgement.relevance if judgement else Relevance.NONE,
             score=judgement.score if judgement else 0.0,
+            memo=judgement.memo if judgement else b"",
             links=links,
             candidates=candidates,
             retry_after_s=retry_after_s,

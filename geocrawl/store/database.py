@@ -25,7 +25,7 @@ from geocrawl.store.faults import BUSY_S, fault
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (
@@ -106,6 +106,10 @@ class Database:
         self.connection.execute(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (name, data)
         )
+
+    def delete_meta(self, name: str) -> None:
+        """Forget a fact, inside a transaction that is under way."""
+        self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
 
     # ----------------------------------------------------------------------- runs
 
@@ -200,7 +204,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def upgrade(path: Path) -> None:
+def upgrade(path: Path, to: str = "head") -> None:
     """Bring the schema up to date, in one transaction: two processes that start together do it once."""
     import logging
 
@@ -217,7 +221,7 @@ def upgrade(path: Path) -> None:
     try:
         with engine.begin() as connection:
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, to)
     except DBAPIError as error:
         if isinstance(error.orig, sqlite3.Error):
             raise error.orig from error

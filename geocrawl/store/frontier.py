@@ -16,6 +16,7 @@ from geocrawl.model import (
     FrontierStats,
     HostState,
     Lease,
+    Lesson,
     Link,
     Purpose,
     Rank,
@@ -32,6 +33,7 @@ from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, page_key
+from geocrawl.store.lessons import STATE, Lessons
 from geocrawl.store.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
 from geocrawl.store.queue import Queue
@@ -57,9 +59,11 @@ class SqlFrontier:
         *,
         catalog: SqlCatalog,
         by_depth: bool = False,
+        learns: bool = False,
         owner: str = "",
     ) -> None:
-        """`by_depth`: a page's score is minus its depth and follows it. `owner`: machine:process, named on leases."""
+        """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement leaves a lesson.
+        `owner`: machine:process, named on leases."""
         self._database = database
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
@@ -70,6 +74,7 @@ class SqlFrontier:
         self._tally = Tally(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_per_host)
         self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
+        self._lessons = Lessons(database)
         self._queue = Queue(self._connection, self._hosts, self._tally)
         self._settlement = Settlement(
             self._connection,
@@ -80,7 +85,7 @@ class SqlFrontier:
             catalog,
             settings.max_depth,
             settings.max_attempts,
-            keep=lambda state: database.write_meta("strategy:state", state),
+            lessons=self._lessons if learns else None,
         )
         self._idle = False
         database.on_undo(self._forget)
@@ -244,14 +249,41 @@ class SqlFrontier:
         """
         return self._queue.rankable()
 
-    def rerank(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
-        """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew."""
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew.
+
+        `through`: the lesson that it came after, written down with the last of the ranks: a process killed before
+        that will rank anew once more.
+        """
         changed, todo = 0, iter(ranks)
-        while batch := list(islice(todo, _BATCH)):
+        batch = list(islice(todo, _BATCH))
+        while batch or through is not None:
+            following = list(islice(todo, _BATCH))
             with self._database.transaction:
                 changed += self._queue.rerank(batch)
+                if through is not None and not following:
+                    self._lessons.write_revised(through)
+                    through = None
+            batch = following
         self._links.clear()
         return changed
+
+    def lessons(self) -> Iterator[Lesson]:
+        """Those since the strategy's last dump, in order."""
+        return self._lessons.read()
+
+    def revised(self) -> int:
+        """The lesson after which the queue was last ranked anew; 0: none was."""
+        return self._lessons.revised()
+
+    def learnt(self) -> bytes | None:
+        """The strategy's last dump; None when there was none."""
+        return self._database.meta_bytes(STATE)
+
+    def forget_lessons(self) -> None:
+        """Another strategy begins: nothing that the former one learnt is its own."""
+        with self._database.transaction:
+            self._lessons.forget()
 
     def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
         """Put failed pages and probes back, now and with all attempts; returns how many wait again.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from geocrawl.store import statements as sql
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import probe_key
+from geocrawl.store.lessons import Lessons
 from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
 from geocrawl.store.links import Links, Source, pack_links
 from geocrawl.store.queue import Queue
@@ -33,6 +33,7 @@ class Current(NamedTuple):
     attempts: int
     hops: int
     endpoint_id: int | None
+    found_on: int | None
     lease_token: int
     lease_url: int | None
 
@@ -49,8 +50,8 @@ class Settlement:
     catalog: SqlCatalog
     max_depth: int
     max_attempts: int
-    keep: Callable[[bytes], None]
-    """Keeps the strategy's dump."""
+    lessons: Lessons | None
+    """None for a strategy that does not learn."""
 
     def write(self, visit: Visit) -> Settled:
         """Everything that the visit brought; nothing when the lease is no longer its own."""
@@ -67,17 +68,16 @@ class Settlement:
             visit.at,
         )
         self._write_outcome(visit, current)
-        new_candidates, targets = self._take_candidates(visit, source)
-        targets += self.links.arrive(visit.links, source)
-        if targets:
+        new_candidates, pages = self._take_candidates(visit, source)
+        arrived = self.links.arrive(visit.links, source)
+        if targets := pages + arrived:
             self.connection.execute(sql.WRITE_OUTLINKS, (lease.entry.id, pack_links(targets)))
         if lease.entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
-        if visit.learnt is not None:
-            self.keep(visit.learnt)
+        lesson = self.lessons.write(visit, current.depth, current.found_on, arrived) if self.lessons else None
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING))
         self.flush()
-        return Settled(new_links=self.links.added, new_candidates=new_candidates)
+        return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)
 
     def flush(self) -> None:
         """Write what was collected; the last step before a commit."""

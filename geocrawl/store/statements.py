@@ -104,8 +104,8 @@ SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_i
 WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"""
 # A URL as it stands, with the lease on its host.
 CURRENT = """
-SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, h.lease_token,
-       h.lease_url
+SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
+       h.lease_token, h.lease_url
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
 # The outcome of a visit.
 SETTLE_URL = """
@@ -156,3 +156,18 @@ SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose
 ACROSS_DEPTH = """
 SELECT id, depth FROM url WHERE purpose = 'page'
 AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
+
+# --------------------------------------------------------------------------- lessons
+
+# What a visit teaches.
+ADD_LESSON = """
+INSERT INTO lesson (url_id, purpose, depth, found_on, state, reason, valid, links, memo)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
+# Lessons that a dump covers: those before ?1, all without it.
+FORGET_LESSONS = "DELETE FROM lesson WHERE ?1 IS NULL OR number < ?1"
+# The lesson after ?1.
+NEXT_LESSON = """
+SELECT number, url_id, purpose, depth, found_on, state, reason, valid, links, memo FROM lesson
+WHERE number > ?1 ORDER BY number LIMIT 1"""
+# How a URL is spelt.
+ADDRESS = "SELECT address FROM url WHERE id = ?"

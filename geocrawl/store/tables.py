@@ -140,6 +140,25 @@ class OutLinks(SQLModel, table=True):
     """Ids of `url`, little-endian 32-bit integers; a negative one is as deep as its page (a redirect's target)."""
 
 
+class Lesson(SQLModel, table=True):
+    """A visit that a learning strategy has seen since its last dump (`strategy:state` in `meta`)."""
+
+    number: int = Field(primary_key=True)
+    """Order of settlement."""
+    url_id: int
+    purpose: str
+    depth: int
+    found_on: int | None = None
+    state: str
+    reason: str
+    valid: int | None = None
+    """Of a probe: 1 or 0; NULL for a page, or when robots.txt forbade the question."""
+    links: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    """Ids of `url`, little-endian 32-bit integers: the links that were kept, in the page's order."""
+    memo: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    """What the strategy noted when it judged the page."""
+
+
 class QueryGroup(SQLModel, table=True):
     """How many addresses were seen that differ only in their query, for the cap `max_queries_per_path`."""
 

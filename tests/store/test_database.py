@@ -18,7 +18,8 @@ from sqlmodel import SQLModel
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
 from geocrawl.store import faults, tables
-from geocrawl.store.database import REVISIONS, Database
+from geocrawl.store.database import REVISIONS, Database, upgrade
+from geocrawl.store.keys import page_key
 from geocrawl.store.reading import open_readonly
 from geocrawl.store.robots import SqlRobots
 from tests.store.world import ManualClock, World, link, url
@@ -68,6 +69,36 @@ def test_the_migrations_make_what_the_tables_say(path: Path, tmp_path: Path) -> 
     assert others - names == {"alembic_version"}
     for name in names:
         assert shape(declared.url.database, name) == shape(migrated.url.database, name), name
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds(path: Path) -> None:
+    path.parent.mkdir()
+    upgrade(path, "0001")
+    old = sqlite3.connect(path)
+    old.execute("INSERT INTO host (id, name, waiting, best_tier) VALUES (1, 'a.example', 1, 9)")
+    for number, state in enumerate(("waiting", "visited"), start=1):
+        address = f"http://a.example/{number}"
+        old.execute(
+            "INSERT INTO url (id, key, address, purpose, host_id, state, depth, tier, score, first_seen) "
+            "VALUES (?, ?, ?, 'page', 1, ?, 0, 9, 0, 1.0)",
+            (number, page_key(address), address, state),
+        )
+        old.execute("INSERT INTO counter VALUES (?, 1)", ("page:waiting:9" if state == "waiting" else "page:visited",))
+    old.execute("INSERT INTO outlinks VALUES (2, x'01000000')")
+    old.execute("INSERT INTO meta VALUES ('strategy', x'677773')")
+    old.commit()
+    old.close()
+
+    world = World(path, learns=True)
+    assert world.database.meta("strategy") == "gws"
+    assert world.row("http://a.example/2") == ("visited", None, 0, 9)
+    lease = world.lease()
+    lesson = world.settle(lease, link("a.example/3")).lesson
+    assert lease.entry.url == url("a.example/1") and lesson is not None and [*world.frontier.lessons()] == [lesson]
+    check_invariants(world.database.connection)
+    world.database.close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (REVISIONS[-1],)
 
 
 def shape(path: str | None, table: str) -> tuple[object, ...]:

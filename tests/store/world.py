@@ -73,13 +73,21 @@ def verdict(reason: str = "ok", service: Service | None = None, **more: object) 
 class World:
     """A frontier and a catalogue on a database of their own."""
 
-    def __init__(self, path: Path, settings: Settings | None = None, *, by_depth: bool = False) -> None:
+    def __init__(
+        self, path: Path, settings: Settings | None = None, *, by_depth: bool = False, learns: bool = False
+    ) -> None:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0)
         self.database = Database.open(path, create=True, clock=self.clock)
         self.catalog = SqlCatalog(self.database, self.clock)
         self.frontier = SqlFrontier(
-            self.database, self.settings, self.clock, catalog=self.catalog, by_depth=by_depth, owner="test:1"
+            self.database,
+            self.settings,
+            self.clock,
+            catalog=self.catalog,
+            by_depth=by_depth,
+            learns=learns,
+            owner="test:1",
         )
 
     def seed(self, *texts: str, again: bool = False) -> int:
@@ -100,6 +108,8 @@ class World:
         verdict: Verdict | None = None,
         retry_after_s: float | None = None,
         next_at: float = 0.0,
+        memo: bytes = b"",
+        learnt: bytes | None = None,
     ) -> Settled:
         return self.frontier.settle(
             Visit(
@@ -113,6 +123,8 @@ class World:
                 candidates=tuple(candidates),
                 verdict=verdict,
                 retry_after_s=retry_after_s,
+                memo=memo,
+                learnt=learnt,
             )
         )
 

@@ -1,0 +1,88 @@
+"""What a strategy may learn, kept until its next dump covers it.
+
+A settlement writes its lesson in its own transaction, so a visit is settled and remembered, or neither. A dump arrives
+with the visit that follows it: it is stored and the lessons before that visit's are deleted at once. Whenever the
+process is killed, the dump and the lessons after it, fed again in order, give the strategy back as it was.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from geocrawl.model import Lesson, Purpose, State, Status, Visit
+from geocrawl.store import statements as sql
+from geocrawl.store.database import Database
+from geocrawl.store.links import pack_links, unpack_links
+from geocrawl.urls import read_url
+
+STATE = "strategy:state"
+"""The last dump."""
+REVISED = "strategy:revised"
+"""Number of the lesson after which the queue was last ranked anew."""
+
+
+class Lessons:
+    """The lessons since the last dump. The writing methods work inside the caller's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+
+    def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Lesson:
+        """Keep the lesson of a visit; with `visit.learnt` those before it go. `targets`: ids of `visit.links`."""
+        entry, verdict = visit.lease.entry, visit.verdict
+        valid = None if verdict is None else verdict.status is Status.VALID
+        links = tuple(
+            (ranked.link.url.identity, abs(target))
+            for ranked, target in zip(visit.links, targets, strict=True)
+            if not ranked.refused
+        )
+        packed = pack_links([target for _, target in links])
+        row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.memo)
+        number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
+        if visit.learnt is not None:
+            # Only now: the numbers go on from the highest that stands in the table.
+            self._connection.execute(sql.FORGET_LESSONS, (number,))
+            self._database.write_meta(STATE, visit.learnt)
+        return Lesson(
+            number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.memo
+        )
+
+    def read(self) -> Iterator[Lesson]:
+        """Those since the last dump, in order; one in memory at a time."""
+        last = 0
+        while row := self._connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
+            last, url_id, purpose, depth, found_on, state, reason, valid, links, memo = row
+            yield Lesson(
+                number=last,
+                entry_id=url_id,
+                purpose=Purpose(purpose),
+                depth=depth,
+                found_on=found_on,
+                state=State(state),
+                reason=reason,
+                valid=None if valid is None else bool(valid),
+                links=tuple((self._identity(target), target) for target in unpack_links(links)),
+                memo=memo,
+            )
+
+    def forget(self) -> None:
+        """Another strategy begins: nothing that the former one learnt is its own."""
+        self._connection.execute(sql.FORGET_LESSONS, (None,))
+        for name in (STATE, REVISED):
+            self._database.delete_meta(name)
+
+    def revised(self) -> int:
+        """The lesson after which the queue was last ranked anew; 0: none was."""
+        return int(self._database.meta(REVISED) or 0)
+
+    def write_revised(self, number: int) -> None:
+        """The queue was ranked anew after this lesson."""
+        self._database.write_meta(REVISED, str(number))
+
+    def _identity(self, url_id: int) -> str:
+        """What two spellings of an address have in common, and so what stands in the row is as good as any."""
+        url = read_url(self._connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
+        assert url is not None, "an address that was written by read_url is read by it"
+        return url.identity
