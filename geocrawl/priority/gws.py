@@ -30,6 +30,7 @@ OPTIONS: Mapping[str, Option] = {
     "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
     "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
+    "seed_level": Option(1, "least level of a seed's page (ours): whoever gave it vouches for it", 0, 2),
     "drop_zero": Option(
         False, "discard links of priority 0, as the paper does; else they wait until all others are served"
     ),
@@ -45,6 +46,7 @@ class GwsStrategy:
         self._lambda, self._high, self._low = float(values["lambda"]), float(values["high"]), float(values["low"])
         if self._low > self._high:
             raise UsageError(f"gws.low={self._low:g} is above gws.high={self._high:g}: level 1 lies below level 2")
+        self._seed_level = Relevance(int(values["seed_level"]))
         self._topic = TopicMeasure(topic, float(values["title_weight"]))
         self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
         self._match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links).match)
@@ -56,6 +58,11 @@ class GwsStrategy:
     @property
     def learns(self) -> bool:
         return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Nothing that costs time: title, text and links are always there."""
+        return frozenset()
 
     @property
     def stride(self) -> int:
@@ -73,6 +80,8 @@ class GwsStrategy:
         """The page's level by eq. 2, r as its score, and for each link its sub-queue by eq. 4."""
         r = self._topic.nearness(document.title, document.text).r
         level = self.page_level(r)
+        if document.depth == 0:
+            level = max(level, self._seed_level)
         ranks, match = self._ranks[level], self._match
         return Judgement(level, r, tuple(ranks[match(link.url.address, link.anchor).level] for link in document.links))
 

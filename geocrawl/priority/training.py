@@ -30,6 +30,8 @@ TITLE_WEIGHT = 0.5
 """Share of the title in the page vectors that are learnt from, as in `gws.title_weight`."""
 LINK_KEYWORDS = 10
 """k, link keywords of a language (gws eq. 3)."""
+MAX_WEIGHT = 0.65
+"""Largest weight of one keyword in a topic vector of length 1: below the 0.68 of eq. 2."""
 ORDINARY_SHARE = 0.01
 """A word on links to this share of the sites of ordinary links is a stop word of links."""
 ON_TOPIC = "ogc"
@@ -89,11 +91,27 @@ def train_topic(
         # (地图服务) is one of the shorter word within (地图).
         weights = _heaviest(_tf_idf(by_language[language], list(chosen), title_weight), n)
         if weights:
-            length = math.sqrt(sum(weight * weight for weight in weights.values()))
-            vectors[language] = {word: round(weight / length, 6) for word, weight in weights.items()}
+            vectors[language] = _unit(_capped(weights))
     if not vectors:
         raise UsageError(f"nothing to learn from: no page labelled {ON_TOPIC!r} in {', '.join(initial)} has a keyword")
     return TopicModel(vectors)
+
+
+def _capped(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights, heaviest first, the first one lowered if need be to `MAX_WEIGHT` of the vector's length (ours).
+
+    A page that holds one keyword alone has that keyword's weight as its r. No single word makes a page highly relevant:
+    a warehouse has a "WMS" too.
+    """
+    (first, weight), *others = weights.items()
+    rest = math.sqrt(sum(other * other for _, other in others))
+    most = MAX_WEIGHT / math.sqrt(1.0 - MAX_WEIGHT**2) * rest
+    return {first: min(weight, most) if others else weight, **dict(others)}
+
+
+def _unit(weights: Mapping[str, float]) -> dict[str, float]:
+    length = math.sqrt(sum(weight * weight for weight in weights.values()))
+    return {word: round(weight / length, 6) for word, weight in weights.items()}
 
 
 def _heaviest(weights: Mapping[str, float], n: int) -> dict[str, float]:

@@ -22,7 +22,7 @@ def link(address: str, anchor: str = "") -> Link:
     return Link(url(address), anchor)
 
 
-def document(text: str = "", *links: Link, title: str = "", depth: int = 0) -> Document:
+def document(text: str = "", *links: Link, title: str = "", depth: int = 1) -> Document:
     return Document(
         url=url("http://pages.example/start"),
         depth=depth,
