@@ -40,11 +40,11 @@ def segment(text: str) -> str:
 
 def tokens(text: str) -> Iterator[str]:
     """Each token of `text`, in order, stop words included."""
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text.lower()):  # before: the lower case of İ is two characters, one of them no letter
         if match["han"]:
             yield from _segmenter().lcut_for_search(match[0])
         else:
-            yield match[0].lower()
+            yield match[0]
 
 
 def content_words(text: str) -> list[str]:
@@ -56,8 +56,18 @@ def content_words(text: str) -> list[str]:
 @lru_cache(maxsize=1)
 def stop_words() -> frozenset[str]:
     """English, Chinese and web stop words (`geocrawl/data/stop_words.toml`)."""
-    text = resources.files("geocrawl").joinpath("data/stop_words.toml").read_text("utf-8")
-    return frozenset(word for words in tomllib.loads(text).values() for word in words.split())
+    return _stop_words("en", "zh", "web")
+
+
+@lru_cache(maxsize=1)
+def all_stop_words() -> frozenset[str]:
+    """The stop words of every language that has a list: those of `stop_words` and German ones."""
+    return stop_words() | _stop_words("de")
+
+
+def _stop_words(*languages: str) -> frozenset[str]:
+    lists = tomllib.loads(resources.files("geocrawl").joinpath("data/stop_words.toml").read_text("utf-8"))
+    return frozenset(word for language in languages for word in lists[language].split())
 
 
 @lru_cache(maxsize=1)
