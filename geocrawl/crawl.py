@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Protocol
@@ -73,8 +73,12 @@ class Crawler:
         settle_s: float = 8.0,
         dump_every: int = 1000,
         undumped: int = 0,
+        pages_counted: Callable[[], int] | None = None,
     ) -> None:
-        """`dump_every`: lessons after which the strategy's dump is stored; `undumped`: lessons since the last one."""
+        """`dump_every`: lessons after which the strategy's dump is stored; `undumped`: lessons since the last one.
+
+        `pages_counted`: the number that `max_pages` is held against, when somebody else counts (a replay's access log).
+        """
         self._frontier = frontier
         self._strategy = strategy
         self._visitors = visitors
@@ -88,6 +92,7 @@ class Crawler:
         self._dump_every = dump_every
         self._undumped = undumped
         self._summary = Summary()
+        self._pages_counted = pages_counted or (lambda: self._summary.pages)
         self._pages_under_way = 0
         self._under_way: set[int] = set()
         self._changed = asyncio.Event()
@@ -143,7 +148,7 @@ class Crawler:
 
     def _pages_left(self) -> bool:
         """Whether another page may be started: those under way count, for they may all be answered."""
-        return self._summary.pages + self._pages_under_way < self._max_pages
+        return self._pages_counted() + self._pages_under_way < self._max_pages
 
     async def _wait_for_work(self) -> bool:
         """Sleep until something may be ready; False when this crawl has nothing more to do."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from geocrawl.fetch.http import Answer, HttpClient
+from geocrawl.fetch.http import Answer, HttpClient, Transport
 from geocrawl.fetch.politeness import after_exchange, delay_s, read_retry_after, rests
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
@@ -46,12 +46,14 @@ class PoliteFetcher:
         *,
         user_agent: str,
         environment: EnvironmentProxies | None = None,
+        transport: Transport | None = None,
     ) -> None:
         """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
 
-        Raises UsageError for a proxy that cannot be used.
+        `transport` stands in the network's place. Raises UsageError for a proxy that cannot be used.
         """
-        http = HttpClient(settings, clock, environment or EnvironmentProxies(), user_agent=user_agent)
+        proxies = environment or EnvironmentProxies()
+        http = HttpClient(settings, clock, proxies, user_agent=user_agent, transport=transport)
         self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)))
 
     @asynccontextmanager

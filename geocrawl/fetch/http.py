@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
 import httpx
@@ -52,6 +53,14 @@ class Answer:
     """For its cookies."""
 
 
+class Transport(Protocol):
+    """Carries one request; `extensions["address"]` is what is asked, byte for byte."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response: ...
+
+    async def aclose(self) -> None: ...
+
+
 def user_agent(settings: Settings, version: str) -> str:
     """The User-Agent: the one that was set, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
     text = settings.user_agent
@@ -63,13 +72,21 @@ def user_agent(settings: Settings, version: str) -> str:
 class HttpClient:
     """Makes exchanges. Holds the connections."""
 
-    def __init__(self, settings: Settings, clock: Clock, environment: EnvironmentProxies, *, user_agent: str) -> None:
-        """Raises UsageError for a proxy that cannot be used."""
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        environment: EnvironmentProxies,
+        *,
+        user_agent: str,
+        transport: Transport | None = None,
+    ) -> None:
+        """`transport` stands in the network's place. Raises UsageError for a proxy that cannot be used."""
         self._settings = settings
         self._clock = clock
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
-        self._transport = ExactTransport(settings, self._guard)
+        self._transport: Transport = transport or ExactTransport(settings, self._guard)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
 
