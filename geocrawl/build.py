@@ -151,7 +151,11 @@ class _Session:
         )
         self._undumped = 0
         self.detector = _detector()
-        self._reader = PageReader(respect_nofollow=settings.respect_nofollow)
+        self._reader = PageReader(
+            respect_nofollow=settings.respect_nofollow,
+            headline="headline" in self.strategy.needs,
+            prose="prose" in self.strategy.needs,
+        )
 
     def take_over(self) -> list[str]:
         """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person."""

@@ -189,6 +189,12 @@ class Document:
     """From <html lang> or Content-Language, lower case; '' when unnamed."""
     xml_root: str = ""
     """Local name of the root element when the body is XML, else ''."""
+    headline: str = ""
+    """The most likely headline (`page.headline`); the title where none stands out. '' when nobody asked for it."""
+    prose: str = ""
+    """`text` without the anchors of its links, bounded like it; '' when nobody asked for it."""
+    anchor_chars: int = 0
+    """Characters of those anchors, white space folded; 0 when nobody asked for `prose`."""
 
 
 @dataclass(frozen=True, slots=True)

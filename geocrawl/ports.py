@@ -137,6 +137,10 @@ class Strategy(Protocol):
     def by_depth(self) -> bool:
         """True when a link's score is minus its depth (breadth-first): the frontier keeps it in step with the depth."""
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What `judge` reads of a Document that is made on request only: "headline", "prose"."""
+
     def seed_rank(self) -> Rank: ...
 
     def judge(self, document: Document) -> Judgement: ...

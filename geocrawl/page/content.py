@@ -36,6 +36,9 @@ class Content:
     robots: str = ""
     """Directives of meta robots, joined by ', '."""
     language: str = ""
+    headline: str = ""
+    prose: str = ""
+    anchor_chars: int = 0
     xml_root: str = ""
 
 

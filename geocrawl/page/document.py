@@ -24,10 +24,17 @@ _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 class PageReader:
     """Understands pages. Holds settings only, so one serves all workers."""
 
-    def __init__(self, *, respect_nofollow: bool = False, max_links: int = 20_000) -> None:
-        """`respect_nofollow` drops links marked rel=nofollow; of a page's links the first `max_links` are read."""
+    def __init__(
+        self, *, respect_nofollow: bool = False, max_links: int = 20_000, headline: bool = False, prose: bool = False
+    ) -> None:
+        """`respect_nofollow` drops links marked rel=nofollow; of a page's links the first `max_links` are read.
+
+        `headline` and `prose` fill those parts of a Document, which cost time and which few strategies need.
+        """
         self._respect_nofollow = respect_nofollow
         self._max_links = max_links
+        self._headline = headline
+        self._prose = prose
 
     def read(self, page: Page, *, depth: int) -> Document:
         """What `page` says and where it leads; an empty Document for what is no text. Never raises.
@@ -41,7 +48,7 @@ class PageReader:
         if is_binary(body, page.content_type):
             return _document(page, depth, "", Content())
         decoded = decode(body, header_charset(page.headers.get("content-type", "")))
-        content = self._content(decoded, page.content_type)
+        content = self._completed(self._content(decoded, page.content_type))
         if refresh := refresh_target(page.headers.get("refresh", "")):
             content.links.insert(0, RawLink(refresh, "meta-refresh"))
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
@@ -55,7 +62,21 @@ class PageReader:
                 return content
         if form is Form.TEXT:
             return Content(text=decoded.text[:MAX_TEXT_CHARS])
-        return read_html(decoded.text, decoded.encoding.codec, max_links=self._max_links)
+        return read_html(
+            decoded.text,
+            decoded.encoding.codec,
+            max_links=self._max_links,
+            headline=self._headline,
+            prose=self._prose,
+        )
+
+    def _completed(self, content: Content) -> Content:
+        """Where no headline stands out, it is the title; what is not HTML is prose."""
+        if self._headline:
+            content.headline = content.headline or content.title
+        if self._prose and not content.anchor_chars:
+            content.prose = content.text
+        return content
 
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
         """The content's links with their addresses read; those that name no page are left out."""
@@ -88,6 +109,9 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         noindex=robots.noindex,
         language=content.language or page.headers.get("content-language", "").partition(",")[0].strip().lower()[:35],
         xml_root=content.xml_root,
+        headline=content.headline,
+        prose=content.prose,
+        anchor_chars=content.anchor_chars,
     )
 
 

@@ -8,7 +8,6 @@ the list as separators: the context of a link stops there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
@@ -23,9 +22,9 @@ from geocrawl.page.content import (
 )
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
+from geocrawl.page.headline import find_headline
+from geocrawl.page.walk import walk
 
-_UNREAD = frozenset(["script", "style", "title", "template", "iframe", "noframes", "noembed"])
-"""Elements whose content is no text of the page. `noscript` is not among them: it is meant for readers like us."""
 _BOUNDARY = "\x1e"
 """A fragment of its own where a block begins or ends: the record separator of ASCII, which folds to a space."""
 _MAX_FRAGMENTS = 60
@@ -42,20 +41,26 @@ _DEAD_RELS = frozenset(_DEAD_REL_NAMES.split())
 _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 
 
-def read_html(html: str, codec: str, *, max_links: int) -> Content:
+def read_html(html: str, codec: str, *, max_links: int, headline: bool = False, prose: bool = False) -> Content:
     """What `html` says and where it links. `codec` (Python's name) writes the fields of its forms.
 
     Links beyond `max_links` are dropped; nested or broken markup costs no more than its length (see `flatten`).
+    `headline` and `prose` ask for what not every strategy needs.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links)
     if tree.root is not None:
-        for node, tag, enters in _walk(tree.root):
+        for node, tag, enters in walk(tree.root):
             if enters:
                 reader.enter(node, tag)
             else:
                 reader.leave(tag)
-    return reader.finish()
+    content = reader.finish()
+    if prose:
+        reader.part_anchors()
+    if headline:
+        content.headline = find_headline(tree.root) if tree.root is not None else ""
+    return content
 
 
 def refresh_target(content: str) -> str:
@@ -64,30 +69,6 @@ def refresh_target(content: str) -> str:
         return ""
     match = _REFRESH.match(content)
     return match[1].strip() if match else ""
-
-
-def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
-    """Each node but comments with its tag, on entering and (elements only) leaving. No recursion, so no depth limit."""
-    ancestors: list[tuple[LexborNode, str]] = []
-    node: LexborNode | None = root
-    while node is not None:
-        tag = node.tag or ""
-        if tag == "-text":
-            yield node, tag, True
-        elif not tag.startswith("-"):
-            yield node, tag, True
-            child = None if tag in _UNREAD else node.first_child
-            if child is not None:
-                ancestors.append((node, tag))
-                node = child
-                continue
-            yield node, tag, False
-        following = node.next if ancestors else None
-        while following is None and ancestors:
-            node, tag = ancestors.pop()
-            yield node, tag, False
-            following = node.next if ancestors else None
-        node = following
 
 
 class _OpenLink:
@@ -153,6 +134,19 @@ class _Reader:
             links[index] = links[index]._replace(context=self._context(start, end))
         content.text = fold("".join(self._fragments), MAX_TEXT_CHARS)
         return content
+
+    def part_anchors(self) -> None:
+        """The text once more, without the anchors, and how long these are."""
+        prose: list[str] = []
+        anchors: list[str] = []
+        last = 0
+        for _, start, end in self._spans:
+            prose += (*self._fragments[last:start], " ")
+            anchors += (*self._fragments[start:end], " ")
+            last = end
+        prose += self._fragments[last:]
+        self._content.prose = fold("".join(prose), MAX_TEXT_CHARS)
+        self._content.anchor_chars = len(fold("".join(anchors), MAX_TEXT_CHARS))
 
     def _context(self, start: int, end: int) -> str:
         """The words before and behind a link within its block, half of `MAX_CONTEXT_CHARS` each."""

@@ -24,6 +24,11 @@ class _Baseline:
         return False
 
     @property
+    def needs(self) -> frozenset[str]:
+        """Nothing that costs time: title, text and links are always there."""
+        return frozenset()
+
+    @property
     def stride(self) -> int:
         return 1
 

@@ -1,0 +1,203 @@
+"""The most likely headline of a page (Li, Zhao, Yu: the "SkyReach" focused crawler, title finding).
+
+`<title>` often names the site and not the page. The paper looks at the page as a reader does: the first paragraph long
+enough to be body marks where the text starts; of the paragraphs before it, font size, centring and colour tell the
+headline; its neighbours then correct the choice, by *append* (a headline in several lines) or *shift* (what stands out
+is a label too short to be one). The paper gives no figures: the weights and lengths below are ours.
+
+Only what the markup itself says is seen, not style sheets. Pages so large that they are flattened (`flatten`) show no
+fonts, so their headline is their title.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from selectolax.lexbor import LexborNode
+
+from geocrawl.page.content import MAX_TITLE_CHARS, fold
+from geocrawl.page.flatten import BLOCKS
+from geocrawl.page.walk import walk
+
+MIN_BODY_WIDTH = 80
+"""A paragraph this wide is body text; a character of East Asian width counts double."""
+MAX_HEADLINE_WIDTH = 160
+MIN_HEADLINE_WIDTH = 6
+"""What stands out but is narrower is a label: the headline is the neighbour (shift)."""
+MAX_LINES = 3
+"""Paragraphs that make up one headline at most (append)."""
+MAX_PARAGRAPHS = 300
+"""Looked at before the body must have begun."""
+CENTRED, COLOURED = 0.5, 0.25
+"""What they add to the size, a share of the default's."""
+MAX_LINKED = 0.5
+"""A paragraph with more of its characters in links is navigation: neither headline nor body."""
+
+_MAX_PARAGRAPH_CHARS = 400
+"""Kept of one: enough to see that it is body."""
+_PARTING = frozenset(["br", "td", "th", "dt", "dd", "caption", "option"])
+"""Besides blocks, what ends a run of text."""
+_LOOKING = frozenset(["h1", "h2", "h3", "center", "a", "font"])
+"""Elements that change how text looks without an attribute."""
+_MAX_SIZE = 10.0
+_FONT_SIZE = re.compile(r"\s*([+-]?)(\d{1,2})")
+_PERMALINKS = " ¶#§"
+"""Signs behind a heading that link to itself."""
+_PLAIN_SIZE = 1.0
+_HEADING_SIZES = {"h1": 2.0, "h2": 1.5, "h3": 1.17}
+"""HTML standard, 15.3.6; from h4 on they are no larger than text."""
+_FONT_SIZES = (0.63, 0.82, 1.0, 1.13, 1.5, 2.0, 3.0)
+"""`<font size>` 1…7 (HTML standard, 15.3.4: x-small to xxx-large)."""
+_NAMED_SIZES = {
+    **{"xx-small": 0.56, "x-small": 0.63, "small": 0.82, "medium": 1.0, "large": 1.13, "x-large": 1.5},
+    **{"xx-large": 2.0, "xxx-large": 3.0, "smaller": 0.83, "larger": 1.2},
+}
+_UNITS = {"px": 1 / 16, "pt": 1 / 12, "rem": 1.0}
+_STYLE_SIZE = re.compile(
+    r"(?:^|;)\s*font(?:-size)?\s*:[^;]*?(?:([\d.]{1,8})(px|pt|rem|em|%)|\b([a-z-]*(?:large|small)))"
+)
+_STYLE_CENTRED = re.compile(r"(?:^|;)\s*text-align\s*:\s*center")
+_STYLE_COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;]+)")
+_PLAIN_COLOURS = frozenset({"black", "#000", "#000000", "inherit", "initial", "currentcolor", "rgb(0,0,0)"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How text looks."""
+
+    size: float = _PLAIN_SIZE
+    """As a share of the default size."""
+    centred: bool = False
+    coloured: bool = False
+    linked: bool = False
+
+    @property
+    def weight(self) -> float:
+        return self.size + CENTRED * self.centred + COLOURED * self.coloured
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    text: str
+    format: _Format
+    """Of most of its characters."""
+    linked: float
+    """Share of its characters in links."""
+
+    @property
+    def width(self) -> int:
+        return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in self.text)
+
+
+def find_headline(root: LexborNode) -> str:
+    """The most likely headline of the tree, at most 500 characters; '' when nothing stands out. Pure."""
+    lines = [each for each in _before_body(root) if each.linked <= MAX_LINKED and each.width <= MAX_HEADLINE_WIDTH]
+    best = max(range(len(lines)), key=lambda n: (lines[n].format.weight, n), default=None)
+    if best is None or lines[best].format.weight <= _PLAIN_SIZE:
+        return ""
+    return fold(_corrected(lines, best).rstrip(_PERMALINKS), MAX_TITLE_CHARS)
+
+
+def _corrected(lines: list[_Paragraph], best: int) -> str:
+    """The chosen paragraph, with the lines before and behind it that look the same; or its neighbour."""
+    look = lines[best].format
+    first = last = best
+    while first > 0 and last - first + 1 < MAX_LINES and lines[first - 1].format == look:
+        first -= 1
+    while last + 1 < len(lines) and last - first + 1 < MAX_LINES and lines[last + 1].format == look:
+        last += 1
+    chosen = lines[first : last + 1]
+    if sum(line.width for line in chosen) >= MIN_HEADLINE_WIDTH:
+        return " ".join(line.text for line in chosen)
+    neighbours = [lines[n] for n in (last + 1, first - 1) if 0 <= n < len(lines)]
+    wide = [line for line in neighbours if line.width >= MIN_HEADLINE_WIDTH]
+    return max(wide, key=lambda line: line.format.weight).text if wide else chosen[0].text
+
+
+def _before_body(root: LexborNode) -> list[_Paragraph]:
+    """The paragraphs before the first one long enough to be body, in order."""
+    paragraphs = []
+    for paragraph in _paragraphs(root):
+        if paragraph.linked <= MAX_LINKED and paragraph.width >= MIN_BODY_WIDTH and paragraph.format.size < 1.5:
+            break
+        paragraphs.append(paragraph)
+        if len(paragraphs) == MAX_PARAGRAPHS:
+            break
+    return paragraphs
+
+
+def _paragraphs(root: LexborNode) -> Iterator[_Paragraph]:
+    """Runs of text between the ends of blocks, cells and lines, those without a word left out."""
+    looks = [_Format()]
+    pieces: list[tuple[str, _Format]] = []
+    for node, tag, enters in walk(root):
+        if tag == "-text":
+            pieces.append((node.text_content or "", looks[-1]))
+            continue
+        if tag in BLOCKS or tag in _PARTING:
+            paragraph = _paragraph(pieces)
+            if paragraph is not None:
+                yield paragraph
+            pieces = []
+        if enters:
+            looks.append(_look(node, tag, looks[-1]))
+        else:
+            looks.pop()
+    paragraph = _paragraph(pieces)
+    if paragraph is not None:
+        yield paragraph
+
+
+def _paragraph(pieces: list[tuple[str, _Format]]) -> _Paragraph | None:
+    text = fold("".join(piece for piece, _ in pieces), _MAX_PARAGRAPH_CHARS)
+    if not any(character.isalnum() for character in text):
+        return None
+    chars: dict[_Format, int] = {}
+    for piece, look in pieces:
+        chars[look] = chars.get(look, 0) + len(piece.strip())
+    most = max(chars, key=lambda look: chars[look])
+    linked = sum(count for look, count in chars.items() if look.linked)
+    return _Paragraph(text, replace(most, linked=False), linked / max(1, sum(chars.values())))
+
+
+def _look(node: LexborNode, tag: str, outer: _Format) -> _Format:
+    """How the text of an element looks, given the element around it."""
+    attributes = node.attributes
+    if not attributes and tag not in _LOOKING:
+        return outer
+    style = (attributes.get("style") or "").lower()
+    centred = outer.centred or tag == "center" or (attributes.get("align") or "").lower() == "center"
+    return _Format(
+        size=_size(tag, attributes.get("size") or "", style, outer.size),
+        centred=centred or bool(_STYLE_CENTRED.search(style)),
+        coloured=outer.coloured or _is_coloured(tag, attributes.get("color") or "", style),
+        linked=outer.linked or (tag == "a" and bool(attributes.get("href"))),
+    )
+
+
+def _size(tag: str, size: str, style: str, outer: float) -> float:
+    if tag == "font" and (match := _FONT_SIZE.match(size)):
+        step = int(match[2]) if not match[1] else 3 + int(match[1] + match[2])
+        outer = _FONT_SIZES[min(max(step, 1), 7) - 1]
+    outer = _HEADING_SIZES.get(tag, outer)
+    match = _STYLE_SIZE.search(style)
+    if match is None:
+        return outer
+    number, unit, name = match.groups()
+    if name:
+        return outer * _NAMED_SIZES[name] if name in ("smaller", "larger") else _NAMED_SIZES.get(name, outer)
+    share = {"em": outer, "%": outer / 100}.get(unit) or _UNITS[unit]
+    try:
+        return min(float(number) * share, _MAX_SIZE)
+    except ValueError:  # such as "1.2.3px"
+        return outer
+
+
+def _is_coloured(tag: str, color: str, style: str) -> bool:
+    """Whether the markup gives its text a colour of its own."""
+    match = _STYLE_COLOUR.search(style)
+    name = (match[1] if match else color if tag == "font" else "").replace(" ", "").replace("!important", "")
+    return bool(name) and name.lower() not in _PLAIN_COLOURS
