@@ -1,0 +1,44 @@
+"""The keys under which a recorded web holds its answers: two spellings of one address have one key."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote_plus
+
+# RFC 3986, 6.2.2: escapes of unreserved characters are undone, the others in capitals; what may not stand in an address
+# is escaped as UTF-8.
+_UNEVEN = re.compile(r"%([0-9A-Fa-f]{2})|[^A-Za-z0-9_.~\-!$&'()*+,/:;=?@%\[\]|]")
+_UNRESERVED = re.compile(r"[A-Za-z0-9_.~\-]")
+
+
+def key_of(address: str) -> str:
+    """host[:port]/path?query of an absolute address: the key of what is recorded under it."""
+    host, target = split_address(address)
+    return host + target
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """(host[:port], path?query) of an absolute address, both in their uniform spelling, without fragment."""
+    rest = address.partition("://")[2].partition("#")[0]
+    end = min((i for i in (rest.find("/"), rest.find("?")) if i >= 0), default=len(rest))
+    host, target = rest[:end].rpartition("@")[2].strip().lower(), rest[end:]
+    host = host.removesuffix(":80").rstrip(".")
+    return host, even_target(target if target.startswith("/") else "/" + target)
+
+
+def even_target(target: str) -> str:
+    """A path?query with uniform percent-encoding (RFC 3986, 6.2.2)."""
+    return _UNEVEN.sub(_even, target)
+
+
+def _even(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return quote(found[0], safe="", errors="replace")
+    char = chr(int(found[1], 16))
+    return char if _UNRESERVED.fullmatch(char) else f"%{found[1].upper()}"
+
+
+def read_query(target: str) -> list[tuple[str, str]]:
+    """(name, value) of each parameter of a path?query, decoded."""
+    parts = (part.partition("=") for part in target.partition("?")[2].split("&") if part)
+    return [(unquote_plus(name), unquote_plus(value)) for name, _, value in parts]

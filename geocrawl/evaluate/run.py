@@ -1,0 +1,142 @@
+"""One strategy on one recorded web: the crawl that people run, in a database of its own that is thrown away."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geocrawl.build import Surroundings
+from geocrawl.build import crawl as run_crawl
+from geocrawl.errors import UsageError
+from geocrawl.evaluate.measure import Score, measure
+from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
+from geocrawl.evaluate.worlds import World
+from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One crawl of the contest."""
+
+    world: Path
+    strategy: str
+    budget: int
+    """Pages downloaded at most."""
+    set: Mapping[str, str] = field(default_factory=dict)
+    """Constants of strategies, as `--set` takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """A crawl that has ended."""
+
+    log: Sequence[Request]
+    catalogue: Sequence[tuple[str, str]]
+    """(url, kind) of each endpoint catalogued as valid."""
+    stopped: str
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one crawl of the contest came to."""
+
+    job: Job
+    score: Score
+    visited: tuple[str, ...]
+    """Keys of the pages downloaded, in order."""
+    stopped: str
+    cpu_s: float
+    """Of the crawl alone: neither imports nor the reading of the world."""
+    peak_mib: float
+    """Of the process, the world's index included."""
+
+
+def settings_for(job: Job, database: str = "") -> Settings:
+    """A crawl's settings in a contest: one worker and no delays, so that the order of visits is the strategy's alone."""
+    return Settings(
+        db=database,
+        strategy=job.strategy,
+        set=dict(job.set),
+        max_pages=job.budget,
+        workers=1,
+        delay_s=0.0,
+        max_crawl_delay_s=0.0,
+        allow_private=True,
+    )
+
+
+def run(job: Job) -> Result:
+    """Run one job in this process."""
+    world = World(job.world)
+    crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings_for(job))
+    return Result(
+        job=job,
+        score=measure(world, crawled.log, crawled.catalogue, job.budget),
+        visited=tuple(request.key for request in crawled.log if request.is_page),
+        stopped=crawled.stopped,
+        cpu_s=crawled.cpu_s,
+        peak_mib=peak_mib(),
+    )
+
+
+def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
+    """Crawl a closed web from `seeds` in virtual time.
+
+    Raises UsageError for an unknown strategy or setting, EnvironmentFault when there is no room for the database.
+    """
+    clock = ReplayClock()
+    transport = ReplayTransport(web, clock)
+    within = Surroundings(clock, transport, lambda: transport.pages)
+    with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
+        database = Path(folder) / "geocrawl.db"
+        begun = time.process_time()
+        outcome = run_crawl(settings, database, seeds, observer=_Silent(), within=within)
+        cpu_s = time.process_time() - begun
+        return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, round(cpu_s, 3))
+
+
+def valid_endpoints(database: Path) -> list[tuple[str, str]]:
+    """(url, kind) of what a catalogue holds as valid, in the order of its export."""
+    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.why import export_rows
+
+    with open_readonly(database) as connection:
+        return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]
+
+
+def read_seeds(addresses: Sequence[str]) -> list[Url]:
+    """The addresses a crawl starts from. Raises UsageError when none is one."""
+    urls = [url for url in map(read_url, addresses) if url is not None]
+    if not urls:
+        raise UsageError(f"none of the seeds is an address: {', '.join(addresses)[:200]}")
+    return urls
+
+
+def peak_mib() -> float:
+    """The process's high-water mark of memory; of Linux alone, else 0."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return 0.0
+    found = re.search(r"VmHWM:\s*(\d+)", status)
+    return round(int(found[1]) / 1024, 1) if found else 0.0
+
+
+class _Silent:
+    """`ports.Observer` that says nothing."""
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        """Nothing is shown."""
+
+    def leased(self, lease: Lease) -> None:
+        """Nothing is shown."""
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        """Nothing is shown."""

@@ -1,0 +1,134 @@
+"""Recorded answers in a WARC file (ISO 28500): an index of them, and each read again when it is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.recordloader import ArcWarcRecord
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.evaluate.addresses import key_of
+
+_HEAD_BYTES = 1000
+_CACHE_BYTES = 32 * 1024 * 1024
+_FRAMING = frozenset({"content-length", "connection", "transfer-encoding", "keep-alive"})
+"""Headers of the recorded connection, not of the answer."""
+
+_FEED = re.compile(rb"<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|frameset)[\s>]", re.IGNORECASE)
+_ASSET = re.compile(
+    r"(?:image|font|audio|video)/"
+    r"|text/(?:css|javascript)"
+    r"|application/(?:(?:x-)?javascript|pdf|zip|(?:x-)?gzip|octet-stream|msword|vnd\.ms-|vnd\.openxml|x-shockwave"
+    r"|(?:x-)?font|vnd\.google-earth)"
+)
+
+
+class Record(NamedTuple):
+    """Where a recorded answer lies, and what it counts as: page, robots, sitemap or asset."""
+
+    offset: int
+    kind: str
+    status: int
+
+
+class Stored(NamedTuple):
+    """A recorded answer."""
+
+    kind: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class WarcFile:
+    """The responses of one WARC file by the key of their address; of several with one key the last."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises UsageError for a file that is no WARC or is cut off, EnvironmentFault for one that cannot be read."""
+        self.path = path
+        self.records: dict[str, Record] = {}
+        self.first: str | None = None
+        """Address of the first response."""
+        self._cache: OrderedDict[str, Stored] = OrderedDict()
+        self._cached_bytes = 0
+        for address, record in self._index():
+            self.first = self.first or address
+            self.records[key_of(address)] = record
+
+    def read(self, key: str) -> Stored | None:
+        """What is recorded under `key`; None when nothing is."""
+        place = self.records.get(key)
+        if place is None:
+            return None
+        known = self._cache.get(key)
+        if known is None:
+            known = self._read_at(place)
+            self._remember(key, known)
+        return known
+
+    def _read_at(self, place: Record) -> Stored:
+        with self.path.open("rb") as file:
+            file.seek(place.offset)
+            record = next(iter(ArchiveIterator(file)))
+            headers = [(n, v) for n, v in record.http_headers.headers if n.lower() not in _FRAMING]
+            return Stored(place.kind, place.status, headers, record.raw_stream.read())
+
+    def _remember(self, key: str, stored: Stored) -> None:
+        self._cache[key] = stored
+        self._cached_bytes += len(stored.body)
+        while self._cached_bytes > _CACHE_BYTES:
+            _, gone = self._cache.popitem(last=False)
+            self._cached_bytes -= len(gone.body)
+
+    def _index(self) -> Iterator[tuple[str, Record]]:
+        end = 0
+        try:
+            with self.path.open("rb") as file:
+                records = ArchiveIterator(file)
+                for record in records:
+                    found = self._entry(record)
+                    offset = records.get_record_offset()
+                    end = offset + records.get_record_length()
+                    if found is not None:
+                        address, kind, status = found
+                        yield address, Record(offset, kind, status)
+                size = file.seek(0, 2)
+        except ArchiveLoadFailed as error:
+            raise UsageError(f"{self.path} is no WARC file: {' '.join(str(error).split())[:200]}") from error
+        except (OSError, EOFError) as error:
+            raise EnvironmentFault(f"{self.path} cannot be read: {error}") from error
+        if end != size:
+            raise UsageError(f"{self.path} is cut off: the record at byte {end:,} of {size:,} has no end")
+
+    def _entry(self, record: ArcWarcRecord) -> tuple[str, str, int] | None:
+        if record.rec_type != "response" or record.http_headers is None:
+            return None
+        address = record.rec_headers.get_header("WARC-Target-URI") or ""
+        address = address.strip("<>")
+        body = record.raw_stream.read()
+        expected = record.http_headers.get_header("Content-Length")
+        status = record.http_headers.get_statuscode()
+        if not status.isdigit() or "://" not in address:
+            return None
+        if expected and expected.isdigit() and len(body) < record.payload_length:
+            raise UsageError(f"{self.path} is cut off in the answer of {address}")
+        content_type = record.http_headers.get_header("Content-Type") or ""
+        return address, kind_of(address, content_type, body[:_HEAD_BYTES]), int(status)
+
+
+def kind_of(address: str, content_type: str, head: bytes) -> str:
+    """page, robots, sitemap (feeds too) or asset, by address, label and first bytes; HTML is always a page."""
+    path = "/" + address.partition("://")[2].partition("#")[0].partition("?")[0].partition("/")[2].lower()
+    if path == "/robots.txt":
+        return "robots"
+    if _FEED.search(head[:800]) or ("sitemap" in path and path.endswith((".xml", ".gz", ".txt"))):
+        return "sitemap"
+    labelled = _ASSET.match(content_type.lower()) or path.endswith((".js", ".css", ".zip", ".pdf"))
+    return "asset" if labelled and not _HTML.search(head) else "page"
