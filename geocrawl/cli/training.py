@@ -1,4 +1,4 @@
-"""`geocrawl train topic` and `train links`: how the shipped models were made, for anyone to repeat."""
+"""`geocrawl train topic`, `links` and `vectors`: how the shipped models were made, for anyone to repeat."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from geocrawl.cli import options as opt
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Train the models of the gws strategy.")
+    group = typer.Typer(no_args_is_help=True, help="Train the models of the strategies.")
     group.command("topic")(topic)
     group.command("links")(links)
+    group.command("vectors")(vectors)
     app.add_typer(group, name="train")
 
 
@@ -48,6 +49,24 @@ def links(
     from geocrawl.build import train_links
 
     _report(train_links(urls, out), json=json)
+
+
+def vectors(
+    pages: Annotated[Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn the text vectors (TF-IDF over all words) that best-first and other strategies compare pages with.
+
+    Example: geocrawl train vectors pages.jsonl.gz --exclude worlds/portal --out vectors.json
+    """
+    from geocrawl.build import train_vectors
+
+    _report(train_vectors(pages, out, exclude or []), json=json)
 
 
 def _report(summary: dict[str, object], *, json: bool) -> None:

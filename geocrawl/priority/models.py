@@ -11,9 +11,11 @@ from typing import Any
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.links import LinkModel
 from geocrawl.priority.topic import TopicModel
+from geocrawl.priority.vectors import TextModel
 
 VERSION = 1
 _TOPIC, _LINKS = "geocrawl-topic-model", "geocrawl-link-model"
+_VECTORS = "geocrawl-text-model"
 
 
 def shipped_models() -> Path:
@@ -56,6 +58,38 @@ def write_links(model: LinkModel, path: Path) -> None:
     """Write the model. Raises EnvironmentFault when `path` cannot be written."""
     words = {"keywords": model.keywords, "abbreviations": model.abbreviations}
     _write(path, {"format": _LINKS, "version": VERSION, **words, "made": model.made})
+
+
+def read_vectors(path: Path) -> TextModel:
+    """The text model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    data = _read(path, _VECTORS)
+    try:
+        idf = _weights(data["idf"])
+        topics = {str(language): _weights(vector) for language, vector in data["topics"].items()}
+        if not topics:
+            raise ValueError("a text model needs a topic")
+        threshold, typical = float(data["threshold"]), float(data["typical"])
+        return TextModel(idf, topics, threshold=threshold, typical=typical, made=dict(data["made"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _malformed(path, error) from error
+
+
+def write_vectors(model: TextModel, path: Path) -> None:
+    """Write the model. Raises EnvironmentFault when `path` cannot be written."""
+    thresholds = {"threshold": model.threshold, "typical": model.typical}
+    topics = {
+        language: {term: round(weight, 4) for term, weight in vector.items()}
+        for language, vector in model.topics.items()
+    }
+    data = {"format": _VECTORS, "version": VERSION, **thresholds, "made": model.made, "topics": topics}
+    _write(path, {**data, "idf": model.idf})
+
+
+def _weights(value: Mapping[str, object]) -> dict[str, float]:
+    weights = {str(term): float(str(weight)) for term, weight in value.items()}
+    if not weights or not all(0.0 < weight < float("inf") for weight in weights.values()):
+        raise ValueError("a vector needs terms, each with a weight above 0")
+    return weights
 
 
 def _read(path: Path, format_: str) -> dict[str, Any]:

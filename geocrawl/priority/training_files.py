@@ -53,7 +53,7 @@ def train_topic_file(
     learnt from. `text_of` takes title and text out of a page. `on`: the date to record.
     Raises UsageError for a file that is none of that (with the line), EnvironmentFault for one that cannot be read.
     """
-    read = list(_read_pages(pages, text_of))
+    read = list(read_pages(pages, text_of))
     standing = contained([page.text for page in read], exclude, text_of)
     kept = [page for i, page in enumerate(read) if i not in standing]
     model = train_topic(kept)
@@ -61,8 +61,8 @@ def train_topic_file(
         "how": "TF-IDF of initial keywords over pages labelled ogc (geocrawl train topic)",
         "date": on.isoformat(),
         "geocrawl": __version__,
-        "files": [_fingerprint(pages)],
-        "exclude": [_fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
+        "files": [fingerprint(pages)],
+        "exclude": [fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
         "options": {
             "n": TOPIC_KEYWORDS,
             "title_weight": TITLE_WEIGHT,
@@ -70,7 +70,7 @@ def train_topic_file(
             "contained": CONTAINED,
         },
         "initial_keywords": {language: len(words) for language, words in initial_keywords().items()},
-        "pages": {"read": len(read), "excluded": len(standing), "learnt_from": _by_label(kept)},
+        "pages": {"read": len(read), "excluded": len(standing), "learnt_from": by_label(kept)},
         "held_out_levels_0_1_2": separation(kept),
         "excluded_pages": sorted(read[i].url for i in standing),
     }
@@ -83,13 +83,13 @@ def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]
 
     Returns the record. Raises UsageError for a file that is none of that, EnvironmentFault for one that cannot be read.
     """
-    rows = list(_read_links(urls))
+    rows = list(read_labelled_links(urls))
     model = train_links(rows)
     made: dict[str, object] = {
         "how": "most frequent words of WMS links, one link a site (geocrawl train links)",
         "date": on.isoformat(),
         "geocrawl": __version__,
-        "files": [_fingerprint(urls)],
+        "files": [fingerprint(urls)],
         "options": {"k": LINK_KEYWORDS, "ordinary_share": ORDINARY_SHARE},
         "links": dict(Counter(row.label for row in rows).most_common()),
         **model.made,
@@ -130,15 +130,17 @@ def _fold(page: LabelledPage) -> int:
     return hashlib.sha256((url.site if url else page.url).encode()).digest()[0] % HELD_OUT_FOLDS
 
 
-def _by_label(pages: Sequence[LabelledPage]) -> dict[str, int]:
+def by_label(pages: Sequence[LabelledPage]) -> dict[str, int]:
+    """ "label language" → pages, for the record of a model."""
     return dict(sorted(Counter(f"{page.label} {page.language}" for page in pages).items()))
 
 
 # --------------------------------------------------------------------------- files
 
 
-def _read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
-    for number, line in enumerate(io.StringIO(_read_text(path)), 1):
+def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
+    """The pages of JSON lines (.gz or plain). Raises UsageError, naming the line, and EnvironmentFault."""
+    for number, line in enumerate(io.StringIO(read_text(path)), 1):
         if not line.strip():
             continue
         try:
@@ -152,8 +154,9 @@ def _read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
             ) from error
 
 
-def _read_links(path: Path) -> Iterator[LabelledLink]:
-    table = csv.DictReader(io.StringIO(_read_text(path), newline=""))
+def read_labelled_links(path: Path) -> Iterator[LabelledLink]:
+    """The rows of a CSV of url, label and, if there are, anchor and note. Raises UsageError and EnvironmentFault."""
+    table = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = {"url", "label"} - set(table.fieldnames or ())
     if missing:
         raise UsageError(
@@ -166,7 +169,7 @@ def _read_links(path: Path) -> Iterator[LabelledLink]:
         raise UsageError(f"{path}, line {table.line_num}: {error}") from error
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The file's text, unpacked when its name ends in .gz."""
     try:
         data = path.read_bytes()
@@ -177,7 +180,7 @@ def _read_text(path: Path) -> str:
         raise EnvironmentFault(f"{path} cannot be read: {error}") from error
 
 
-def _fingerprint(path: Path, name: str = "") -> dict[str, object]:
+def fingerprint(path: Path, name: str = "") -> dict[str, object]:
     """Name, size and sha256 of a file that was learnt from."""
     try:
         with path.open("rb") as file:

@@ -61,8 +61,8 @@ def stop_words() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def all_stop_words() -> frozenset[str]:
-    """The stop words of every language that has a list: those of `stop_words` and German ones."""
-    return stop_words() | _stop_words("de")
+    """Those of `stop_words`, German ones, and the names of languages, which stand on every page of many sites."""
+    return stop_words() | _stop_words("de", "languages")
 
 
 def _stop_words(*languages: str) -> frozenset[str]:
