@@ -61,7 +61,7 @@ def is_literal(host: str) -> bool:
 def is_public(address: str) -> bool:
     """Whether an address may be connected: public unicast, and so are the IPv4 addresses embedded in it.
 
-    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), ISATAP (RFC 5214).
+    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), 6to4 (RFC 3056; refused), Teredo (RFC 4380), ISATAP (RFC 5214).
     Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
     """
     try:
@@ -72,6 +72,8 @@ def is_public(address: str) -> bool:
         return _is_public_unicast(parsed)
     if parsed.ipv4_mapped is not None:
         return _is_public_unicast(parsed.ipv4_mapped)
+    if parsed.sixtofour is not None:  # given up by RFC 7526, and versions of Python differ on whether it is global
+        return False
     if parsed in _NAT64:
         return _is_public_unicast(_last_32_bits(parsed))
     return _is_public_unicast(parsed) and all(map(_is_public_unicast, _embedded(parsed)))
@@ -84,8 +86,6 @@ def _is_public_unicast(address: Address) -> bool:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
-    if address.sixtofour is not None:
-        yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
     if int(address) >> 32 & 0xFFFF_FFFF in (_ISATAP, 0x0200_0000 | _ISATAP):
