@@ -61,7 +61,8 @@ def is_literal(host: str) -> bool:
 def is_public(address: str) -> bool:
     """Whether an address may be connected: public unicast, and so are the IPv4 addresses embedded in it.
 
-    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), 6to4 (RFC 3056; refused), Teredo (RFC 4380), ISATAP (RFC 5214).
+    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), Teredo (RFC 4380), ISATAP (RFC 5214); 6to4 (RFC 3056) is
+    never public.
     Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
     """
     try:

@@ -38,8 +38,8 @@ def _tags(names: str) -> re.Pattern[str]:
 
 
 _BLOCK_TAGS = re.compile(rf"(?:{_tags(' '.join(sorted(BLOCKS - set(_KEPT.split())))).pattern}\s*){{1,500}}", re.I)
-"""A run of them, which parts no more than one does. Bounded, for an endless run would fill the matcher's memory, and not
-possessive, for Python before 3.11.4 gets those wrong."""
+"""A run of them, which parts no more than one does. Bounded, for an endless run would fill the matcher's memory, and
+not possessive, for Python before 3.11.4 gets those wrong."""
 _CELL_TAG = _tags(" ".join(sorted(CELLS - set(_KEPT.split()))))
 _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>", re.I)
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
