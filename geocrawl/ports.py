@@ -155,8 +155,9 @@ class Strategy(Protocol):
     def learn(self, lesson: Lesson) -> None:
         """What a settled visit brought. Deterministic: the same lessons in the same order give the same strategy."""
 
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every lesson."""
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every lesson.
+        A rank of None drops the link."""
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """The parts of a link's rank, for `geocrawl why`."""
