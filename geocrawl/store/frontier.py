@@ -90,6 +90,7 @@ class SqlFrontier:
         self._idle = False
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
+        self._free_from_the_dead()
 
     def _forget(self) -> None:
         for part in (self._hosts, self._links, self._tally):
@@ -191,8 +192,7 @@ class SqlFrontier:
                 continue
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
             until = now + self._lease_s
-            turn = self._connection.execute(sql.NEXT_TURN).fetchone()[0]
-            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner, turn))
+            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
             return Lease(self._entry(head), state, token + 1, until)
 
     def _leave_out(self, head: _Head, pages: int) -> bool:
@@ -303,6 +303,13 @@ class SqlFrontier:
             self._queue.heed_depth(max_depth)
             self._settlement.flush()
             self._database.write_meta("max_depth", str(max_depth))
+
+    def _free_from_the_dead(self) -> None:
+        """Leases of this machine's killed processes end at once: what they held is where the order left off."""
+        if self._hosts.held_by_the_dead(self._owner):
+            with self._database.transaction:
+                for host_id in self._hosts.held_by_the_dead(self._owner):
+                    self._connection.execute(sql.EXPIRE, (host_id,))
 
     # ----------------------------------------------------------------------- figures
 

@@ -6,6 +6,7 @@ hosts that rest longer than `PARK_S` are taken out of its way and brought back w
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
 
@@ -79,13 +80,17 @@ class Hosts:
 
     # ----------------------------------------------------------------------- leases
 
-    def free(self, host_id: int, state: HostState, now: float, left: int) -> None:
+    def next_turn(self) -> int:
+        """The number of a settlement: hosts of equal rank are served in the order of their last one."""
+        return int(self._connection.execute(sql.NEXT_TURN).fetchone()[0])
+
+    def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
         """End a lease: politeness written down, `left` URLs gone from the queue, its head found anew."""
         new = self._arrivals.pop(host_id, None) or _Arrivals()
         head = self._head_rank(host_id)
         self._connection.execute(
             sql.FREE_AND_REFRESH,
-            (host_id, *head, new.waiting - left, new.pages, *_politeness(state, now)),
+            (host_id, *head, new.waiting - left, new.pages, *_politeness(state, now), turn),
         )
 
     def give_back(self, lease: Lease, state: HostState | None, now: float) -> None:
@@ -93,6 +98,12 @@ class Hosts:
         row = self._connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
         if row.rowcount and state is not None:
             self._connection.execute(sql.WRITE_POLITENESS, (state.name, *_politeness(state, now)))
+
+    def held_by_the_dead(self, owner: str) -> list[int]:
+        """Hosts held by processes of `owner`'s machine that are no more."""
+        machine = owner.rpartition(":")[0]
+        held = self._connection.execute(sql.HELD).fetchall()
+        return [host_id for host_id, holder in held if _is_dead(holder or "", machine)]
 
     def _row(self, name: str) -> list[int]:
         row = self._known.get(name)
@@ -113,6 +124,20 @@ class Hosts:
     def _head_rank(self, host_id: int) -> tuple[int, float]:
         row: tuple[int, float] | None = self._connection.execute(sql.HEAD_RANK, (host_id,)).fetchone()
         return row or (0, 0.0)
+
+
+def _is_dead(holder: str, machine: str) -> bool:
+    """Whether `holder`, machine:process, ran on this machine and runs no more."""
+    name, _, process = holder.rpartition(":")
+    if name != machine or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # another user's process is a living one
+        return False
+    return False
 
 
 def _politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, bool]:

@@ -59,6 +59,7 @@ class Settlement:
         current = self._held(lease)
         if current is None:
             return Settled(ignored=True)
+        turn = self.hosts.next_turn()
         self.links.added = 0
         source = Source(
             lease.entry.id,
@@ -75,7 +76,7 @@ class Settlement:
         if lease.entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
         lesson = self.lessons.write(visit, current.depth, current.found_on, arrived) if self.lessons else None
-        self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING))
+        self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)
 

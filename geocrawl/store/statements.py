@@ -6,7 +6,7 @@ from __future__ import annotations
 
 # Add to a running total.
 COUNT = "INSERT INTO counter VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
-# Number the next lease.
+# Number the next settlement.
 NEXT_TURN = "INSERT INTO counter VALUES ('turn', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
 
 # --------------------------------------------------------------------------- hosts
@@ -30,10 +30,12 @@ HEAD_RANK = (
 )
 # The queue's length and head were found anew: ?2, ?3 its rank, ?4 more in it, ?5 pages seen for the first time.
 REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5 WHERE id = ?1"
-# The same at the end of a lease, with what politeness learnt of the host.
+# The same at the end of a lease, with what politeness learnt of the host and its next turn. (A turn is over when it is
+# settled: one that was given back, or lost with its process, leaves the host where it stood among its equals.)
 FREE_AND_REFRESH = """
 UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
-  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, parked = ?10, lease_until = 0, lease_url = NULL
+  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, parked = ?10, turn = ?11, lease_until = 0,
+  lease_url = NULL
 WHERE id = ?1"""
 # The end of a lease that was given back.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
@@ -48,8 +50,7 @@ WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
 # Hold a host for one of its URLs.
 LEASE = (
-    "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4, turn = ?5 "
-    "WHERE id = ?1"
+    "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4 WHERE id = ?1"
 )
 # What has become due: hosts whose rest is over, leases that ran out, failed URLs to be tried again.
 DUE = """
@@ -59,6 +60,8 @@ UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = '
 UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'probe' AND retry_at <= ?1"""
 # A host's rest is over.
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
+# Hosts that are held, with their holders.
+HELD = "SELECT id, lease_owner FROM host WHERE lease_until > 0"
 # A lease ran out; its holder's settlement still counts until somebody else takes the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # When the next host with work of tier ?1 or higher is free and rested: at rest, parked, or held by somebody.

@@ -23,7 +23,7 @@ class Meta(SQLModel, table=True):
 
 class Counter(SQLModel, table=True):
     """Running totals, so that nobody counts millions of rows: `page:visited`, `page:waiting:8` (tier 8),
-    `probe:failed` …; `turn` numbers the leases."""
+    `probe:failed` …; `turn` numbers the settlements."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     name: str = Field(primary_key=True)
@@ -69,7 +69,7 @@ class Host(SQLModel, table=True):
     best_score: float = 0.0
     """Rank of the head of its queue."""
     turn: int = 0
-    """Number of its last lease: of equals, the one that has waited longest is next."""
+    """Number of its last settlement: of equals, the one that has waited longest is next."""
     pages: int = 0
     """Different pages seen of it, for the cap `max_pages_per_host`."""
     lease_until: float = 0.0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from geocrawl.model import Purpose, Rank, State
 from geocrawl.settings import Settings
+from geocrawl.store.frontier import SqlFrontier
 from tests.store.world import World, candidate, link, url, verdict
 
 
@@ -254,3 +257,23 @@ def test_a_page_that_was_counted_as_too_deep_is_probed_all_the_same(tmp_path: Pa
     world.settle(lease, verdict=verdict("html"))
     assert world.row("m.example/wms")[0] == "too-deep"
     assert world.frontier.lease() is None
+
+
+def test_what_a_killed_process_of_this_machine_held_is_free_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db")
+    world.seed("a.example/", "b.example/", "c.example/")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    owners = [f"here:{ended.pid}", f"here:{os.getpid()}", f"elsewhere:{ended.pid}"]
+    for owner in owners:
+        world.lease()
+        world.database.connection.execute("UPDATE host SET lease_owner = ? WHERE lease_owner = 'test:1'", (owner,))
+    SqlFrontier(world.database, world.settings, world.clock, catalog=world.catalog, owner="here:1")
+    assert world.visit() == "http://a.example/"
+    assert world.frontier.lease() is None
+
+
+def test_a_turn_that_was_not_settled_leaves_a_host_where_it_stood(world: World) -> None:
+    world.seed("a.example/1", "b.example/1", "a.example/2", "b.example/2")
+    world.frontier.release(world.lease())
+    assert [world.visit() for _ in range(4)] == [f"http://{host}.example/{n}" for n in (1, 2) for host in "ab"]

@@ -83,10 +83,12 @@ class Model:
         if not best:
             return None
         address = min(best)[1]
-        self.turn += 1
-        self.hosts[address[7]].turn = self.turn
         self.hosts[address[7]].lease = address
         return address
+
+    def take_turn(self, address: str) -> None:
+        self.turn += 1
+        self.hosts[address[7]].turn = self.turn
 
     def free(self, address: str, next_at: float) -> None:
         host = self.hosts[address[7]]
@@ -136,6 +138,7 @@ class FrontierMachine(RuleBasedStateMachine):
         next_at = self.world.clock.now() + rest
         self.world.settle(lease, *[link(a, *rank) for a, rank in found], next_at=next_at)
         page = self.model.pages[source]
+        self.model.take_turn(source)
         page.state = "visited"
         page.links = [(address, False) for address, _ in found]
         for address, rank in found:
@@ -148,6 +151,7 @@ class FrontierMachine(RuleBasedStateMachine):
         lease = self.leases.pop()
         source = lease.entry.url.address
         page = self.model.pages[source]
+        self.model.take_turn(source)
         self.world.settle(lease, link(address, *lease.entry.rank, same_depth=True))
         page.state = "visited"
         page.links = [(address, True)]
@@ -160,6 +164,7 @@ class FrontierMachine(RuleBasedStateMachine):
         lease = self.leases.pop(0)
         self.world.settle(lease, state=State.FAILED, reason="dns", retry_after_s=wait)
         page = self.model.pages[lease.entry.url.address]
+        self.model.take_turn(lease.entry.url.address)
         page.attempts += 1
         page.state = "failed"
         page.retry_at = self.world.clock.now() + wait if wait and page.attempts < 2 else None

@@ -1,0 +1,160 @@
+"""A crawl of the demo web that kills itself: `python -m tests.killed_crawl DB PROXY STRATEGY MOMENT COUNT [SEED…]`.
+
+MOMENT is where in a visit the COUNT-th time of it is the last: `leased` (an entry is held), `learning` (settled, its
+lesson not yet learnt), `revising` (the queue half ranked anew), `settled` (over and done with).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from geocrawl import build
+from geocrawl.model import Document, Entry, FrontierStats, Judgement, Lease, Lesson, Rank, Relevance, Settled, Visit
+from geocrawl.ports import Strategy, Waiting
+from geocrawl.settings import Settings
+from geocrawl.store import frontier
+from geocrawl.urls import read_url
+
+PAGES = 60
+DUMP_EVERY = 15
+LEARNER = "learner"
+_RANKS_A_TRANSACTION = 10
+_REVISE_EVERY = 7
+
+
+def settings_for(proxy: str, strategy: str) -> Settings:
+    return Settings(
+        proxy=proxy,
+        strategy=strategy,
+        delay_s=0.0,
+        workers=1,
+        max_pages=PAGES,
+        dump_every=DUMP_EVERY,
+        patience_s=0.2,
+        quiet=True,
+    )
+
+
+def run(
+    path: Path,
+    proxy: str,
+    strategy: str,
+    seeds: Sequence[str],
+    die: Callable[[str], None] = lambda moment: None,
+) -> None:
+    """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
+    make, per_batch = build.make_strategy, frontier._BATCH
+    if strategy == LEARNER:
+        build.make_strategy = lambda settings, name: Learner(die)
+        frontier._BATCH = _RANKS_A_TRANSACTION
+    try:
+        given = [url for url in map(read_url, seeds) if url is not None]
+        build.crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
+    finally:
+        build.make_strategy, frontier._BATCH = make, per_batch
+
+
+def order_of_visits(path: Path) -> list[str]:
+    """Pages and probes that were settled, in that order."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute("SELECT purpose, address FROM url WHERE settled_at IS NOT NULL ORDER BY settled_at, id")
+    order = [f"{purpose} {address}" for purpose, address in rows]
+    connection.close()
+    return order
+
+
+class Watcher:
+    """Passes moments on."""
+
+    def __init__(self, die: Callable[[str], None]) -> None:
+        self._die = die
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        pass
+
+    def leased(self, lease: Lease) -> None:
+        self._die("leased")
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        self._die("settled")
+
+
+class Learner:
+    """Its order hangs on every word of every lesson so far: whatever is lost or doubled changes it."""
+
+    name = LEARNER
+    stride = 1
+    by_depth = False
+    learns = True
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, die: Callable[[str], None]) -> None:
+        self._die = die
+        self._digest = ""
+        self._count = 0
+        self._waiting: dict[int, None] = {}
+
+    def seed_rank(self) -> Rank:
+        return Rank(1)
+
+    def judge(self, document: Document) -> Judgement:
+        ranks = tuple(self._rank(link.url.identity) for link in document.links)
+        return Judgement(Relevance.NONE, 0.0, ranks, memo=document.title.encode())
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        return self._rank(waiting.url.identity)
+
+    def learn(self, lesson: Lesson) -> None:
+        self._die("learning")
+        self._digest = blake2b(f"{self._digest} {lesson}".encode()).hexdigest()
+        self._count += 1
+        self._waiting.update(dict.fromkeys(number for _, number in lesson.links))
+        self._waiting.pop(lesson.entry_id, None)
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        return self._ranks() if self._count % _REVISE_EVERY == 0 else None
+
+    def _ranks(self) -> Iterator[Sequence[tuple[int, Rank]]]:
+        numbers = list(self._waiting)
+        for start in range(0, len(numbers), _RANKS_A_TRANSACTION):
+            yield [(number, self._rank(str(number))) for number in numbers[start : start + _RANKS_A_TRANSACTION]]
+            if start:
+                self._die("revising")
+
+    def _rank(self, text: str) -> Rank:
+        return Rank(0, int.from_bytes(blake2b(f"{self._digest} {text}".encode(), digest_size=4).digest()) / 2**32)
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        return {}
+
+    def dump(self) -> bytes:
+        return json.dumps([self._digest, self._count, list(self._waiting)]).encode()
+
+    def load(self, state: bytes) -> None:
+        self._digest, self._count, waiting = json.loads(state)
+        self._waiting = dict.fromkeys(waiting)
+
+
+def _main(path: str, proxy: str, strategy: str, moment: str, count: str, *seeds: str) -> None:
+    times = {moment: 0}
+
+    def die(reached: str) -> None:
+        if reached in times:
+            times[reached] += 1
+            if times[reached] == int(count):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    run(Path(path), proxy, strategy, seeds, die)
+
+
+_CHECKED: Callable[[Callable[[str], None]], Strategy] = Learner
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
