@@ -1,0 +1,20 @@
+"""Lessons for the tests of strategies that learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geocrawl.model import Lesson, Purpose, State
+
+
+def lesson(
+    entry_id: int,
+    links: Sequence[tuple[str, int]] = (),
+    memo: bytes = b"",
+    *,
+    reason: str = "ok",
+    state: State = State.VISITED,
+    number: int = 0,
+) -> Lesson:
+    """Of a page that was read."""
+    return Lesson(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), memo)
