@@ -147,6 +147,7 @@ class _Session:
             catalog=self.catalog,
             by_depth=self.strategy.by_depth,
             learns=learning and self.strategy.learns,
+            stride=self.strategy.stride,
             owner=_owner(),
         )
         self._undumped = 0

@@ -29,6 +29,7 @@ from geocrawl.model import (
 from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
 from geocrawl.store import statements as sql
+from geocrawl.store.batch import Batches
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
@@ -60,10 +61,12 @@ class SqlFrontier:
         catalog: SqlCatalog,
         by_depth: bool = False,
         learns: bool = False,
+        stride: int = 1,
         owner: str = "",
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement leaves a lesson.
-        `owner`: machine:process, named on leases."""
+        `stride`: pages taken together (best-N-first). `owner`: machine:process, named on leases.
+        """
         self._database = database
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
@@ -76,6 +79,7 @@ class SqlFrontier:
         self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
         self._lessons = Lessons(database)
         self._queue = Queue(self._connection, self._hosts, self._tally)
+        self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
         self._settlement = Settlement(
             self._connection,
             self._hosts,
@@ -158,6 +162,8 @@ class SqlFrontier:
             return None
         with self._database.transaction:
             self._wake(now)
+            if self._batches and pages:
+                self._batches.refill()
             lease = self._take(now, least)
             self._settlement.flush()
         self._idle = lease is None

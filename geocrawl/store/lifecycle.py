@@ -19,6 +19,9 @@ from geocrawl.model import Purpose, State, Visit
 PROBE_TIER = 1000
 """Above every strategy's tiers: probes run right after the visit that found them."""
 
+BATCH_TIER = 500
+"""Above every strategy's own tiers: the batch that best-N-first has taken (`batch.py`)."""
+
 CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""
 

@@ -160,6 +160,27 @@ ACROSS_DEPTH = """
 SELECT id, depth FROM url WHERE purpose = 'page'
 AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
 
+# --------------------------------------------------------------------------- batches
+
+# Whether a page of the batch, tier ?1, waits on a host that does not rest, or is held.
+BATCH_GOES_ON = """
+SELECT 1 FROM host h WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
+  AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier = ?1)
+UNION ALL SELECT 1 FROM host h WHERE lease_until > 0
+  AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier = ?1) LIMIT 1"""
+# Hosts that do not rest and whose best rank is of tier ?1 or higher.
+COUNT_HEADS = "SELECT count(*) FROM host WHERE waiting > 0 AND parked = 0 AND best_tier >= ?1"
+# Hosts that do not rest, the best first, with the URL that is under way.
+BEST_HOSTS = """
+SELECT id, CASE WHEN lease_until > 0 THEN lease_url END FROM host WHERE waiting > 0 AND parked = 0
+ORDER BY best_tier DESC, best_score DESC, id LIMIT ?1"""
+# The best ?2 pages of a host, and one more: one of them may be under way.
+BEST_PAGES = """
+SELECT id, tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' AND purpose = 'page'
+ORDER BY tier DESC, score DESC, id LIMIT ?2 + 1"""
+# A page joins the batch and keeps its score.
+RAISE_TIER = "UPDATE url SET tier = ?2 WHERE id = ?1"
+
 # --------------------------------------------------------------------------- lessons
 
 # What a visit teaches.

@@ -74,7 +74,13 @@ class World:
     """A frontier and a catalogue on a database of their own."""
 
     def __init__(
-        self, path: Path, settings: Settings | None = None, *, by_depth: bool = False, learns: bool = False
+        self,
+        path: Path,
+        settings: Settings | None = None,
+        *,
+        by_depth: bool = False,
+        learns: bool = False,
+        stride: int = 1,
     ) -> None:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0)
@@ -87,6 +93,7 @@ class World:
             catalog=self.catalog,
             by_depth=by_depth,
             learns=learns,
+            stride=stride,
             owner="test:1",
         )
 

@@ -1,0 +1,53 @@
+"""`geocrawl train bayes`: the link classifier, from labelled pages, labelled addresses or a crawl's own finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def bayes(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="FILE", help="Labelled pages: JSON lines of url, label, html."),
+    ] = None,
+    urls: Annotated[
+        Path | None, typer.Option("--urls", metavar="FILE", help="Labelled addresses: CSV of url, label, anchor, note.")
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option("--db", metavar="URL", help="A finished crawl, to learn from what it found.")
+    ] = None,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn which links lead to the topic: from anchors and the words around them (naive Bayes).
+
+    Labels come by themselves: links of PAGES into authoritative domains of the topic or of other topics, addresses by
+    their label, and in a crawl's database the links that led to a valid service within two hops. Sources add up.
+
+    Examples:
+
+        geocrawl train bayes --db crawl.db --out bayes.json
+
+        geocrawl train bayes --pages pages.jsonl.gz --urls urls.csv --exclude worlds/portal --out bayes.json
+    """
+    from geocrawl.build import train_bayes
+    from geocrawl.errors import UsageError
+
+    if not (pages or urls or db):
+        raise UsageError("nothing to learn from: name --pages, --urls or --db")
+    database = opt.database_path_from(opt.settings_from(db=db)) if db else None
+    summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [])
+    if json:
+        opt.echo_json(summary)
+        return
+    for key, value in summary.items():
+        typer.echo(f"{key}: {value}")

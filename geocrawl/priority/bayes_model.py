@@ -1,0 +1,159 @@
+"""The link model of `bayes`: its features, its counts, and its file.
+
+A feature is a word of the anchor, a word of the context, or the fact that one of them holds a term of the lexicon. The
+model counts *samples* that have a feature, not how often a word stands in them (Han et al. 2010).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.priority.keywords import Keywords
+from geocrawl.priority.terms import term_counts
+
+FORMAT, VERSION = "geocrawl-bayes-links", 1
+ANCHOR, CONTEXT = "anchor", "context"
+"""Where a word stands; a feature is one of these, a space and the word."""
+TERM_IN_ANCHOR, TERM_IN_CONTEXT = "term in anchor", "term in context"
+REMEMBERED_TEXTS = 50_000
+"""Texts whose features are kept in memory: a site's navigation stands on each of its pages."""
+_PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class BayesModel:
+    """What was counted, and the record of how."""
+
+    positive: int
+    """Samples of the class +: links that lead to the topic."""
+    negative: int
+    features: Mapping[str, tuple[int, int]]
+    """Feature → samples of + and of − that have it."""
+    lexicon: tuple[str, ...]
+    """Domain terms, lower case."""
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+class FeatureReader:
+    """Texts to features. Remembers what it has read; the same text always has the same features."""
+
+    def __init__(self, lexicon: Iterable[str]) -> None:
+        terms = Keywords(frozenset(lexicon))
+        self.of_anchor = lru_cache(maxsize=REMEMBERED_TEXTS)(lambda text: _features(text, terms, ANCHOR))
+        """The features of an anchor, each once, in the text's order."""
+        self._of_context = lru_cache(maxsize=REMEMBERED_TEXTS)(lambda text: _features(text, terms, CONTEXT))
+
+    def of_link(self, anchor: str, context: Sequence[str] = ()) -> tuple[str, ...]:
+        """The features of a link with that anchor and those texts around it, each once."""
+        features = self.of_anchor(anchor)
+        for text in context:
+            features += self._of_context(text)
+        return tuple(dict.fromkeys(features)) if len(context) > 1 else features
+
+
+def _features(text: str, terms: Keywords, where: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    words = tuple(f"{where} {word}" for word in term_counts(text))
+    return (*words, TERM_IN_ANCHOR if where == ANCHOR else TERM_IN_CONTEXT) if terms.found_in(text) else words
+
+
+def weight(having: Sequence[float], samples: Sequence[float]) -> float:
+    """ln P(F|+) − ln P(F|−) of a feature that `having` = (+, −) of all `samples` = (+, −) have.
+
+    P(F|c) = (n_cF + 1) / (n_c + 2): Laplace smoothing over the two values of a feature, present or not (ours).
+    """
+    (plus, minus), (all_plus, all_minus) = having, samples
+    return math.log((plus + 1.0) / (all_plus + 2.0)) - math.log((minus + 1.0) / (all_minus + 2.0))
+
+
+def prior_weight(model: BayesModel) -> float:
+    """ln P(+) − ln P(−), P(c) = (n_c + 1) / (n + 2)."""
+    return math.log((model.positive + 1.0) / (model.negative + 1.0))
+
+
+def probability(weights: Iterable[float]) -> float:
+    """P(+ | features), 0…1, from the weights of the prior and of the features that are present."""
+    odds = math.fsum(weights)
+    if odds >= 0.0:
+        return 1.0 / (1.0 + math.exp(-odds))
+    return math.exp(max(odds, -700.0)) / (1.0 + math.exp(max(odds, -700.0)))
+
+
+# --------------------------------------------------------------------------- the file
+
+
+def read_bayes(path: Path) -> BayesModel:
+    """The model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    data = _read(path)
+    try:
+        samples, words = data["samples"], data["words"]
+        features = {f"{where} {word}": _pair(n) for where in (ANCHOR, CONTEXT) for word, n in words[where].items()}
+        features |= {where: _pair(data["terms"][where]) for where in (TERM_IN_ANCHOR, TERM_IN_CONTEXT)}
+        positive, negative = _pair([samples["positive"], samples["negative"]])
+        if any(plus > positive or minus > negative for plus, minus in features.values()):
+            raise ValueError("a feature that more samples have than there are")
+        lexicon = tuple(str(term) for term in data["lexicon"])
+        if not all(lexicon):
+            raise ValueError("an empty term in the lexicon")
+        return BayesModel(positive, negative, features, lexicon, dict(data["made"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"the model {path} is malformed ({type(error).__name__}: {error}); train it anew") from error
+
+
+def write_bayes(model: BayesModel, path: Path) -> None:
+    """Write the model, the words by how many samples have them. Raises EnvironmentFault when `path` cannot be."""
+    words: dict[str, dict[str, tuple[int, int]]] = {ANCHOR: {}, CONTEXT: {}}
+    terms: dict[str, tuple[int, int]] = {TERM_IN_ANCHOR: (0, 0), TERM_IN_CONTEXT: (0, 0)}
+    for feature, counts in sorted(model.features.items(), key=lambda item: (-sum(item[1]), item[0])):
+        where, _, word = feature.partition(" ")
+        if feature in terms:
+            terms[feature] = counts
+        else:
+            words[where][word] = counts
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "samples": {"positive": model.positive, "negative": model.negative},
+        "terms": terms,
+        "lexicon": model.lexicon,
+        "made": model.made,
+        "words": words,
+    }
+    text = _PAIR.sub(r"[\1, \2]", json.dumps(data, ensure_ascii=False, indent=1))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise EnvironmentFault(f"the model {path} cannot be written: {error.strerror or error}") from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise EnvironmentFault(f"the model {path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"the model {path} is not JSON ({error}); train it anew with geocrawl train bayes") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise UsageError(f"{path} is no {FORMAT} model; train one with geocrawl train bayes")
+    if data.get("version") != VERSION:
+        raise UsageError(
+            f"the model {path} has version {data.get('version')}, this geocrawl reads {VERSION}; train it anew"
+        )
+    return data
+
+
+def _pair(value: Sequence[object]) -> tuple[int, int]:
+    plus, minus = value
+    if not isinstance(plus, int) or not isinstance(minus, int) or plus < 0 or minus < 0:
+        raise ValueError(f"expected two counts, not {value!r}")
+    return plus, minus
