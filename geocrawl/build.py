@@ -27,6 +27,7 @@ from geocrawl.visit import PageVisitor
 if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.http import Transport
     from geocrawl.ports import Clock, Observer, Probe, RobotsStore, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
@@ -92,14 +93,32 @@ class Outcome:
         return out
 
 
-def crawl(settings: Settings, path: Path, seeds: Sequence[Url], *, again: bool = False, observer: Observer) -> Outcome:
-    """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a crawl takes from outside, when it is not the machine's clock and the real web."""
+
+    clock: Clock
+    transport: Transport
+    pages_counted: Callable[[], int]
+    """The number that `max_pages` is held against."""
+
+
+def crawl(
+    settings: Settings,
+    path: Path,
+    seeds: Sequence[Url],
+    *,
+    again: bool = False,
+    observer: Observer,
+    within: Surroundings | None = None,
+) -> Outcome:
+    """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal; `within` another web, if given.
 
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
-    clock = _clock()
+    clock = within.clock if within else _clock()
     with _open(path, clock) as database:
-        session = _Session(settings, database, clock)
+        session = _Session(settings, database, clock, within=within)
         notes = session.take_over()
         queued = session.add_seeds(seeds, again=again)
         if seeds and not queued:
@@ -126,7 +145,15 @@ def crawl(settings: Settings, path: Path, seeds: Sequence[Url], *, again: bool =
 class _Session:
     """The parts of one crawl on one database."""
 
-    def __init__(self, settings: Settings, database: Database, clock: Clock, *, learning: bool = True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock,
+        *,
+        learning: bool = True,
+        within: Surroundings | None = None,
+    ) -> None:
         """`learning`: false where no pages are visited, so that the strategy need not be what it was."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
@@ -136,6 +163,7 @@ class _Session:
         self._settings = settings
         self._database = database
         self._clock = clock
+        self._within = within
         self._robots = SqlRobots(database)
         self._former = database.meta("strategy")
         self.strategy: Strategy = make_strategy(settings, settings.strategy or self._former or "gws")
@@ -195,7 +223,8 @@ class _Session:
     async def run(self, observer: Observer, *, max_pages: int) -> Summary:
         """The loop itself, with signals settled."""
         s = self._settings
-        fetcher = _fetcher(s, self._robots, self._clock)
+        within = self._within
+        fetcher = _fetcher(s, self._robots, self._clock, within.transport if within else None)
         crawler = Crawler(
             frontier=self.frontier,
             strategy=self.strategy,
@@ -219,6 +248,7 @@ class _Session:
             max_time_s=s.max_time_s,
             patience_s=s.patience_s,
             settle_s=s.settle_s,
+            pages_counted=within.pages_counted if within else None,
             dump_every=s.dump_every,
             undumped=self._undumped,
         )
@@ -382,7 +412,9 @@ def _surveyor(settings: Settings, fetcher: PoliteFetcher, detector: Detector, cl
     )
 
 
-def _fetcher(settings: Settings, robots: RobotsStore, clock: Clock) -> PoliteFetcher:
+def _fetcher(
+    settings: Settings, robots: RobotsStore, clock: Clock, transport: Transport | None = None
+) -> PoliteFetcher:
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent
     from geocrawl.fetch.proxy import proxy_from_environment
