@@ -1,0 +1,184 @@
+"""`hits`: Best-First search with link structure (Liu, Li: Topic crawler algorithm with link structure, 2017).
+
+LinkScore(i) = A·sim(page) + B·sim(anchor i) + C·(α·authority(i) + β·hub(i)), A + B + C = 1, α > β. A page above the
+relevance threshold and its out-links join the HITS graph; every p downloads HITS is iterated to convergence and what
+waits is scored anew. Until then a link has the plain Best-First score, A·sim(page) + B·sim(anchor).
+
+The paper's three queues are the frontier's states (waiting, visited, failed); a seed weighs 1. Where it is silent (all
+ours): a link on several pages keeps its highest A·sim(page) + B·sim(anchor); authority and hub are scaled to 0…1, a
+link that is no node of the graph as yet has none; A = B = 0.35, α = 0.6. The paper follows no links of a page at or
+below the threshold and drops low scores; here such links wait in tier 0, behind all others, unless `hits.drop` says
+otherwise: a page that says nothing of the topic may still lead there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.figures import pack_figures, unpack_figures
+from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.options import Option, parse_options
+
+if TYPE_CHECKING:
+    from geocrawl.priority.graph import Floats, LinkGraph
+    from geocrawl.priority.linkorder import LinkOrder
+    from geocrawl.priority.vectors import TextModel
+
+NAME = "hits"
+FOLLOWED, LAST = 1, 0
+"""Tiers: links of pages above the threshold; all others."""
+
+OPTIONS: Mapping[str, Option] = {
+    "a": Option(0.35, "A, share of the page's similarity in LinkScore", 0.0, 1.0),
+    "b": Option(0.35, "B, share of the anchor's similarity; the rest, C = 1 − A − B, is that of the graph", 0.0, 1.0),
+    "alpha": Option(0.6, "α, share of the authority in the graph's part, above that of the hub, β = 1 − α", 0.5, 1.0),
+    "d": Option(50, "in-links of a page that join the graph", 1, 10**6),
+    "threshold": Option(-1.0, "a page at or below this similarity is irrelevant; −1: the model's own", -1.0, 1.0),
+    "least": Option(0.0, "a link that is scored anew at or below this is low", 0.0, 1.0),
+    "drop": Option(False, "drop low links and those of irrelevant pages, as the paper; else they are served last"),
+    **graph_options("p", change=0.02),
+}
+
+
+class HitsStrategy:
+    """The fusion of Best-First and HITS."""
+
+    def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
+        """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
+        from geocrawl.priority.graph import LinkGraph
+        from geocrawl.priority.linkorder import LinkOrder
+
+        values = parse_options(NAME, options, OPTIONS)
+        self._a, self._b, self._alpha = float(values["a"]), float(values["b"]), float(values["alpha"])
+        self._c = 1.0 - self._a - self._b
+        if self._c < 0.0:
+            raise UsageError(f"hits.a={self._a:g} and hits.b={self._b:g}: A + B + C = 1, so A + B is at most 1")
+        if self._alpha <= 0.5:
+            raise UsageError(f"hits.alpha={self._alpha:g}: the authority weighs more than the hub, α > 0.5")
+        self._model = model
+        self._threshold = float(values["threshold"])
+        if self._threshold < 0.0:
+            self._threshold = model.threshold
+        self._least, self._drop = float(values["least"]), bool(values["drop"])
+        self._order: LinkOrder = LinkOrder(
+            LinkGraph(max_edges=int(values["edges"]), max_in_links=int(values["d"])),
+            self._scores,
+            self._rank,
+            period=int(values["p"]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth="authority",
+            judged=lambda graph: graph.best_weights(),
+        )
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def seed_rank(self) -> Rank:
+        """A seed weighs 1."""
+        return Rank(FOLLOWED, 1.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """sim(page) as its score, HIGH above the threshold; links by the plain Best-First score."""
+        page = self._model.page_similarity(document)
+        anchors = [self._model.anchor_similarity(link.anchor) for link in document.links]
+        tier = self._tier(page)
+        ranks = tuple(Rank(tier, self._best_first(page, anchor)) if tier is not None else None for anchor in anchors)
+        memo = b""
+        if page > self._threshold:
+            identities = (link.url.identity for link in document.links)
+            memo = pack_figures(page, zip(identities, anchors, strict=True))
+        return Judgement(self._relevance(page), page, ranks, memo)
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """Of a link that another strategy put there: its page counts as similar as the threshold, by its relevance."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        page = self._threshold if waiting.page_relevance is Relevance.HIGH else 0.0
+        score = self._best_first(page, self._model.anchor_similarity(waiting.anchor))
+        if waiting.page_relevance is Relevance.HIGH:
+            return Rank(FOLLOWED, score)
+        return None if self._drop else Rank(LAST, score)
+
+    def learn(self, lesson: Lesson) -> None:
+        """A page above the threshold joins the graph with its links; every p downloads HITS is iterated."""
+        weights = None
+        if lesson.memo:
+            figures = unpack_figures(lesson.memo)
+            weights = [self._best_first(figures.page, figures.of(identity)) for identity, _ in lesson.links]
+        self._order.learn(lesson, weights)
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """After an iteration: the LinkScore of the waiting links whose score changed."""
+        return self._order.revise()
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link), weights."""
+        return {
+            "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
+            "page_followed": waiting.page_relevance is Relevance.HIGH,
+            "authority": self._order.figure_of(waiting.id, "authority"),
+            "hub": self._order.figure_of(waiting.id, "hub"),
+            "weights": {"A": self._a, "B": self._b, "C": self._c, "alpha": self._alpha},
+            "seed": waiting.depth == 0,
+        }
+
+    def dump(self) -> bytes:
+        """The graph with authorities and hubs."""
+        return self._order.dump()
+
+    def load(self, state: bytes) -> None:
+        """Take up a dump. Raises UsageError for one of another version."""
+        self._order.load(state)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """For status: nodes, edges, forgotten edges, bytes of the graph."""
+        return self._order.counts
+
+    def _best_first(self, page: float, anchor: float) -> float:
+        return self._a * page + self._b * anchor
+
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """LinkScore of every node; a = h = 1 at the start, warm later."""
+        from geocrawl.priority.linkrank import hits
+
+        authority, hub = hits(graph.matrix(), graph.figure("authority", 1.0), graph.figure("hub", 1.0))
+        graph.figures.update(authority=authority, hub=hub)
+        return graph.best_weights() + self._c * (self._alpha * authority + (1.0 - self._alpha) * hub)
+
+    def _rank(self, score: float) -> Rank | None:
+        if score > self._least:
+            return Rank(FOLLOWED, score)
+        return None if self._drop else Rank(LAST, score)
+
+    def _tier(self, page: float) -> int | None:
+        if page > self._threshold:
+            return FOLLOWED
+        return None if self._drop else LAST
+
+    def _relevance(self, page: float) -> Relevance:
+        if page > self._threshold:
+            return Relevance.HIGH
+        return Relevance.SOME if page > 0.0 else Relevance.NONE

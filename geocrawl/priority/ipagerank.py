@@ -1,0 +1,167 @@
+"""`ipagerank`: pages by the rank that flows to them along links on the topic (Li, Zhao, Yu: the "SkyReach" crawler).
+
+IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(url_{T,A}) / Σ over T's links i of RW(url_{T,i}), over the pages read
+so far and the links that wait. RW(url) = max over the words t of M(url) of sim(t, topic) when that is at least c, else
+0; M(url) is the anchor and the text beside it on every page that links to it, so RW(url) is the highest that any of
+these pages gives. Higher predictions come first; a link below the threshold is cut.
+
+Where the paper is silent (ours): sim is that of `thesaurus.py`; before the first iteration a link is worth what a page
+of rank 1 gives it; the text beside a link is the one before it, too, for `Link.context` does not part them; a redirect
+gives its rank to its target. A link that is cut waits in tier 0, behind all others, unless `ipagerank.drop` says
+otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters, are crossed. The default
+threshold, 1 − d, cuts what no link on the topic leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.model import Document, Judgement, Lesson, Link, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.figures import pack_figures, unpack_figures
+from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.options import Option, parse_options
+
+if TYPE_CHECKING:
+    from geocrawl.priority.graph import Floats, LinkGraph
+    from geocrawl.priority.pagefilter import PageFilter
+    from geocrawl.priority.thesaurus import TopicWords
+
+NAME = "ipagerank"
+FOLLOWED, LAST = 1, 0
+"""Tiers: links above the threshold; those that are cut."""
+OPTIONS: Mapping[str, Option] = {
+    "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
+    "c": Option(0.5, "c, words of a link less similar to the topic than this count nothing", 0.0, 1.0),
+    "threshold": Option(0.0, "a link predicted at or below this is cut; below 1 − d: at or below 1 − d", 0.0, 1e9),
+    "drop": Option(False, "drop links that are cut, as the paper; else they are served last"),
+    "filter": Option(False, "judge pages by the page filter, which the paper's comparison leaves off"),
+    "title": Option(3.0, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0),
+    **graph_options("q", change=0.05),
+}
+
+
+class IPageRankStrategy:
+    """The improved PageRank of SkyReach."""
+
+    def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
+        """`options` as people set them (see `OPTIONS`). `page_filter` None: pages are not judged.
+        Raises UsageError for a bad option."""
+        from geocrawl.priority.graph import LinkGraph
+        from geocrawl.priority.linkorder import LinkOrder
+
+        values = parse_options(NAME, options, OPTIONS)
+        self._d, self._c = float(values["d"]), float(values["c"])
+        self._threshold, self._drop = max(float(values["threshold"]), 1.0 - self._d), bool(values["drop"])
+        self._words, self._filter = words, page_filter
+        self._order = LinkOrder(
+            LinkGraph(max_edges=int(values["edges"])),
+            self._scores,
+            self._rank,
+            period=int(values["q"]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth="ipr",
+        )
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset() if self._filter is None else frozenset({"headline"})
+
+    def seed_rank(self) -> Rank:
+        """Seeds come before all links."""
+        return Rank(FOLLOWED + 1, 1.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """Each link at what a page of rank 1 gives it by RW; the page's score is the page filter's, 0 without one."""
+        weights = [self._rw(link) for link in document.links]
+        best: dict[str, float] = {}
+        for link, weight in zip(document.links, weights, strict=True):
+            if link.url.identity != document.url.identity:
+                best[link.url.identity] = max(weight, best.get(link.url.identity, 0.0))
+        total = sum(best.values())
+        share = self._d / total if total else 0.0
+        ranks = tuple(self._rank(1.0 - self._d + share * weight) for weight in weights)
+        score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
+        return Judgement(relevance, score, ranks, pack_figures(score, best.items()))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """Of a link that another strategy put there: its IPR, or that of its page's only link on the topic."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        known = self._order.figure_of(waiting.id, "ipr")
+        return self._rank(known or 1.0 - self._d + self._d * self._rw_of(waiting.anchor))
+
+    def learn(self, lesson: Lesson) -> None:
+        """The page's links join the graph with their RW; every q pages IPageRank is iterated."""
+        weights = [1.0] * len(lesson.links)  # of a redirect
+        if lesson.memo:
+            figures = unpack_figures(lesson.memo)
+            weights = [figures.of(identity) for identity, _ in lesson.links]
+        self._order.learn(lesson, weights)
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """After an iteration: the IPR of the waiting links whose score changed."""
+        return self._order.revise()
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """word of the anchor nearest to the topic, rw of the anchor, ipr (None before an iteration met it), c, d."""
+        return {
+            "word": self._words.best_word(waiting.anchor),
+            "rw": round(self._rw_of(waiting.anchor), 4),
+            "ipr": self._order.figure_of(waiting.id, "ipr"),
+            "c": self._c,
+            "d": self._d,
+            "seed": waiting.depth == 0,
+        }
+
+    def dump(self) -> bytes:
+        """The graph with RW and IPR."""
+        return self._order.dump()
+
+    def load(self, state: bytes) -> None:
+        """Take up a dump. Raises UsageError for one of another version."""
+        self._order.load(state)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """For status: nodes, edges, forgotten edges, bytes of the graph."""
+        return self._order.counts
+
+    def _rw(self, link: Link) -> float:
+        """RW by this page's part of M(url)."""
+        return self._rw_of(f"{link.anchor} {link.context}" if link.context else link.anchor)
+
+    def _rw_of(self, text: str) -> float:
+        similarity = self._words.of_text(text)
+        return similarity if similarity >= self._c else 0.0
+
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """IPR of every node, from 1 at the start, warm later."""
+        from geocrawl.priority.linkrank import ipagerank
+
+        values = ipagerank(graph.matrix(), graph.best_weights(), graph.figure("ipr", 1.0), d=self._d)
+        graph.figures["ipr"] = values
+        return values
+
+    def _rank(self, score: float) -> Rank | None:
+        if score > self._threshold + 1e-9:
+            return Rank(FOLLOWED, score)
+        return None if self._drop else Rank(LAST, score)

@@ -1,0 +1,120 @@
+"""`pagerank`: pages by plain PageRank, the rival of IPageRank (Li, Zhao, Yu: the "SkyReach" focused crawler).
+
+PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), over the pages read so far and the links that wait. The paper does not
+say how often it is computed (ours: every q pages, and when the crawl has grown by a factor), nor what a link is worth
+before: as much as a page of rank 1 passes on to it (ours). C(T) counts the links of T that the frontier took, each
+once. A redirect is a page with one link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.options import Option, parse_options
+
+if TYPE_CHECKING:
+    from geocrawl.priority.graph import Floats, LinkGraph
+
+NAME = "pagerank"
+SEEDS, FOLLOWED = 1, 0
+OPTIONS: Mapping[str, Option] = {
+    "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
+    **graph_options("q", change=0.1),
+}
+
+
+class PageRankStrategy:
+    """Links by PageRank alone: no word of page or link counts."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
+        from geocrawl.priority.graph import LinkGraph
+        from geocrawl.priority.linkorder import LinkOrder
+
+        values = parse_options(NAME, options, OPTIONS)
+        self._d = float(values["d"])
+        self._order = LinkOrder(
+            LinkGraph(max_edges=int(values["edges"])),
+            self._scores,
+            self._rank,
+            period=int(values["q"]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth="pr",
+        )
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def seed_rank(self) -> Rank:
+        """Seeds come before all links."""
+        return Rank(SEEDS, 1.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """Each link at what a page of rank 1 gives it; no page is relevant."""
+        distinct = len({link.url.identity for link in document.links} - {document.url.identity})
+        rank = self._rank(1.0 - self._d + self._d / max(distinct, 1))
+        return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """Of a link that another strategy put there: its PageRank, or that of a page to which nothing links."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        return self._rank(self._order.figure_of(waiting.id, "pr") or 1.0 - self._d)
+
+    def learn(self, lesson: Lesson) -> None:
+        """The page's links join the graph; every q pages PageRank is iterated."""
+        self._order.learn(lesson, [1.0] * len(lesson.links))
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """After an iteration: the PageRank of the waiting links whose score changed."""
+        return self._order.revise()
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """pagerank (None before the first iteration that met the link), d."""
+        return {"pagerank": self._order.figure_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
+
+    def dump(self) -> bytes:
+        """The graph with its ranks."""
+        return self._order.dump()
+
+    def load(self, state: bytes) -> None:
+        """Take up a dump. Raises UsageError for one of another version."""
+        self._order.load(state)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """For status: nodes, edges, forgotten edges, bytes of the graph."""
+        return self._order.counts
+
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """PageRank of every node, from 1 at the start, warm later."""
+        from geocrawl.priority.linkrank import pagerank
+
+        values = pagerank(graph.matrix(), graph.figure("pr", 1.0), d=self._d)
+        graph.figures["pr"] = values
+        return values
+
+    def _rank(self, score: float) -> Rank:
+        return Rank(FOLLOWED, score)

@@ -1,0 +1,143 @@
+"""IPageRank as an order of visits: RW from the extended metadata, predictions, cuts, the page filter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from geocrawl.model import Link, Rank, Relevance
+from geocrawl.priority.ipagerank import IPageRankStrategy
+from geocrawl.priority.pagefilter import PageFilter
+from geocrawl.priority.thesaurus import TopicWords, shipped_thesaurus
+from geocrawl.priority.vectors import TextModel
+from tests.priority.documents import document, link, waiting
+from tests.priority.lessons import lesson
+
+WORDS = TopicWords(shipped_thesaurus(), ["wms", "map"])
+SAME, NEAR, FAR = (
+    link("http://a.example/1", "WMS"),
+    link("http://a.example/2", "wfs"),
+    link("http://a.example/3", "soup"),
+)
+"""RW 1, 0.8 and 0."""
+MODEL = TextModel(
+    {"wms": 2.0, "layer": 1.5, "soup": 1.0, "bread": 1.0},
+    {"en": {"wms": 1.0, "layer": 0.5}},
+    threshold=0.6,
+    typical=0.8,
+)
+
+
+def ipagerank(page_filter: PageFilter | None = None, **options: str) -> IPageRankStrategy:
+    return IPageRankStrategy(WORDS, page_filter, {f"ipagerank.{name}": value for name, value in options.items()})
+
+
+def ranked(strategy: IPageRankStrategy) -> dict[int, Rank | None]:
+    return {id_: rank for batch in strategy.revise() or () for id_, rank in batch}
+
+
+def read(strategy: IPageRankStrategy, id_: int, *links: tuple[int, Link]) -> dict[int, Rank | None]:
+    judgement = strategy.judge(document("", *(each for _, each in links)))
+    strategy.learn(lesson(id_, [(each.url.identity, target) for target, each in links], judgement.memo))
+    return ranked(strategy)
+
+
+def test_a_new_link_gets_its_share_by_rw_of_a_page_of_rank_one() -> None:
+    ranks = ipagerank().judge(document("", SAME, NEAR, FAR)).ranks
+    assert ranks == (
+        Rank(1, pytest.approx(0.15 + 0.85 * 1 / 1.8)),
+        Rank(1, pytest.approx(0.15 + 0.85 * 0.8 / 1.8)),
+        Rank(0, pytest.approx(0.15)),
+    )
+
+
+def test_words_less_similar_than_c_count_nothing() -> None:
+    ranks = ipagerank(c="0.9").judge(document("", SAME, NEAR)).ranks
+    assert ranks == (Rank(1, pytest.approx(1.0)), Rank(0, pytest.approx(0.15)))
+
+
+def test_the_text_beside_a_link_counts_like_its_anchor() -> None:
+    beside = replace_context(FAR, "a list of WMS")
+    assert ipagerank().judge(document("", beside)).ranks == (Rank(1, pytest.approx(1.0)),)
+
+
+def replace_context(link_: Link, context: str) -> Link:
+    return link_._replace(context=context)
+
+
+def test_links_that_are_cut_are_dropped_on_demand() -> None:
+    strategy = ipagerank(drop="true", threshold="0.55")
+    assert strategy.judge(document("", SAME, NEAR, FAR)).ranks[1:] == (None, None)
+    assert strategy.rank(waiting(anchor="soup")) is None
+
+
+def test_what_waits_gets_its_ipr_by_the_metadata_of_all_pages_that_link_to_it() -> None:
+    """1 → 11 (as FAR), 12 (RW 1); 2 → 11 (RW 0.8): RW(11) = 0.8 on both pages."""
+    strategy = ipagerank(q="2", growth="1")
+    other = Link(FAR.url, "wfs")
+    assert read(strategy, 1, (11, FAR), (12, SAME)) == {}
+    ranks = read(strategy, 2, (11, other))
+    eleven = 0.15 + 0.85 * (0.15 * 0.8 / 1.8 + 0.15)
+    assert ranks == {
+        11: Rank(1, pytest.approx(eleven, abs=1e-3)),
+        12: Rank(1, pytest.approx(0.15 + 0.85 * 0.15 / 1.8, abs=1e-3)),
+    }
+    assert strategy.explain(waiting(anchor="All WMS"))["word"] == "wms"
+
+
+def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
+    strategy = ipagerank(q="2", growth="1")
+    read(strategy, 1, (2, SAME))
+    strategy.learn(lesson(2, [("http://b.example/", 3)], reason="redirect"))
+    ranks = read(strategy, 9, (10, FAR))
+    two = 0.15 + 0.85 * 0.15
+    assert ranks == {3: Rank(1, pytest.approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, pytest.approx(0.15))}
+
+
+def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
+    whole, first, second = ipagerank(q="4"), ipagerank(q="4"), ipagerank(q="4")
+    for n in range(1, 25):
+        links = [(100 + n, SAME), (100 + 3 * n % 11, NEAR), (50, FAR)]
+        assert read(whole, n, *links) == read(first, n, *links)
+    second.load(first.dump())
+    for n in range(25, 60):
+        links = [(100 + n, SAME), (100 + 3 * n % 11, NEAR), (50, FAR)]
+        assert read(whole, n, *links) == read(second, n, *links)
+    assert whole.dump() == second.dump()
+
+
+FILTER = PageFilter(MODEL, shipped_thesaurus(), title_weight=3.0)
+
+
+def test_the_page_filter_is_off_unless_asked_for() -> None:
+    judgement = ipagerank().judge(document("wms wms layer"))
+    assert (judgement.score, judgement.relevance) == (0.0, Relevance.NONE)
+    assert ipagerank().needs == frozenset()
+    assert ipagerank(FILTER).needs == {"headline"}
+
+
+def test_the_page_filter_tells_pages_of_the_topic_from_others() -> None:
+    strategy = ipagerank(FILTER)
+    assert strategy.judge(document("wms layer")).relevance is Relevance.HIGH
+    off = strategy.judge(document("soup bread"))
+    assert (off.score, off.relevance) == (0.0, Relevance.NONE)
+
+
+def test_a_word_of_the_headline_weighs_more_than_one_of_the_text() -> None:
+    assert FILTER.similarity("wms", "soup bread") > FILTER.similarity("", "wms soup bread")
+    page = replace(document("soup bread", title="soup"), headline="wms layer")
+    assert FILTER.judge(page)[0] == FILTER.similarity("wms layer", "soup bread")
+
+
+def test_a_synonym_of_a_word_of_the_topic_counts_as_that_word() -> None:
+    model = TextModel({"图层": 1.0, "layer": 1.0}, {"en": {"layer": 1.0}}, threshold=0.5, typical=0.8)
+    assert PageFilter(model, shipped_thesaurus(), title_weight=1.0).similarity("", "图层") == pytest.approx(0.5**0.5)
+
+
+def test_a_long_page_is_not_drowned_in_its_own_words() -> None:
+    words = ["soup" + a + b for a in "bcdfghjklmnp" for b in "bcdfghjklmnpqrst"]
+    idf = {"wms": 1.0, **dict.fromkeys(words, 0.1)}
+    model = TextModel(idf, {"en": {"wms": 1.0}}, threshold=0.5, typical=0.8)
+    text = " ".join(["wms", *words])
+    assert PageFilter(model, shipped_thesaurus(), title_weight=1.0).similarity("", text) > model.similarity(text)
