@@ -420,7 +420,8 @@ def _fetcher(
     from geocrawl.fetch.proxy import proxy_from_environment
 
     agent = user_agent(settings, __version__)
-    return PoliteFetcher(settings, robots, clock, user_agent=agent, environment=proxy_from_environment(os.environ))
+    environment = None if transport else proxy_from_environment(os.environ)
+    return PoliteFetcher(settings, robots, clock, user_agent=agent, environment=environment, transport=transport)
 
 
 def _clock() -> Clock:
