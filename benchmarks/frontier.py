@@ -1,7 +1,8 @@
-"""The frontier alone, on disk: `python -m benchmarks.frontier [URLS]` (default 1,000,000).
+"""The frontier alone, on disk: `python -m benchmarks.frontier [--rerank] [URLS]` (default 1,000,000).
 
-Three figures: links added a second when every link is new; CPU of a typical visit (25 links, 1 or 2 of them new)
-with its commit and the next lease, in a frontier of that size; memory. Prints one JSON object.
+Links added a second when every link is new; CPU of a typical visit (25 links, 1 or 2 of them new) with its commit and
+the next lease, in a frontier of that size; memory. With `--rerank` instead of the visits: the time in which every
+waiting link is given a new rank, in the order of their ids and in no order. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class FixedClock:
         raise AssertionError("the benchmark does not wait")
 
 
-def main(urls: int) -> dict[str, float]:
+def main(urls: int, *, rerank: bool = False) -> dict[str, float]:
     """Run in a folder of its own; returns the figures."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-bench-") as folder:
         clock = FixedClock()
@@ -50,7 +51,11 @@ def main(urls: int) -> dict[str, float]:
         catalog = SqlCatalog(database, clock)
         frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1")
         frontier.add_seeds([page(0)], Rank(20))
-        figures = {"urls": float(urls), **fill(frontier, urls), **crawl(frontier, urls)}
+        figures = {
+            "urls": float(urls),
+            **fill(frontier, urls),
+            **(reranked(frontier) if rerank else crawl(frontier, urls)),
+        }
         figures["rss_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         figures["database_mib"] = (Path(folder) / "frontier.db").stat().st_size / 2**20
         database.close()
@@ -100,6 +105,21 @@ def crawl(frontier: SqlFrontier, urls: int) -> dict[str, float]:
     }
 
 
+def reranked(frontier: SqlFrontier) -> dict[str, float]:
+    """New ranks for all that waits: once as a strategy that keeps ids in order gives them, once as any other does."""
+    numbers = [each.id for each in frontier.waiting()]
+    figures = {"waiting": float(len(numbers))}
+    chooser = random.Random(3)
+    for order in ("in_order", "shuffled"):
+        start, start_wall = time.process_time(), time.perf_counter()
+        changed = frontier.rerank((number, Rank(0, chooser.random())) for number in numbers)
+        figures[f"rerank_{order}_wall_s"] = time.perf_counter() - start_wall
+        figures[f"rerank_{order}_cpu_s"] = time.process_time() - start
+        figures[f"rerank_{order}_changed"] = float(changed)
+        chooser.shuffle(numbers)
+    return figures
+
+
 def typical_links(number: int, fresh: int, chooser: random.Random) -> tuple[tuple[RankedLink, ...], int]:
     """Navigation that every page of a site repeats, a few links elsewhere, one or two never seen."""
     site = number // 50 * 1000
@@ -138,9 +158,10 @@ def visit(lease: Lease, links: tuple[RankedLink, ...]) -> Visit:
 
 def sizes() -> Iterator[int]:
     """The sizes asked for on the command line."""
-    yield from (int(text.replace("_", "").replace(",", "")) for text in sys.argv[1:] or ["1_000_000"])
+    given = [text for text in sys.argv[1:] if text != "--rerank"]
+    yield from (int(text.replace("_", "").replace(",", "")) for text in given or ["1_000_000"])
 
 
 if __name__ == "__main__":
     for size in sizes():
-        print(json.dumps(main(size)), flush=True)
+        print(json.dumps(main(size, rerank="--rerank" in sys.argv)), flush=True)

@@ -50,15 +50,15 @@ def run(
     die: Callable[[str], None] = lambda moment: None,
 ) -> None:
     """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
-    make, per_batch = build.make_strategy, frontier._BATCH
+    make, per_batch = build.make_strategy, frontier._RANKS
     if strategy == LEARNER:
         build.make_strategy = lambda settings, name: Learner(die)
-        frontier._BATCH = _RANKS_A_TRANSACTION
+        frontier._RANKS = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
         build.crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
     finally:
-        build.make_strategy, frontier._BATCH = make, per_batch
+        build.make_strategy, frontier._RANKS = make, per_batch
 
 
 def order_of_visits(path: Path) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
@@ -63,23 +64,29 @@ class Queue:
                     yield Waiting(url_id, url, anchor or "", depth, seen)
             last = rows[-1][0]
 
-    def rerank(self, batch: Sequence[tuple[int, Rank | None]]) -> int:
-        """New ranks for pages that wait or were dropped; returns how many changed."""
-        changed = 0
+    def rerank(self, batch: Iterable[tuple[int, Rank | None]]) -> int:
+        """New ranks for pages that wait or were dropped; returns how many changed.
+
+        Written host by host, for the queue's index is sorted so, and each host's head is found once at the end.
+        """
+        changes = []
         left: dict[int, int] = {}
-        for url_id, rank in batch:
+        for url_id, rank in dict(batch).items():
             row = self._connection.execute(sql.RANKED, (url_id,)).fetchone()
             if row is None:
                 continue
             state, tier, score, host_id = row
             to, reason = (State.REFUSED, UNRANKED) if rank is None else (State.WAITING, None)
             tier_to, score_to = (tier, score) if rank is None else rank
-            self._connection.execute(sql.WRITE_RANK, (url_id, tier_to, score_to, to, reason))
+            if (state, tier, score) == (to, tier_to, score_to):
+                continue
+            changes.append((host_id, url_id, tier_to, score_to, to, reason))
             self._tally.add("page", state, tier, -1)
             self._tally.add("page", to, tier_to, 1)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to is State.WAITING)
-            changed += (state, tier, score) != (to, tier_to, score_to)
+        changes.sort(key=itemgetter(0, 1))
+        self._connection.executemany(sql.WRITE_RANK, (change[1:] for change in changes))
         for host_id, count in left.items():
             self._hosts.refresh(host_id, count)
         self._tally.flush()
-        return changed
+        return len(changes)
