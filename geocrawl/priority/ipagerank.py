@@ -42,6 +42,12 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
+def title_weight(options: Mapping[str, str]) -> float | None:
+    """Of a word of the title in the page filter; None: the filter is off. Raises UsageError for a bad option."""
+    values = parse_options(NAME, options, OPTIONS)
+    return float(values["title"]) if values["filter"] else None
+
+
 class IPageRankStrategy:
     """The improved PageRank of SkyReach."""
 

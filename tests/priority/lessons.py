@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import pytest
 
 from geocrawl.model import Lesson, Purpose, State
 
@@ -18,3 +21,8 @@ def lesson(
 ) -> Lesson:
     """Of a page that was read."""
     return Lesson(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), memo)
+
+
+def approx(score: float, *, abs: float = 1e-6) -> Any:
+    """For the score of a `Rank`, whose type is a float's."""
+    return pytest.approx(score, abs=abs)

@@ -12,7 +12,7 @@ from geocrawl.model import Link, Purpose, Rank, Relevance, State
 from geocrawl.priority.hits import HitsStrategy
 from geocrawl.priority.vectors import TextModel
 from tests.priority.documents import document, link, waiting
-from tests.priority.lessons import lesson
+from tests.priority.lessons import approx, lesson
 
 MODEL = TextModel({"wms": 1.0, "map": 1.0, "soup": 1.0}, {"en": {"wms": 1.0}}, threshold=0.5, typical=0.8)
 ON_TOPIC, HALF, OFF_TOPIC = "wms", "wms map soup", "soup"
@@ -65,8 +65,8 @@ def test_every_p_downloads_what_waits_gets_its_link_score() -> None:
     scores = read(strategy, 2, HALF, (11, WMS))
     authority = {11: 1.0, 12: 2 / (1 + 5**0.5)}
     assert scores.keys() == {11, 12}
-    assert scores[11] == Rank(1, pytest.approx(0.25 + 0.25 + 0.5 * 0.8 * authority[11], abs=1e-3))
-    assert scores[12] == Rank(1, pytest.approx(0.25 + 0.0 + 0.5 * 0.8 * authority[12], abs=1e-3))
+    assert scores[11] == Rank(1, approx(0.25 + 0.25 + 0.5 * 0.8 * authority[11], abs=1e-3))
+    assert scores[12] == Rank(1, approx(0.25 + 0.0 + 0.5 * 0.8 * authority[12], abs=1e-3))
     assert strategy.explain(waiting())["authority"] == 0.0
 
 

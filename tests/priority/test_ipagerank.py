@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from geocrawl.model import Link, Rank, Relevance
 from geocrawl.priority.ipagerank import IPageRankStrategy
 from geocrawl.priority.pagefilter import PageFilter
 from geocrawl.priority.thesaurus import TopicWords, shipped_thesaurus
 from geocrawl.priority.vectors import TextModel
 from tests.priority.documents import document, link, waiting
-from tests.priority.lessons import lesson
+from tests.priority.lessons import approx, lesson
 
 WORDS = TopicWords(shipped_thesaurus(), ["wms", "map"])
 SAME, NEAR, FAR = (
@@ -46,20 +44,20 @@ def read(strategy: IPageRankStrategy, id_: int, *links: tuple[int, Link]) -> dic
 def test_a_new_link_gets_its_share_by_rw_of_a_page_of_rank_one() -> None:
     ranks = ipagerank().judge(document("", SAME, NEAR, FAR)).ranks
     assert ranks == (
-        Rank(1, pytest.approx(0.15 + 0.85 * 1 / 1.8)),
-        Rank(1, pytest.approx(0.15 + 0.85 * 0.8 / 1.8)),
-        Rank(0, pytest.approx(0.15)),
+        Rank(1, approx(0.15 + 0.85 * 1 / 1.8)),
+        Rank(1, approx(0.15 + 0.85 * 0.8 / 1.8)),
+        Rank(0, approx(0.15)),
     )
 
 
 def test_words_less_similar_than_c_count_nothing() -> None:
     ranks = ipagerank(c="0.9").judge(document("", SAME, NEAR)).ranks
-    assert ranks == (Rank(1, pytest.approx(1.0)), Rank(0, pytest.approx(0.15)))
+    assert ranks == (Rank(1, approx(1.0)), Rank(0, approx(0.15)))
 
 
 def test_the_text_beside_a_link_counts_like_its_anchor() -> None:
     beside = replace_context(FAR, "a list of WMS")
-    assert ipagerank().judge(document("", beside)).ranks == (Rank(1, pytest.approx(1.0)),)
+    assert ipagerank().judge(document("", beside)).ranks == (Rank(1, approx(1.0)),)
 
 
 def replace_context(link_: Link, context: str) -> Link:
@@ -80,8 +78,8 @@ def test_what_waits_gets_its_ipr_by_the_metadata_of_all_pages_that_link_to_it() 
     ranks = read(strategy, 2, (11, other))
     eleven = 0.15 + 0.85 * (0.15 * 0.8 / 1.8 + 0.15)
     assert ranks == {
-        11: Rank(1, pytest.approx(eleven, abs=1e-3)),
-        12: Rank(1, pytest.approx(0.15 + 0.85 * 0.15 / 1.8, abs=1e-3)),
+        11: Rank(1, approx(eleven, abs=1e-3)),
+        12: Rank(1, approx(0.15 + 0.85 * 0.15 / 1.8, abs=1e-3)),
     }
     assert strategy.explain(waiting(anchor="All WMS"))["word"] == "wms"
 
@@ -92,7 +90,7 @@ def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
     strategy.learn(lesson(2, [("http://b.example/", 3)], reason="redirect"))
     ranks = read(strategy, 9, (10, FAR))
     two = 0.15 + 0.85 * 0.15
-    assert ranks == {3: Rank(1, pytest.approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, pytest.approx(0.15))}
+    assert ranks == {3: Rank(1, approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, approx(0.15))}
 
 
 def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
@@ -132,7 +130,7 @@ def test_a_word_of_the_headline_weighs_more_than_one_of_the_text() -> None:
 
 def test_a_synonym_of_a_word_of_the_topic_counts_as_that_word() -> None:
     model = TextModel({"图层": 1.0, "layer": 1.0}, {"en": {"layer": 1.0}}, threshold=0.5, typical=0.8)
-    assert PageFilter(model, shipped_thesaurus(), title_weight=1.0).similarity("", "图层") == pytest.approx(0.5**0.5)
+    assert PageFilter(model, shipped_thesaurus(), title_weight=1.0).similarity("", "图层") == approx(0.5**0.5)
 
 
 def test_a_long_page_is_not_drowned_in_its_own_words() -> None:

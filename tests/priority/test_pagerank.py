@@ -8,7 +8,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
 from geocrawl.priority.pagerank import PageRankStrategy
 from tests.priority.documents import document, link, waiting
-from tests.priority.lessons import lesson
+from tests.priority.lessons import approx, lesson
 
 A, B = link("http://a.example/1"), link("http://a.example/2")
 
@@ -23,7 +23,7 @@ def ranked(strategy: PageRankStrategy) -> dict[int, Rank | None]:
 
 def test_a_new_link_is_worth_what_a_page_of_rank_one_gives_it() -> None:
     judgement = pagerank().judge(document("", A, B, A))
-    assert judgement.ranks == (Rank(0, pytest.approx(0.15 + 0.85 / 2)),) * 3
+    assert judgement.ranks == (Rank(0, approx(0.15 + 0.85 / 2)),) * 3
     assert judgement.relevance is Relevance.NONE
 
 
@@ -34,7 +34,7 @@ def test_what_waits_gets_its_pagerank_and_what_was_visited_nothing() -> None:
     assert ranked(strategy) == {}
     strategy.learn(lesson(2, [("c", 3)]))
     two = 0.15 + 0.85 * 0.15 / 2
-    assert ranked(strategy) == {3: Rank(0, pytest.approx(two + 0.85 * two, abs=1e-3))}
+    assert ranked(strategy) == {3: Rank(0, approx(two + 0.85 * two, abs=1e-3))}
     assert ranked(strategy) == {}
 
 
@@ -43,14 +43,14 @@ def test_a_redirect_passes_its_rank_to_its_target() -> None:
     strategy.learn(lesson(1, [("b", 2)], reason="redirect"))
     strategy.learn(lesson(9, [("x", 10), ("y", 11)]))
     ranks = ranked(strategy)
-    assert ranks[2] == Rank(0, pytest.approx(0.15 + 0.85 * 0.15, abs=1e-3))
-    assert ranks[10] == Rank(0, pytest.approx(0.15 + 0.85 * 0.15 / 2, abs=1e-3))
+    assert ranks[2] == Rank(0, approx(0.15 + 0.85 * 0.15, abs=1e-3))
+    assert ranks[10] == Rank(0, approx(0.15 + 0.85 * 0.15 / 2, abs=1e-3))
 
 
 def test_seeds_come_first_and_unknown_links_have_the_least_rank() -> None:
     strategy = pagerank()
     assert strategy.rank(waiting(depth=0)) == strategy.seed_rank()
-    assert strategy.rank(waiting()) == Rank(0, pytest.approx(0.15))
+    assert strategy.rank(waiting()) == Rank(0, approx(0.15))
     assert strategy.seed_rank() > Rank(0, 1e9)
 
 
