@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from geocrawl.cli import catalogue, configure, crawling, probing, training
+from geocrawl.cli import catalogue, configure, crawling, probing, strategies, training
 
 app = typer.Typer(
     name="geocrawl",
@@ -49,6 +49,7 @@ probing.add_to(app)
 catalogue.add_to(app)
 configure.add_to(app)
 training.add_to(app)
+strategies.add_to(app)
 
 
 def main() -> None:

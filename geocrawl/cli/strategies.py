@@ -1,0 +1,48 @@
+"""`geocrawl strategies`: what `--strategy` takes, and what `--set` takes for each."""
+
+from __future__ import annotations
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("strategies")(strategies)
+
+
+def strategies(json: opt.Json = False) -> None:
+    """List the orders of visits with the constants of each.
+
+    Example: geocrawl strategies, then geocrawl crawl --strategy gws --set gws.lambda=0.5 URL
+    """
+    from geocrawl.priority.registry import strategies as known
+    from geocrawl.priority.registry import strategy_options
+
+    if json:
+        opt.echo_json([{"name": name, "about": line, "settings": _settings(name)} for name, line in known().items()])
+        return
+    from geocrawl.cli.tables import print_table
+
+    print_table(("strategy", "order of visits"), known().items())
+    typer.echo("")
+    rows = [
+        (f"{name}.{option}", _value(each.default), each.help)
+        for name in known()
+        for option, each in strategy_options(name).items()
+    ]
+    print_table(("setting (--set)", "default", "meaning"), rows)
+
+
+def _settings(name: str) -> list[dict[str, object]]:
+    from geocrawl.priority.registry import strategy_options
+
+    return [
+        {"name": f"{name}.{option}", "default": each.default, "help": each.help}
+        for option, each in strategy_options(name).items()
+    ]
+
+
+def _value(default: object) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default) or "-"
