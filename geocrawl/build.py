@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.crawl import Crawler, Summary, take_up
-from geocrawl.model import Candidate, Evidence, Page, Purpose, Relevance, State, Url
+from geocrawl.model import Candidate, Document, Evidence, Page, Purpose, Relevance, State, Url
 from geocrawl.ports import Waiting
 from geocrawl.survey import Surveyor
 from geocrawl.visit import PageVisitor
@@ -88,6 +88,8 @@ class Outcome:
         if s.reasons:
             common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
             out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+        if "guard" in s.reasons:
+            out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
@@ -365,6 +367,13 @@ def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, ob
     return dict(train_topic_file(pages, out, exclude, _text_of, on=_today(_clock())))
 
 
+def train_vectors(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
+    """Train the text model that strategies compare pages with; returns what went into it."""
+    from geocrawl.priority.vector_training import train_vectors_file
+
+    return dict(train_vectors_file(pages, out, exclude, _text_of, on=_today(_clock())))
+
+
 def _text_of(body: bytes, content_type: str) -> tuple[str, str]:
     """(title, visible text) of a page, read as a crawl reads it."""
     from geocrawl.page.document import PageReader
@@ -382,6 +391,35 @@ def train_links(urls: Path, out: Path) -> dict[str, object]:
     from geocrawl.priority.training_files import train_links_file
 
     return dict(train_links_file(urls, out, on=_today(_clock())))
+
+
+def train_bayes(
+    out: Path, *, pages: Path | None, urls: Path | None, database: Path | None, exclude: Sequence[Path]
+) -> dict[str, object]:
+    """Train the link classifier of bayes from files, a crawl's database or both; returns what went into it."""
+    from geocrawl.priority.bayes_files import Sources, train_bayes_file
+    from geocrawl.store.finds import link_finds
+    from geocrawl.store.reading import open_readonly
+
+    finds: list[tuple[str, str, bool]] = []
+    if database:
+        with open_readonly(database) as connection:
+            finds = list(link_finds(connection))
+    sources = Sources(pages, urls, finds, database, exclude)
+    return train_bayes_file(sources, out, document_of=training_document, text_of=_text_of, on=_today(_clock()))
+
+
+def training_document(address: str, html: str) -> Document:
+    """A training page as a crawl reads it. Raises ValueError for an address that is none."""
+    from geocrawl.page.document import PageReader
+    from geocrawl.urls import read_url
+
+    url = read_url(address)
+    if url is None:
+        raise ValueError(f"{address!r} is no address of a page")
+    body = html.encode("utf-8", "surrogatepass")
+    page = Page(url, url, 200, {"content-type": "text/html; charset=utf-8"}, body, 0.0, 0.0)
+    return PageReader().read(page, depth=0)
 
 
 # --------------------------------------------------------------------------- parts

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl import build
 from geocrawl.errors import EnvironmentFault
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, State, Url, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -35,7 +35,7 @@ class ProbeLine:
     """The address as it was given; '' when a redirect led there."""
     kind: str
     status: str
-    """valid, invalid; refused when robots.txt forbids the question; unasked when the survey was stopped."""
+    """valid, invalid; refused when robots.txt or the address guard forbids the question."""
     reason: str
     title: str = ""
     version: str = ""
@@ -71,15 +71,22 @@ class ProbeResult:
     interrupted: bool
 
 
+_WHY_NOT = {
+    "robots": "robots.txt forbids it (--ignore-robots asks all the same)",
+    "robots-unreachable": "robots.txt cannot be had, so nothing may be asked now (--ignore-robots asks all the same)",
+    "guard": "a private address (--allow-private asks it)",
+}
+
+
 def line_of(visit: Visit, given: str) -> ProbeLine:
     """The line of a settled probe."""
     candidate, verdict = visit.lease.entry.candidate, visit.verdict
     assert candidate is not None, "a probe's lease carries its candidate"
     endpoint = candidate.endpoint
     if verdict is None:
-        status = "refused" if visit.state is State.REFUSED else "invalid"
-        detail = "robots.txt forbids it (--ignore-robots asks all the same)" if status == "refused" else ""
-        return ProbeLine(endpoint.url.address, given, endpoint.kind, status, visit.reason, detail=detail)
+        return ProbeLine(
+            endpoint.url.address, given, endpoint.kind, "refused", visit.reason, detail=_WHY_NOT.get(visit.reason, "")
+        )
     service = verdict.service
     return ProbeLine(
         url=endpoint.url.address,

@@ -47,10 +47,13 @@ TRANSIENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """robots.txt does not let us ask: the endpoint is neither valid nor invalid."""
+    """We may not ask (robots.txt, the address guard): the endpoint is neither valid nor invalid."""
 
+    reason: str
+    """robots, robots-unreachable, guard."""
     detail: str
     retry_after_s: float | None
+    """None: not at all."""
 
 
 class Surveyor:
@@ -73,11 +76,10 @@ class Surveyor:
             found = await conduct(self._probe_for(candidate), candidate, turn)
             host = turn.host
         if isinstance(found, Barred):
-            lasting = found.retry_after_s is None
             return Visit(
                 lease=lease,
-                state=State.REFUSED if lasting else State.FAILED,
-                reason="robots" if lasting else "robots-unreachable",
+                state=State.REFUSED if found.retry_after_s is None else State.FAILED,
+                reason=found.reason,
                 host=host,
                 at=self._clock.now(),
                 retry_after_s=found.retry_after_s,
@@ -118,16 +120,17 @@ class Surveyor:
 async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | Barred:
     """Make the requests that a probe's interview asks for, until its verdict.
 
-    Returns `Barred` as soon as robots.txt forbids one of them.
+    Returns `Barred` as soon as one of them may not be made.
     """
     interview = probe.interview(candidate)
     try:
         ask = next(interview)
         while True:
             answer = await turn.fetch(ask.url, purpose=Purpose.PROBE)
-            if isinstance(answer, Failure) and answer.code is FailureCode.ROBOTS:
+            if isinstance(answer, Failure) and answer.code in (FailureCode.ROBOTS, FailureCode.GUARD):
                 interview.close()
-                return Barred(answer.detail, answer.retry_after_s)
+                reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
+                return Barred(reason, answer.detail, answer.retry_after_s)
             ask = interview.send(answer)
     except StopIteration as end:
         verdict: Verdict = end.value

@@ -1,0 +1,257 @@
+"""Commands as people type them: what they print, how they end, and that nothing foreseen ends in a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from geocrawl.demo import DemoWeb
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {
+        name: value for name, value in os.environ.items() if not name.lower().startswith(("geocrawl", "http", "xdg"))
+    }
+    return kept | {"HOME": str(home), "COLUMNS": "200"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, environment: dict[str, str]) -> Run:
+    def geocrawl(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "geocrawl", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+
+    return geocrawl
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as web:
+        yield web
+
+
+@pytest.fixture
+def crawled(run: Run, web: DemoWeb) -> Run:
+    done = run("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return run
+
+
+WRONG_USE = [
+    (("crawl", "notaurl"), 2, "is no web address"),
+    (("crawl", "--seeds", "missing.txt"), 2, "missing.txt"),
+    (("crawl", "http://a.example/", "--strategy", "dfs"), 2, "did you mean bfs"),
+    (("crawl", "http://a.example/", "--set", "gws.lamda=1"), 2, "did you mean gws.lambda"),
+    (("crawl", "http://a.example/", "--set", "gws.lambda=2"), 2, "from 0 to 1"),
+    (("crawl", "http://a.example/", "--set", "gws.lambda"), 2, "expected KEY=VALUE"),
+    (("crawl", "http://a.example/", "--scope", "universe"), 2, "one of any, site, host"),
+    (("crawl", "http://a.example/", "--proxy", "socks://127.0.0.1:1"), 2, "SOCKS is not supported"),
+    (("crawl", "http://a.example/", "--db", "postgresql://a/b"), 2, "only SQLite"),
+    (("crawl", "http://a.example/", "--db", "rubbish.db"), 3, "is not a SQLite database"),
+    (("probe",), 2, "nothing to probe"),
+    (("search", "--bbox", "1,2,3"), 2, "expected W,S,E,N"),
+    (("search", "--bbox", "0,50,10,40"), 2, "south below north"),
+    (("search", "--format", "xml"), 2, "expected table, json or csv"),
+    (("status",), 3, "no such database"),
+    (("status", "--db", "rubbish.db"), 3, "is not a SQLite database"),
+    (("show", "1"), 3, "no such database"),
+    (("export",), 3, "no such database"),
+    (("retry",), 3, "no such database"),
+    (("config", "check", "wrong.toml"), 2, "did you mean max_pages"),
+    (("train", "topic", "missing.jsonl", "--out", "m.json"), 3, "missing.jsonl"),
+    (("train", "links", "rubbish.db", "--out", "m.json"), 2, "rubbish.db"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), WRONG_USE, ids=[" ".join(case[0]) for case in WRONG_USE])
+def test_what_cannot_be_meant_gets_one_line_and_its_exit_code(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "rubbish.db").write_text("rubbish")
+    (tmp_path / "wrong.toml").write_text("max_page = 3\n")
+    done = run(*arguments)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert (tmp_path / "rubbish.db").read_text() == "rubbish"
+
+
+def test_a_database_newer_than_the_program_is_refused_and_left_alone(crawled: Run, tmp_path: Path) -> None:
+    path = next((tmp_path / "home").rglob("geocrawl.db"))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    for command in (("status",), ("crawl", "http://a.example/"), ("search", "water")):
+        done = crawled(*command)
+        assert (done.returncode, "newer geocrawl" in done.stderr) == (3, True)
+
+
+def test_rubbish_lines_of_a_seeds_file_are_numbered_and_the_rest_is_used(
+    run: Run, tmp_path: Path, web: DemoWeb
+) -> None:
+    (tmp_path / "seeds.txt").write_text(f"# start\nrubbish\n\n{web.seeds[0]}\nftp://b.example/\n")
+    done = run("crawl", "--seeds", "seeds.txt", "--proxy", web.proxy_url, "--max-depth", "0", "--json")
+    assert "seeds.txt, line 2: no web address" in done.stderr
+    assert "seeds.txt, line 5: no web address" in done.stderr
+    assert json.loads(done.stdout)["pages"] == 1
+
+
+def test_an_unreachable_seed_ends_with_1_and_why_tells_the_cause(run: Run) -> None:
+    done = run("crawl", "http://127.0.0.1:9/", "--delay", "0")
+    assert (done.returncode, "--allow-private" in done.stdout) == (1, True)
+    assert "refused (guard)" in run("why", "http://127.0.0.1:9/").stdout
+    done = run("crawl", "http://127.0.0.1:9/x", "--delay", "0", "--allow-private")
+    assert done.returncode == 1
+    assert "failed (refused)" in run("why", "http://127.0.0.1:9/x").stdout
+
+
+def test_status_names_the_file_that_it_read_and_makes_none(run: Run, tmp_path: Path) -> None:
+    done = run("status")
+    assert str(tmp_path / "home") in done.stderr
+    assert list((tmp_path / "home").rglob("*.db")) == []
+
+
+def test_a_catalogue_can_be_seen_searched_and_exported(crawled: Run, tmp_path: Path, web: DemoWeb) -> None:
+    valid = len(web.expected_valid)
+    status = json.loads(crawled("status", "--json").stdout)
+    assert status["endpoints"] == {"valid": valid, "invalid": len(web.expected_invalid), "unknown": 1}
+    assert f"endpoints: {valid} valid" in crawled("status").stdout
+    found = json.loads(crawled("search", "地图", "--alive", "--format", "json").stdout)
+    assert found
+    assert all("地图" in row["title"] or row["layers"] for row in found)
+    assert found[0]["title"] in crawled("show", str(found[0]["id"])).stdout
+    assert crawled("search", 'hostile" OR (NEAR *').returncode == 1
+    assert crawled("export", "--format", "csv", "--out", "out.csv").returncode == 0
+    header, *rows = (tmp_path / "out.csv").read_text().splitlines()
+    assert header.startswith("url,kind,status,title,version,layers,first_seen,last_ok")
+    assert sum(",valid," in row for row in rows) == valid
+    lines = [json.loads(line) for line in crawled("export", "--format", "jsonl").stdout.splitlines()]
+    assert len(lines) == len(rows)
+
+
+def test_why_tells_rank_parent_and_verdict(crawled: Run, web: DemoWeb) -> None:
+    key = sorted(web.expected_valid)[0]
+    told = crawled("why", f"http://{key}").stdout
+    assert "valid (ok)" in told
+    assert "found by" in told
+    page = next(address for address, depth in web.content.depths.items() if depth == 2)
+    told = crawled("why", page).stdout
+    assert "visited, depth 2" in told
+    assert "page_level" in told
+    assert crawled("why", "http://never.example/").returncode == 1
+
+
+def test_probe_gives_one_json_object_a_line_in_the_order_asked(run: Run, web: DemoWeb) -> None:
+    good, bad = sorted(web.expected_valid)[0], sorted(web.expected_invalid)[0]
+    done = run("probe", f"http://{bad}", f"http://{good}", "--proxy", web.proxy_url, "--delay", "0", "--json")
+    first, second = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (first["status"], first["reason"]) == ("invalid", web.expected_invalid[bad])
+    assert (second["status"], second["kind"], second["layers"] > 0) == ("valid", "wms", True)
+    assert done.returncode == 0
+    assert run("probe", f"http://{bad}", "--proxy", web.proxy_url, "--delay", "0").returncode == 1
+
+
+def test_probe_obeys_robots_unless_told_otherwise(run: Run, web: DemoWeb) -> None:
+    (key,) = web.content.refused
+    options = (f"http://{key}", "--proxy", web.proxy_url, "--delay", "0", "--json")
+    assert json.loads(run("probe", *options).stdout)["status"] == "refused"
+    assert json.loads(run("probe", *options, "--ignore-robots").stdout)["status"] != "refused"
+
+
+def test_a_list_is_probed_saved_and_not_asked_anew(run: Run, tmp_path: Path, web: DemoWeb) -> None:
+    keys = [*sorted(web.expected_valid), *sorted(web.expected_invalid)]
+    (tmp_path / "list.csv").write_text("name,url\n" + "".join(f"x,http://{key}\n" for key in keys))
+    options = ("probe", "--file", "list.csv", "--save", "--proxy", web.proxy_url, "--delay", "0", "--json")
+    lines = [json.loads(line) for line in run(*options).stdout.splitlines()]
+    assert {line["status"] for line in lines} == {"valid", "invalid"}
+    assert len(lines) == len(keys)
+    status = json.loads(run("status", "--json").stdout)
+    assert status["endpoints"] == {"valid": len(web.expected_valid), "invalid": len(web.expected_invalid)}
+
+
+def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, environment: dict[str, str]) -> None:
+    with DemoWeb(latency_s=0.1) as web:
+        keys = sorted(web.expected_valid)
+        (tmp_path / "list.txt").write_text("".join(f"http://{key}\n" for key in keys))
+        options = ("probe", "--file", "list.txt", "--proxy", web.proxy_url, "--delay", "0", "--json", "--workers", "1")
+        command = [sys.executable, "-m", "geocrawl", *options]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            early = [first, *process.stdout]
+        asked = sum(request.kind == "service" for request in web.requests)
+        lines = run(*options).stdout.splitlines()
+        again = sum(request.kind == "service" for request in web.requests) - asked
+    assert 0 < len(early) < len(keys)
+    assert len(lines) == len(keys)
+    assert again <= len(keys) - len(early) + 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
+    run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
+    with DemoWeb(latency_s=0.05) as web:
+        command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path, env=environment
+        )
+        while len(web.requests) < 20:
+            time.sleep(0.01)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert "goes on from here" in out
+        done = run("crawl", "--proxy", web.proxy_url, "--delay", "0", "--json")
+        assert json.loads(done.stdout)["services"] == len(web.expected_valid)
+
+
+def test_help_and_status_load_no_parser_and_no_orm(crawled: Run, tmp_path: Path) -> None:
+    database = next((tmp_path / "home").rglob("geocrawl.db"))
+    code = (
+        "import sys; sys.argv = ['geocrawl', *sys.argv[1:]]\n"
+        "from geocrawl.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = 'jieba lxml selectolax sqlmodel sqlalchemy alembic scipy numpy shapely owslib aiohttp httpx protego'\n"
+        "print('LOADED', [m for m in heavy.split() if m in sys.modules])"
+    )
+    for arguments in (["--help"], ["--version"], ["status", "--db", str(database)]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        assert done.stdout.strip().endswith("LOADED []"), arguments
+
+
+def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
+    with DemoWeb(latency_s=0.02) as web:
+        command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
+        both = [
+            subprocess.Popen(
+                [*command, "--json", "--db", "c.db"],
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=tmp_path,
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(2)
+        ]
+        outputs = [process.communicate(timeout=90)[0] for process in both]
+        assert [process.returncode for process in both] == [0, 0]
+        assert max(json.loads(output)["services"] for output in outputs) == len(web.expected_valid)
+        asked = [request.url for request in web.requests if request.kind == "page"]
+        assert len(asked) == len(set(asked))
+        assert set(web.most_at_once.values()) == {1}
