@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.training_bayes import bayes
 
 
 def add_to(app: typer.Typer) -> None:
@@ -15,6 +16,7 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Train the models of the strategies.")
     group.command("topic")(topic)
     group.command("links")(links)
+    group.command("bayes")(bayes)
     group.command("vectors")(vectors)
     app.add_typer(group, name="train")
 

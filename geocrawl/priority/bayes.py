@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.bayes_model import BayesModel, FeatureReader, prior_weight, probability, weight
+from geocrawl.priority.bayes_model import BayesModel, FeatureReader, prior_weight, probability, samples_of, weight
 from geocrawl.priority.bayes_online import Experience, write_memo
 from geocrawl.priority.contexts import link_contexts
 from geocrawl.priority.options import Option, parse_options
@@ -152,6 +152,6 @@ class BayesStrategy:
         having = (plus + times * own_plus, minus + times * own_minus)
         if not any(having):
             return 0.0
-        samples = (self._model.positive + times * own.positive, self._model.negative + times * own.negative)
-        self._weights[feature] = weight(having, samples)
+        all_plus, all_minus = samples_of(self._model, feature)
+        self._weights[feature] = weight(having, (all_plus + times * own.positive, all_minus + times * own.negative))
         return self._weights[feature]

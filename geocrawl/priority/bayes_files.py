@@ -19,7 +19,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document
 from geocrawl.priority.bayes_model import write_bayes
 from geocrawl.priority.bayes_training import (
-    LEAST_SAMPLES,
+    LEAST_SOURCES,
     TOPIC_SHARE,
     Sample,
     authorities,
@@ -69,7 +69,7 @@ def train_bayes_file(
     samples = {
         "pages": of_pages,
         "urls": of_urls,
-        "finds": [Sample(anchor, (title,) if title else (), good, "") for anchor, title, good in sources.finds],
+        "finds": [Sample(anchor, (title,) if title else (), good, title) for anchor, title, good in sources.finds],
     }
     model = train_bayes([each for group in samples.values() for each in group], domain_lexicon())
     files = [path for path in (sources.pages, sources.urls) if path]
@@ -81,7 +81,7 @@ def train_bayes_file(
         "database": sources.database.name if sources.database else None,
         "exclude": [fingerprint(world / "pages.warc.gz", world.name) for world in sources.exclude],
         "options": {
-            "least_samples": LEAST_SAMPLES,
+            "least_sources": LEAST_SOURCES,
             "topic_share": TOPIC_SHARE,
             "shingle_words": SHINGLE_WORDS,
             "contained": CONTAINED,

@@ -35,6 +35,9 @@ class BayesModel:
     positive: int
     """Samples of the class +: links that lead to the topic."""
     negative: int
+    with_context: tuple[int, int]
+    """Samples of + and of − that have a context at all: what features of the context are held against, for in a list of
+    addresses no link has one."""
     features: Mapping[str, tuple[int, int]]
     """Feature → samples of + and of − that have it."""
     lexicon: tuple[str, ...]
@@ -75,6 +78,13 @@ def weight(having: Sequence[float], samples: Sequence[float]) -> float:
     return math.log((plus + 1.0) / (all_plus + 2.0)) - math.log((minus + 1.0) / (all_minus + 2.0))
 
 
+def samples_of(model: BayesModel, feature: str) -> tuple[int, int]:
+    """Samples of + and of − that could have the feature."""
+    if feature == TERM_IN_CONTEXT or feature.startswith(f"{CONTEXT} "):
+        return model.with_context
+    return model.positive, model.negative
+
+
 def prior_weight(model: BayesModel) -> float:
     """ln P(+) − ln P(−), P(c) = (n_c + 1) / (n + 2)."""
     return math.log((model.positive + 1.0) / (model.negative + 1.0))
@@ -99,12 +109,16 @@ def read_bayes(path: Path) -> BayesModel:
         features = {f"{where} {word}": _pair(n) for where in (ANCHOR, CONTEXT) for word, n in words[where].items()}
         features |= {where: _pair(data["terms"][where]) for where in (TERM_IN_ANCHOR, TERM_IN_CONTEXT)}
         positive, negative = _pair([samples["positive"], samples["negative"]])
-        if any(plus > positive or minus > negative for plus, minus in features.values()):
-            raise ValueError("a feature that more samples have than there are")
+        with_context = _pair(samples["with_context"])
         lexicon = tuple(str(term) for term in data["lexicon"])
         if not all(lexicon):
             raise ValueError("an empty term in the lexicon")
-        return BayesModel(positive, negative, features, lexicon, dict(data["made"]))
+        model = BayesModel(positive, negative, with_context, features, lexicon, dict(data["made"]))
+        for feature, (plus, minus) in features.items():
+            most = samples_of(model, feature)
+            if plus > most[0] or minus > most[1]:
+                raise ValueError(f"more samples have {feature!r} than there are")
+        return model
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"the model {path} is malformed ({type(error).__name__}: {error}); train it anew") from error
 
@@ -122,7 +136,7 @@ def write_bayes(model: BayesModel, path: Path) -> None:
     data = {
         "format": FORMAT,
         "version": VERSION,
-        "samples": {"positive": model.positive, "negative": model.negative},
+        "samples": {"positive": model.positive, "negative": model.negative, "with_context": model.with_context},
         "terms": terms,
         "lexicon": model.lexicon,
         "made": model.made,

@@ -25,8 +25,8 @@ ON_TOPIC, OFF_TOPIC = "ogc", "other"
 """Labels of pages on the topic and on other topics; `gis` pages are neither."""
 TOPIC_SHARE = 0.5
 """A site is authoritative for the topic when more than this share of its pages is on it and none on another topic."""
-LEAST_SAMPLES = 2
-"""A word of fewer samples is left out of the model."""
+LEAST_SOURCES = 2
+"""A word of fewer sources is left out of the model: a site's own names and navigation are no evidence elsewhere."""
 
 
 class Sample(NamedTuple):
@@ -36,7 +36,7 @@ class Sample(NamedTuple):
     context: tuple[str, ...]
     positive: bool
     source: str
-    """Host of the page it stands on; '' when unknown."""
+    """Where it comes from: host of the page it stands on; for an address without page, its own site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,35 +109,34 @@ def row_samples(rows: Iterable[LabelledLink], domains: Authorities) -> Iterator[
         if url is None or row.note not in ("", "kvp", "hard-negative"):
             continue
         positive = True if row.label != OFF_TOPIC else domains.side(url)
-        yield Sample(row.anchor, (), bool(positive), "")
+        yield Sample(row.anchor, (), bool(positive), url.site)
 
 
-def train_bayes(samples: Iterable[Sample], lexicon: Sequence[str], *, least: int = LEAST_SAMPLES) -> BayesModel:
-    """Count the samples of each class that have each feature; words of fewer than `least` samples are left out.
+def train_bayes(samples: Iterable[Sample], lexicon: Sequence[str], *, least: int = LEAST_SOURCES) -> BayesModel:
+    """Count the samples of each class that have each feature; words of fewer than `least` sources are left out.
 
     Raises UsageError when a class has no sample: there is nothing to tell apart.
     """
     reader = FeatureReader(lexicon)
-    return count_features(((reader.of_link(s.anchor, s.context), s.positive) for s in samples), lexicon, least=least)
-
-
-def count_features(
-    samples: Iterable[tuple[Iterable[str], bool]], lexicon: Sequence[str], *, least: int = LEAST_SAMPLES
-) -> BayesModel:
-    """The model of (features, whether positive) pairs; see `train_bayes`."""
+    totals, contexts = Counter[bool](), Counter[bool]()
     counts = {True: Counter[str](), False: Counter[str]()}
-    totals = Counter[bool]()
-    for features, positive in samples:
-        totals[positive] += 1
-        counts[positive].update(set(features))
+    sources: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        features = reader.of_link(sample.anchor, sample.context)
+        totals[sample.positive] += 1
+        contexts[sample.positive] += bool(sample.context)
+        counts[sample.positive].update(features)
+        for feature in features:
+            if len(sources[feature]) < least:
+                sources[feature].add(sample.source)
     if not totals[True] or not totals[False]:
         raise UsageError(
             f"nothing to learn from: {totals[True]:,} positive and {totals[False]:,} negative links; both are needed"
         )
     plus, minus = counts[True], counts[False]
-    words = sorted(plus.keys() | minus.keys())
-    features = {word: (plus[word], minus[word]) for word in words if plus[word] + minus[word] >= least}
-    return BayesModel(totals[True], totals[False], features, tuple(lexicon))
+    kept = sorted(feature for feature, known in sources.items() if len(known) >= least)
+    features_kept = {feature: (plus[feature], minus[feature]) for feature in kept}
+    return BayesModel(totals[True], totals[False], (contexts[True], contexts[False]), features_kept, tuple(lexicon))
 
 
 def domain_lexicon() -> tuple[str, ...]:

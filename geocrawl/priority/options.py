@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from geocrawl.errors import UsageError
 
-Value = float | int | bool
+Value = float | int | bool | str
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -23,6 +23,8 @@ class Option:
 
     def read(self, text: str) -> Value:
         """The value of `text`. Raises ValueError with what was expected."""
+        if isinstance(self.default, str):
+            return text.strip()
         if isinstance(self.default, bool):
             if text.strip().lower() not in _BOOLEANS:
                 raise ValueError("true or false")
