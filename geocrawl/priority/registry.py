@@ -1,8 +1,13 @@
-"""Strategies by name. Only the one that is made is imported, so naming them costs nothing."""
+"""Strategies by name. Only the one that is made is imported, so naming them costs nothing.
+
+To add one: a line in `strategies`, a place in `_PLACES`, and how it is made in `_MAKERS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +16,29 @@ from geocrawl.errors import UsageError
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
     from geocrawl.priority.options import Option
+    from geocrawl.priority.topic import TopicModel
+    from geocrawl.priority.topics import Topic
+    from geocrawl.priority.vectors import TextModel
 
 TOPIC_FILE = "gws_topic.json"
 LINKS_FILE = "gws_links.json"
+VECTORS_FILE = "topic_vectors.json"
+BAYES_FILE = "bayes_links.json"
 
 
 def strategies() -> Mapping[str, str]:
     """Name → one line for people, the default first."""
     return {
         "gws": "best-first by the words of page and link (Shen et al. 2015)",
+        "best-first": "best-first by the similarity of page and anchor with the topic",
+        "best-first-page": "best-first by the similarity of the page alone",
+        "best-first-anchor": "best-first by the similarity of the anchor alone",
+        "best-n-first": "like best-first, the best N at once",
+        "hits": "best-first by page, anchor and link structure, HITS (Liu & Li 2017)",
+        "adaptive": "by nearness to the start pages, whatever their topic (Min & Huang 2015)",
+        "ipagerank": "PageRank along the links whose words are near the topic (SkyReach)",
+        "pagerank": "plain PageRank, the rival of ipagerank",
+        "bayes": "naive Bayes over the words in and around a link (Han et al. 2010)",
         "bfs": "breadth-first, the papers' generic crawler",
         "random": "any waiting page, drawn by a hash of its URL",
     }
@@ -28,34 +47,151 @@ def strategies() -> Mapping[str, str]:
 def strategy_options(name: str) -> Mapping[str, Option]:
     """What `--set NAME.OPTION=VALUE` takes for a strategy; empty when nothing. Raises UsageError for an unknown one."""
     _check(name)
-    if name == "gws":
-        from geocrawl.priority.gws import OPTIONS
-
-        return OPTIONS
-    from geocrawl.priority.baselines import BFS_OPTIONS, RANDOM_OPTIONS
-
-    return {"bfs": BFS_OPTIONS, "random": RANDOM_OPTIONS}[name]
+    module, options = _PLACES[name]
+    found: Mapping[str, Option] = getattr(import_module(f"geocrawl.priority.{module}"), options)
+    return found
 
 
-def make_strategy(name: str, options: Mapping[str, str], models_dir: Path | None = None) -> Strategy:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a strategy may be made of."""
+
+    name: str
+    options: Mapping[str, str]
+    models: Path
+    topic: Topic | None
+
+    def text_model(self) -> TextModel:
+        """The topic's text model: the chosen topic's, else the shipped one."""
+        from geocrawl.priority.models import read_vectors
+
+        base = read_vectors(self.models / VECTORS_FILE)
+        if self.topic is None:
+            return base
+        from geocrawl.priority.topics import text_model
+
+        return text_model(self.topic, base)
+
+    def keywords(self) -> TopicModel:
+        """The topic's keywords: the chosen topic's, else the trained ones."""
+        if self.topic is not None:
+            from geocrawl.priority.topics import keyword_model
+
+            return keyword_model(self.topic, self.text_model())
+        from geocrawl.priority.models import read_topic
+
+        return read_topic(self.models / TOPIC_FILE)
+
+
+def make_strategy(
+    name: str, options: Mapping[str, str], models_dir: Path | None = None, topic: Topic | None = None
+) -> Strategy:
     """The strategy called `name` with the options people set (`gws.lambda` → text).
 
-    `models_dir` holds gws_topic.json and gws_links.json; None takes the shipped ones. Raises UsageError for an unknown
-    name, an option of no strategy, or a bad value; EnvironmentFault for a model that cannot be read.
+    `models_dir` holds the models' files; None takes the shipped ones. `topic`: one that people chose; its sample texts
+    stand in for the trained topic. Raises UsageError for an unknown name, an option of no strategy, or a bad value;
+    EnvironmentFault for a model that cannot be read.
     """
     _check(name)
     for key in options:
         if key.partition(".")[0] not in strategies():
             raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
-    if name == "gws":
-        from geocrawl.priority.gws import GwsStrategy
-        from geocrawl.priority.models import read_links, read_topic, shipped_models
+    from geocrawl.priority.models import shipped_models
 
-        folder = models_dir or shipped_models()
-        return GwsStrategy(read_topic(folder / TOPIC_FILE), read_links(folder / LINKS_FILE), options)
-    from geocrawl.priority.baselines import BreadthFirst, Random
+    return _MAKERS[name](Parts(name, options, models_dir or shipped_models(), topic))
 
-    return BreadthFirst(options) if name == "bfs" else Random(options)
+
+def _gws(parts: Parts) -> Strategy:
+    from geocrawl.priority.gws import GwsStrategy
+    from geocrawl.priority.models import read_links
+
+    return GwsStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), parts.options)
+
+
+def _best_first(parts: Parts) -> Strategy:
+    from geocrawl.priority.best_first import BestFirst
+
+    return BestFirst(parts.name, parts.text_model(), parts.options)
+
+
+def _hits(parts: Parts) -> Strategy:
+    from geocrawl.priority.hits import HitsStrategy
+
+    return HitsStrategy(parts.text_model(), parts.options)
+
+
+def _pagerank(parts: Parts) -> Strategy:
+    from geocrawl.priority.pagerank import PageRankStrategy
+
+    return PageRankStrategy(parts.options)
+
+
+def _ipagerank(parts: Parts) -> Strategy:
+    from geocrawl.priority.ipagerank import IPageRankStrategy, title_weight
+    from geocrawl.priority.pagefilter import PageFilter
+    from geocrawl.priority.thesaurus import TopicWords, shipped_thesaurus
+
+    thesaurus, weight = shipped_thesaurus(), title_weight(parts.options)
+    words = TopicWords(thesaurus, {word for vector in parts.keywords().vectors.values() for word in vector})
+    page_filter = None if weight is None else PageFilter(parts.text_model(), thesaurus, title_weight=weight)
+    return IPageRankStrategy(words, page_filter, parts.options)
+
+
+def _adaptive(parts: Parts) -> Strategy:
+    from geocrawl.priority.adaptive import Adaptive
+
+    return Adaptive(parts.options)
+
+
+def _bayes(parts: Parts) -> Strategy:
+    from geocrawl.priority.bayes import BayesStrategy, model_file
+    from geocrawl.priority.bayes_model import read_bayes
+
+    return BayesStrategy(read_bayes(model_file(parts.options) or parts.models / BAYES_FILE), parts.options)
+
+
+def _bfs(parts: Parts) -> Strategy:
+    from geocrawl.priority.baselines import BreadthFirst
+
+    return BreadthFirst(parts.options)
+
+
+def _random(parts: Parts) -> Strategy:
+    from geocrawl.priority.baselines import Random
+
+    return Random(parts.options)
+
+
+_PLACES: Mapping[str, tuple[str, str]] = {
+    "gws": ("gws", "OPTIONS"),
+    "best-first": ("best_first", "OPTIONS"),
+    "best-first-page": ("best_first", "OPTIONS"),
+    "best-first-anchor": ("best_first", "OPTIONS"),
+    "best-n-first": ("best_first", "N_OPTIONS"),
+    "hits": ("hits", "OPTIONS"),
+    "adaptive": ("adaptive", "OPTIONS"),
+    "ipagerank": ("ipagerank", "OPTIONS"),
+    "pagerank": ("pagerank", "OPTIONS"),
+    "bayes": ("bayes", "OPTIONS"),
+    "bfs": ("baselines", "BFS_OPTIONS"),
+    "random": ("baselines", "RANDOM_OPTIONS"),
+}
+"""Name → the module in this room, and the name of its options there."""
+
+_MAKERS: Mapping[str, Callable[[Parts], Strategy]] = {
+    "gws": _gws,
+    "best-first": _best_first,
+    "best-first-page": _best_first,
+    "best-first-anchor": _best_first,
+    "best-n-first": _best_first,
+    "hits": _hits,
+    "adaptive": _adaptive,
+    "ipagerank": _ipagerank,
+    "pagerank": _pagerank,
+    "bayes": _bayes,
+    "bfs": _bfs,
+    "random": _random,
+}
 
 
 def _check(name: str) -> None:

@@ -1,0 +1,195 @@
+"""`adaptive`: a topic given by a few start pages alone (Min, Huang: User-defined topic focused crawler, 2015).
+
+The m most frequent words over the seed pages, stop words out, are the axes; each seed page is a vector of their
+frequencies (TF, no IDF); the centre M of the seeds' vectors is the topic, and a link's priority is cos(its page, M). A
+page whose cosine with any seed exceeds a threshold moves the centre: M' = (M·(n + u) + v)/(n + u + 1), n seeds, u
+updates so far.
+
+Where the paper is silent: m = 500; words are stemmed terms (`terms`); TF is a share of the page's words, so that a
+long seed counts no more than a short one; the threshold is 0.5. A seed is a page of depth 0, so the page that a seed
+redirects to is one. One that cannot be read, or has no words, is left out of n; when a page is to be judged and there
+is still no seed after `BLIND_PAGES` others, that is an error. The axes are chosen when the first seed is read and
+again with each further one (seeds stand above all links, but a host's delay may let links of others pass them); the
+links of the seeds read before are then ranked anew. M is kept as the sum of the n + u vectors, of which the printed
+formula is the running mean. A link ranked once keeps its priority while M moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Document, Judgement, Lesson, Purpose, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.centre import MAX_SEEDS, Centre, heaviest_words, pack, unpack
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.terms import term_counts
+from geocrawl.priority.vectors import cosine
+
+NAME = "adaptive"
+VERSION = 1
+LINK_TIER = 1
+SEED_TIER = 8
+BLIND_PAGES = 20
+"""Pages other than seeds that one run judges without a topic, before it says so and ends."""
+PER_LEVEL = 0.1
+"""Provisional score, a level of its page, of a link that another strategy left."""
+SEED_LINKS = 20_000
+"""Links of seeds that are remembered, to be ranked anew when another seed is read."""
+_BATCH = 2_000
+_NEW = -1
+"""In place of a frontier id, for a seed that is judged and not settled yet."""
+
+OPTIONS: Mapping[str, Option] = {
+    "m": Option(500, "words that span the space, the most frequent of the seed pages", 1, 5_000),
+    "hub": Option(0.6, "a page with more than this share of anchor text is a hub page: its anchors are its text", 0, 1),
+    "correction": Option(0.5, "a page whose cosine with any seed exceeds this moves the centre", 0, 1),
+}
+
+
+class Adaptive:
+    """Near the centre first. Learns the topic from the seeds, and corrects it by the pages like them."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Raises UsageError for a bad option."""
+        values = parse_options(NAME, options, OPTIONS)
+        self._m, self._hub, self._correction = int(values["m"]), float(values["hub"]), float(values["correction"])
+        self._centre = Centre(self._m)
+        self._links: dict[int, list[int]] = {}
+        """Seed → the frontier ids of its links."""
+        self._seed_came = False
+        self._blind = 0
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The text without anchors, for topic pages."""
+        return frozenset({"prose"})
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    def seed_rank(self) -> Rank:
+        """Before all links: they are the topic."""
+        return Rank(SEED_TIER)
+
+    def judge(self, document: Document) -> Judgement:
+        """cos(page, M) as the score of the page and of all its links; level 2 for a page that moves the centre, level 1
+        from half that threshold. A seed is judged by the centre that it becomes part of.
+
+        Raises UsageError when no seed could be read and so there is no topic.
+        """
+        counts = term_counts(page_words(document, self._hub))
+        if document.depth == 0 and len(self._centre.seeds) < MAX_SEEDS:
+            return self._judge_seed(document, heaviest_words(counts))
+        if not self._centre.seeds:
+            return self._judge_blind(document)
+        vector = self._centre.vector(counts)
+        score = cosine(vector, self._centre.total)
+        near = self._centre.nearest_seed(vector) > self._correction
+        level = Relevance.HIGH if near else Relevance(int(score > self._correction / 2))
+        return _judgement(document, level, score, pack(vector) if near and document.depth > 0 else b"")
+
+    def _judge_seed(self, document: Document, words: Mapping[str, int]) -> Judgement:
+        if not words:
+            return _judgement(document, Relevance.NONE, 0.0, b"")
+        score = self._centre.with_seed(_NEW, words).of_seed(_NEW)
+        return _judgement(document, Relevance.HIGH, score, pack(words))
+
+    def _judge_blind(self, document: Document) -> Judgement:
+        """Seeds may be under way still, so a few pages that another strategy left are let through unranked."""
+        self._blind += 1
+        if self._blind > BLIND_PAGES:
+            raise UsageError(
+                "adaptive learns its topic from the start pages, and none of them was read: "
+                "give others (geocrawl crawl URL... --strategy adaptive) or take another --strategy"
+            )
+        return _judgement(document, Relevance.NONE, 0.0, b"")
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """By the level of its page: the page itself is not there any more."""
+        return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
+
+    def learn(self, lesson: Lesson) -> None:
+        """A seed joins the centre; a page near a seed moves it."""
+        if lesson.purpose is not Purpose.PAGE or not lesson.memo:
+            return
+        words = unpack(lesson.memo)
+        if lesson.depth > 0:
+            self._centre.correct(words)
+            return
+        if lesson.entry_id not in self._centre.seeds and len(self._centre.seeds) >= MAX_SEEDS:
+            return
+        self._centre = self._centre.with_seed(lesson.entry_id, words)
+        room = SEED_LINKS - sum(map(len, self._links.values()))
+        self._links[lesson.entry_id] = [id_ for _, id_ in lesson.links][: max(room, 0)]
+        self._seed_came = True
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """The links of all seeds after each seed, for each of them moves the centre and the axes; else None."""
+        if not self._seed_came:
+            return None
+        self._seed_came = False
+        scores: dict[int, float] = {}
+        for seed, links in self._links.items():
+            score = self._centre.of_seed(seed)
+            for link in links:
+                scores[link] = max(score, scores.get(link, 0.0))
+        ranks = [(link, Rank(LINK_TIER, score)) for link, score in scores.items() if link not in self._links]
+        return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """seeds (n), corrections (u) and the topic's heaviest words: the link's page is not there any more."""
+        return {
+            "seeds": len(self._centre.seeds),
+            "corrections": self._centre.updates,
+            "topic_words": self._centre.heaviest(10),
+            "page_level": int(waiting.page_relevance),
+            "seed": waiting.depth == 0,
+        }
+
+    def dump(self) -> bytes:
+        """Seeds, centre and the seeds' links; bounded by `MAX_SEEDS`, m and `SEED_LINKS`."""
+        state = {"centre": self._centre.state(), "links": list(self._links.items()), "seed_came": self._seed_came}
+        return json.dumps({"strategy": NAME, "version": VERSION, **state}, ensure_ascii=False).encode()
+
+    def load(self, state: bytes) -> None:
+        """Take up a former dump. Raises UsageError for one of another version."""
+        if not state:
+            return
+        try:
+            read = json.loads(state)
+            if (read["strategy"], read["version"]) != (NAME, VERSION):
+                raise ValueError(f"version {read['version']}")
+            self._centre = Centre.of_state(read["centre"], self._m)
+            self._links = {int(seed): [int(link) for link in links] for seed, links in read["links"]}
+            self._seed_came = bool(read["seed_came"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"what adaptive learnt was kept by another version of geocrawl ({error}); crawl into a new --db"
+            ) from error
+
+
+def page_words(document: Document, hub: float) -> str:
+    """The text that stands for a page: its anchors when they make up more than `hub` of it, else what is no anchor."""
+    everything = document.anchor_chars + len(document.prose)
+    if document.anchor_chars > hub * everything:
+        return "\n".join(link.anchor for link in document.links if link.anchor)
+    return document.prose or document.text
+
+
+def _judgement(document: Document, level: Relevance, score: float, memo: bytes) -> Judgement:
+    return Judgement(level, score, (Rank(LINK_TIER, score),) * len(document.links), memo)

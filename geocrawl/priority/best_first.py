@@ -1,0 +1,130 @@
+"""The best-first family, baselines of `hits` (Liu, Li: Topic crawler algorithm with link structure, 2017).
+
+A link's score is the similarity of its page with the topic (`best-first-page`), that of its anchor
+(`best-first-anchor`), or their sum, 0…2 (`best-first`). `best-n-first` scores like the sum and takes the best N that
+wait at once, so that N links are visited before new ones can overtake them. N is not given in the paper; 10 is ours.
+
+The paper follows no links of pages at or below its relevance threshold; whether its baselines did so is not said. Here
+they follow them (`cut` stops it), because a page's low score already puts its links last. Pages are compared by title
+and text. A link that another strategy left is ranked by its anchor and the level of its page, for the page itself is
+not there any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.vectors import TextModel
+
+LINK_TIER = 1
+SEED_TIER = 8
+"""Above all links, as seeds have weight 1 there."""
+N_FIRST = "best-n-first"
+
+OPTIONS: Mapping[str, Option] = {
+    "cut": Option(False, "follow no links of pages at or below the text model's threshold, as hits does"),
+}
+N_OPTIONS: Mapping[str, Option] = {
+    **OPTIONS,
+    "n": Option(10, "N, links that are taken from the queue at once", 1, 10_000),
+}
+_SHARES: Mapping[str, tuple[float, float]] = {
+    "best-first": (1.0, 1.0),
+    "best-first-page": (1.0, 0.0),
+    "best-first-anchor": (0.0, 1.0),
+    N_FIRST: (1.0, 1.0),
+}
+"""Name → the factors of sim(page) and sim(anchor)."""
+
+
+class BestFirst:
+    """Highest similarity first. Learns nothing during a crawl: the text model is trained beforehand."""
+
+    def __init__(self, name: str, model: TextModel, options: Mapping[str, str]) -> None:
+        """`name`: which of the four. Raises UsageError for a bad option."""
+        values = parse_options(name, options, N_OPTIONS if name == N_FIRST else OPTIONS)
+        self._name = name
+        self._model = model
+        self._page_share, self._anchor_share = _SHARES[name]
+        self._cut = bool(values["cut"])
+        self._stride = int(values.get("n", 1))
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def stride(self) -> int:
+        return self._stride
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
+    def learns(self) -> bool:
+        return False
+
+    def seed_rank(self) -> Rank:
+        """Before all links."""
+        return Rank(SEED_TIER)
+
+    def judge(self, document: Document) -> Judgement:
+        """Level 2 from the median of held-out pages on the topic, level 1 above the threshold; sim(page) as the score;
+        for each link sim(page) + sim(anchor), or one of the two."""
+        page = self._model.page_similarity(document)
+        level = self._level(page)
+        if self._cut and page <= self._model.threshold and document.depth > 0:
+            return Judgement(level, page, (None,) * len(document.links))
+        return Judgement(level, page, tuple(self._rank(page, link.anchor) for link in document.links))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """By the anchor and, in place of sim(page), the least similarity of its page's level."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        return self._rank(self._least(waiting.page_relevance), waiting.anchor)
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """page_level, page_at_least (similarity of that level), anchor_similarity, and the model's threshold."""
+        return {
+            "page_level": int(waiting.page_relevance),
+            "page_at_least": round(self._least(waiting.page_relevance), 4),
+            "anchor_similarity": round(self._model.anchor_similarity(waiting.anchor), 4),
+            "threshold": self._model.threshold,
+            "seed": waiting.depth == 0,
+        }
+
+    def learn(self, lesson: Lesson) -> None:
+        """Nothing: the model is fixed."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """None: a score does not change with what is found later."""
+        return None
+
+    def dump(self) -> bytes:
+        """Nothing to keep."""
+        return b""
+
+    def load(self, state: bytes) -> None:
+        """Nothing to take up."""
+
+    def _rank(self, page: float, anchor: str) -> Rank:
+        score = self._page_share * page
+        if self._anchor_share:
+            score += self._anchor_share * self._model.anchor_similarity(anchor)
+        return Rank(LINK_TIER, score)
+
+    def _level(self, page: float) -> Relevance:
+        if page >= self._model.typical:
+            return Relevance.HIGH
+        return Relevance.SOME if page > self._model.threshold else Relevance.NONE
+
+    def _least(self, level: Relevance) -> float:
+        return (0.0, self._model.threshold, self._model.typical)[level]
