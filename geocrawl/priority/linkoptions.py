@@ -15,7 +15,7 @@ def graph_options(period: str, change: float) -> Mapping[str, Option]:
     return {
         period: Option(200, "downloads between two iterations over the graph", 1, 10**9),
         "growth": Option(
-            1.25, "and the crawl grew by this factor since the last iteration; 1: every time, as the paper", 1.0
+            1.1, "and the crawl grew by this factor since the last iteration; 1: every time, as the paper", 1.0
         ),
         "change": Option(change, "a new score that differs by no more than this share is not written", 0.0, 1.0),
         "edges": Option(MAX_EDGES, "links the graph holds at most; those into the least pages go first", 1000, 10**8),
