@@ -240,6 +240,7 @@ class _Session:
                     clock=self._clock,
                     max_redirects=s.max_redirects,
                     retry_first_s=s.retry_first_s,
+                    store_from=s.store_pages_min_score if s.store_pages else None,
                 ),
                 Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock),
             },

@@ -399,6 +399,16 @@ class RankedLink:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page that is kept for its topic."""
+
+    encoding: str
+    """As the Encoding Standard spells it."""
+    body: bytes
+    """As it was answered, decoded by Content-Encoding, compressed by zlib."""
+
+
+@dataclass(frozen=True, slots=True)
 class Visit:
     """All that one lease brought: settled in one transaction."""
 
@@ -428,6 +438,8 @@ class Visit:
     """`Judgement.memo`."""
     learnt: bytes | None = None
     """The strategy's dump before this visit's lesson, when it is time to keep one."""
+    stored: StoredPage | None = None
+    """The page itself, when it passed the page filter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 from geocrawl.model import (
@@ -21,6 +22,7 @@ from geocrawl.model import (
     RankedLink,
     Relevance,
     State,
+    StoredPage,
     Visit,
 )
 from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
@@ -41,7 +43,9 @@ class PageVisitor:
         clock: Clock,
         max_redirects: int,
         retry_first_s: float,
+        store_from: float | None = None,
     ) -> None:
+        """`store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is."""
         self._fetcher = fetcher
         self._reader = reader
         self._recogniser = recogniser
@@ -50,6 +54,7 @@ class PageVisitor:
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
+        self._store_from = store_from
 
     async def visit(self, lease: Lease) -> Visit:
         """Visit the leased page; never raises for what the web does."""
@@ -130,12 +135,18 @@ class PageVisitor:
             "ok",
             title=document.title,
             judgement=judgement,
+            stored=self._stored(page, document, judgement),
             links=(
                 *_followed(page, lease.entry.rank),
                 *self._links(document, judgement.ranks, {index for _, index in found}),
             ),
             candidates=tuple(self._with_page(each, document, judgement.ranks) for each in found),
         )
+
+    def _stored(self, page: Page, document: Document, judgement: Judgement) -> StoredPage | None:
+        if self._store_from is None or not page.body or judgement.score < self._store_from:
+            return None
+        return StoredPage(document.encoding, zlib.compress(page.body))
 
     def _links(
         self, document: Document, ranks: tuple[Rank | None, ...], candidates: set[int | None]
@@ -172,6 +183,7 @@ class PageVisitor:
         *,
         title: str = "",
         judgement: Judgement | None = None,
+        stored: StoredPage | None = None,
         links: tuple[RankedLink, ...] = (),
         candidates: tuple[tuple[Candidate, RankedLink | None], ...] = (),
         retry_after_s: float | None = None,
@@ -191,6 +203,7 @@ class PageVisitor:
             relevance=judgement.relevance if judgement else Relevance.NONE,
             score=judgement.score if judgement else 0.0,
             memo=judgement.memo if judgement else b"",
+            stored=stored,
             links=links,
             candidates=candidates,
             retry_after_s=retry_after_s,

@@ -13,6 +13,7 @@ from geocrawl import build
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
+from geocrawl.store.pages import kept_pages
 from geocrawl.store.reading import open_readonly
 from geocrawl.store.why import export_rows
 from geocrawl.urls import endpoint_key, read_url
@@ -52,9 +53,11 @@ def settings_for(web: DemoWeb, **more: object) -> Settings:
     return replace(base, **more)  # type: ignore[arg-type]
 
 
-def crawl(settings: Settings, path: Path, seeds: Sequence[str] = (), **more: bool) -> tuple[build.Outcome, Watcher]:
+def crawl(
+    settings: Settings, path: Path, seeds: Sequence[str] = (), *, again: bool = False
+) -> tuple[build.Outcome, Watcher]:
     watcher = Watcher()
-    outcome = build.crawl(settings, path, [url(text) for text in seeds], observer=watcher, **more)
+    outcome = build.crawl(settings, path, [url(text) for text in seeds], observer=watcher, again=again)
     return outcome, watcher
 
 
@@ -173,3 +176,13 @@ def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> 
     with DemoWeb(latency_s=0.005) as web:
         crawl(settings_for(web, workers=5), tmp_path / "c.db", web.seeds)
         assert set(web.most_at_once.values()) == {1}
+
+
+def test_pages_of_the_topic_are_kept_when_asked_for(web: DemoWeb, tmp_path: Path) -> None:
+    settings = settings_for(web, strategy="gws", max_pages=40, store_pages=True, store_pages_min_score=0.3)
+    crawl(settings, tmp_path / "c.db", web.seeds)
+    with open_readonly(tmp_path / "c.db") as connection:
+        kept = {page.address: page.score for page in kept_pages(connection)}
+        scored = connection.execute("SELECT address, page_score FROM url WHERE page_score >= 0.3").fetchall()
+    assert kept == dict(scored)
+    assert kept

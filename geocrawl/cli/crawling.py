@@ -47,6 +47,9 @@ def crawl(
     user_agent: opt.UserAgent = None,
     contact: opt.Contact = None,
     again: Annotated[bool, typer.Option("--again", help="Visit the given pages again if they were visited.")] = False,
+    store_pages: Annotated[
+        bool, typer.Option("--store-pages", help="Keep pages of the topic, compressed, in the database.")
+    ] = False,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
     log_json: opt.LogJson = False,
@@ -77,6 +80,7 @@ def crawl(
         allow_private=allow_private,
         user_agent=user_agent,
         contact=contact,
+        store_pages=store_pages,
         quiet=quiet,
         log_json=log_json,
     )

@@ -14,6 +14,7 @@ from geocrawl.store.keys import probe_key
 from geocrawl.store.lessons import Lessons
 from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
 from geocrawl.store.links import Links, Source, pack_links
+from geocrawl.store.pages import PageStore
 from geocrawl.store.queue import Queue
 from geocrawl.store.tally import Tally
 from geocrawl.urls import read_url
@@ -50,6 +51,7 @@ class Settlement:
     catalog: SqlCatalog
     max_depth: int
     max_attempts: int
+    pages: PageStore
     lessons: Lessons | None
     """None for a strategy that does not learn."""
 
@@ -76,6 +78,8 @@ class Settlement:
         if lease.entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
         lesson = self.lessons.write(visit, current.depth, current.found_on, arrived) if self.lessons else None
+        if visit.stored is not None:
+            self.pages.keep(lease.entry.id, visit.stored, visit.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)

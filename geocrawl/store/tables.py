@@ -159,6 +159,23 @@ class Lesson(SQLModel, table=True):
     """What the strategy noted when it judged the page."""
 
 
+class PageStore(SQLModel, table=True):
+    """Pages kept for their topic (`crawl --store-pages`)."""
+
+    __tablename__ = "page_store"
+    __table_args__ = (Index("page_store_worst", "score", "url_id"),)
+    url_id: int = Field(primary_key=True, foreign_key="url.id")
+    score: float
+    """The strategy's page score."""
+    stored_at: float
+    encoding: str
+    """Of its characters, as the Encoding Standard spells it."""
+    size_bytes: int
+    """Of `body`."""
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    """The page as it was answered, compressed by zlib (`zlib.decompress` in Python)."""
+
+
 class QueryGroup(SQLModel, table=True):
     """How many addresses were seen that differ only in their query, for the cap `max_queries_per_path`."""
 

@@ -20,6 +20,7 @@ from geocrawl.model import (
     Settled,
     State,
     Status,
+    StoredPage,
     Url,
     Verdict,
     Visit,
@@ -117,6 +118,8 @@ class World:
         next_at: float = 0.0,
         memo: bytes = b"",
         learnt: bytes | None = None,
+        stored: StoredPage | None = None,
+        score: float = 0.0,
     ) -> Settled:
         return self.frontier.settle(
             Visit(
@@ -132,6 +135,8 @@ class World:
                 retry_after_s=retry_after_s,
                 memo=memo,
                 learnt=learnt,
+                stored=stored,
+                score=score,
             )
         )
 
