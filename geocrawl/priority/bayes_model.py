@@ -23,6 +23,7 @@ FORMAT, VERSION = "geocrawl-bayes-links", 1
 ANCHOR, CONTEXT = "anchor", "context"
 """Where a word stands; a feature is one of these, a space and the word."""
 TERM_IN_ANCHOR, TERM_IN_CONTEXT = "term in anchor", "term in context"
+_TERMS = (TERM_IN_ANCHOR, TERM_IN_CONTEXT)
 REMEMBERED_TEXTS = 50_000
 """Texts whose features are kept in memory: a site's navigation stands on each of its pages."""
 _PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
@@ -107,7 +108,9 @@ def read_bayes(path: Path) -> BayesModel:
     try:
         samples, words = data["samples"], data["words"]
         features = {f"{where} {word}": _pair(n) for where in (ANCHOR, CONTEXT) for word, n in words[where].items()}
-        features |= {where: _pair(data["terms"][where]) for where in (TERM_IN_ANCHOR, TERM_IN_CONTEXT)}
+        features |= {
+            where: _pair(n) for where, n in data["terms"].items() if where in (TERM_IN_ANCHOR, TERM_IN_CONTEXT)
+        }
         positive, negative = _pair([samples["positive"], samples["negative"]])
         with_context = _pair(samples["with_context"])
         lexicon = tuple(str(term) for term in data["lexicon"])
@@ -126,10 +129,10 @@ def read_bayes(path: Path) -> BayesModel:
 def write_bayes(model: BayesModel, path: Path) -> None:
     """Write the model, the words by how many samples have them. Raises EnvironmentFault when `path` cannot be."""
     words: dict[str, dict[str, tuple[int, int]]] = {ANCHOR: {}, CONTEXT: {}}
-    terms: dict[str, tuple[int, int]] = {TERM_IN_ANCHOR: (0, 0), TERM_IN_CONTEXT: (0, 0)}
+    terms: dict[str, tuple[int, int]] = {}
     for feature, counts in sorted(model.features.items(), key=lambda item: (-sum(item[1]), item[0])):
         where, _, word = feature.partition(" ")
-        if feature in terms:
+        if feature in _TERMS:
             terms[feature] = counts
         else:
             words[where][word] = counts
