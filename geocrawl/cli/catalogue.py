@@ -195,18 +195,17 @@ def why(
     from geocrawl.build import explain
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.cli.texts import why_lines
-    from geocrawl.store.reading import stored_strategy
     from geocrawl.store.why import why as look_up
 
     asked = gather_seeds([url], None)[0]
     settings = opt.settings_from(db=db)
     with _catalogue(db) as (connection, _):
-        found, stored = look_up(connection, asked), stored_strategy(connection)
-    strategy, parts, refused = explain(settings, stored, asked, found)
+        found = look_up(connection, asked)
+        strategy, parts, refused = explain(settings, connection, asked, found)
     if json:
         opt.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
     else:
         for line in why_lines(asked, found, strategy, parts, refused, time.time()):
-            typer.echo(plain(line, 2000))
+            typer.echo(line)
     if found.page is None and not found.endpoints:
         raise typer.Exit(1)
