@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from geocrawl.cli import catalogue, configure, crawling, probing, strategies, training
+from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, training
 
 app = typer.Typer(
     name="geocrawl",
@@ -50,6 +50,7 @@ catalogue.add_to(app)
 configure.add_to(app)
 training.add_to(app)
 strategies.add_to(app)
+evaluating.add_to(app)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a crawl found and when, counted from the access log and the catalogue alone.
 
-found      valid services whose endpoint stands in the catalogue as valid and of the right kind, and whose GetCapabilities
-           was answered in the log; the first such answer is the moment that counts
+found      valid services whose endpoint stands in the catalogue as valid and of the right kind, and whose
+           GetCapabilities was answered in the log; the first such answer is the moment that counts
 recall     found of the reachable ones / reachable ones
 precision  found / pages downloaded: the papers' figure
 area       mean of the recall over pages 1 … budget; a crawl that ended earlier keeps its last recall

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geocrawl.build import Surroundings
+from geocrawl.build import Surroundings, make_strategy
 from geocrawl.build import crawl as run_crawl
 from geocrawl.errors import UsageError
 from geocrawl.evaluate.measure import Score, measure
+from geocrawl.evaluate.models import Model, models_read, refuse_trained_on
 from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
 from geocrawl.evaluate.worlds import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
@@ -53,13 +54,15 @@ class Result:
     """Keys of the pages downloaded, in order."""
     stopped: str
     cpu_s: float
-    """Of the crawl alone: neither imports nor the reading of the world."""
+    """Of the crawl alone: without imports, the reading of the world and of models."""
     peak_mib: float
     """Of the process, the world's index included."""
+    models: tuple[Model, ...]
+    """What the strategy was made of."""
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
-    """A crawl's settings in a contest: one worker and no delays, so that the order of visits is the strategy's alone."""
+    """A crawl's settings in a contest: one worker and no delays, so that the order is the strategy's alone."""
     return Settings(
         db=database,
         strategy=job.strategy,
@@ -73,9 +76,15 @@ def settings_for(job: Job, database: str = "") -> Settings:
 
 
 def run(job: Job) -> Result:
-    """Run one job in this process."""
+    """Run one job in this process.
+
+    Raises UsageError for an incomplete world, an unknown strategy or setting, a model that was trained on this world.
+    """
     world = World(job.world)
-    crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings_for(job))
+    settings = settings_for(job)
+    models = models_read(lambda: make_strategy(settings, job.strategy))
+    refuse_trained_on(models, world.name, world.sha256)
+    crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
     return Result(
         job=job,
         score=measure(world, crawled.log, crawled.catalogue, job.budget),
@@ -83,6 +92,7 @@ def run(job: Job) -> Result:
         stopped=crawled.stopped,
         cpu_s=crawled.cpu_s,
         peak_mib=peak_mib(),
+        models=models,
     )
 
 
@@ -96,10 +106,10 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     within = Surroundings(clock, transport, lambda: transport.pages)
     with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
         database = Path(folder) / "geocrawl.db"
-        begun = time.process_time()
-        outcome = run_crawl(settings, database, seeds, observer=_Silent(), within=within)
-        cpu_s = time.process_time() - begun
-        return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, round(cpu_s, 3))
+        watch = _Stopwatch()
+        outcome = run_crawl(settings, database, seeds, observer=watch, within=within)
+        cpu_s = round(time.process_time() - watch.begun, 3)
+        return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, cpu_s)
 
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:
@@ -129,11 +139,14 @@ def peak_mib() -> float:
     return round(int(found[1]) / 1024, 1) if found else 0.0
 
 
-class _Silent:
-    """`ports.Observer` that says nothing."""
+class _Stopwatch:
+    """`ports.Observer` that says nothing and notes when the crawl itself began: imports and schema lie before."""
+
+    begun = 0.0
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """Nothing is shown."""
+        """The parts stand ready."""
+        self.begun = time.process_time()
 
     def leased(self, lease: Lease) -> None:
         """Nothing is shown."""

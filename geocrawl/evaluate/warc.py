@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ from geocrawl.evaluate.addresses import key_of
 
 _HEAD_BYTES = 1000
 _CACHE_BYTES = 32 * 1024 * 1024
-_FRAMING = frozenset({"content-length", "connection", "transfer-encoding", "keep-alive"})
+_GZIP = b"\x1f\x8b"
+_LENGTH = re.compile(rb"^content-length:\s*(\d+)", re.IGNORECASE | re.MULTILINE)
+_FRAMING = frozenset({b"content-length", b"connection", b"transfer-encoding", b"keep-alive"})
 """Headers of the recorded connection, not of the answer."""
 
 _FEED = re.compile(rb"<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
@@ -34,6 +37,7 @@ class Record(NamedTuple):
     """Where a recorded answer lies, and what it counts as: page, robots, sitemap or asset."""
 
     offset: int
+    length: int
     kind: str
     status: int
 
@@ -74,11 +78,20 @@ class WarcFile:
         return known
 
     def _read_at(self, place: Record) -> Stored:
+        """The index has read it whole once, so here its two header blocks are only cut off (ISO 28500, 5.2)."""
         with self.path.open("rb") as file:
             file.seek(place.offset)
-            record = next(iter(ArchiveIterator(file)))
-            headers = [(n, v) for n, v in record.http_headers.headers if n.lower() not in _FRAMING]
-            return Stored(place.kind, place.status, headers, record.raw_stream.read())
+            data = file.read(place.length)
+        raw = zlib.decompress(data, wbits=31) if data.startswith(_GZIP) else data
+        fields, _, block = raw.partition(b"\r\n\r\n")
+        length = _LENGTH.search(fields)
+        head, _, body = block[: int(length[1]) if length else None].partition(b"\r\n\r\n")
+        headers = []
+        for line in head.split(b"\r\n")[1:]:
+            name, colon, value = line.partition(b":")
+            if colon and name.strip().lower() not in _FRAMING:
+                headers.append((name.strip().decode("latin-1"), _text(value.strip())))
+        return Stored(place.kind, place.status, headers, body)
 
     def _remember(self, key: str, stored: Stored) -> None:
         self._cache[key] = stored
@@ -95,10 +108,11 @@ class WarcFile:
                 for record in records:
                     found = self._entry(record)
                     offset = records.get_record_offset()
-                    end = offset + records.get_record_length()
+                    length = records.get_record_length()
+                    end = offset + length
                     if found is not None:
                         address, kind, status = found
-                        yield address, Record(offset, kind, status)
+                        yield address, Record(offset, length, kind, status)
                 size = file.seek(0, 2)
         except ArchiveLoadFailed as error:
             raise UsageError(f"{self.path} is no WARC file: {' '.join(str(error).split())[:200]}") from error
@@ -121,6 +135,13 @@ class WarcFile:
             raise UsageError(f"{self.path} is cut off in the answer of {address}")
         content_type = record.http_headers.get_header("Content-Type") or ""
         return address, kind_of(address, content_type, body[:_HEAD_BYTES]), int(status)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def kind_of(address: str, content_type: str, head: bytes) -> str:

@@ -1,0 +1,91 @@
+"""`geocrawl evaluate`: strategies side by side on recorded webs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    from geocrawl.evaluate.contest import Outcome
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    worlds: Annotated[list[Path], typer.Argument(metavar="WORLD...", help="Folders of recorded webs.")],
+    strategies: Annotated[
+        str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle knows the way.")
+    ] = "all",
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded [as many as the world has].")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of whatever is drawn by lot.")] = 0,
+    processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of a strategy: gws.lambda=0.7.")
+    ] = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Crawl recorded webs with each strategy, in memory and in virtual time, and compare what they find and when.
+
+    Examples:
+
+        geocrawl evaluate worlds/portal worlds/agency --strategies gws,bfs,random --out contest
+
+        geocrawl evaluate worlds/mixed --budget 2000
+    """
+    from geocrawl.evaluate.contest import Plan, hold
+
+    plan = Plan(
+        worlds, _named(strategies), budget=budget, seed=seed, processes=processes, set=opt.pairs(set_) if set_ else {}
+    )
+    tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
+    outcome = hold(plan, tell)
+    if out is not None:
+        from geocrawl.evaluate.report import write_all
+
+        for line in write_all(plan, outcome, out):
+            typer.echo(line, err=True)
+    if json:
+        from geocrawl.evaluate.results import to_json
+
+        typer.echo(to_json(plan, outcome), nl=False)
+    else:
+        _print(outcome)
+
+
+def _named(text: str) -> list[str]:
+    """The strategies to compare, each once; `all` are all there are, and the oracle."""
+    from geocrawl.priority.registry import strategies
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if "all" in names:
+        names = [*names, *strategies(), "oracle"]
+    return [name for name in dict.fromkeys(names) if name != "all"]
+
+
+def _print(outcome: Outcome) -> None:
+    from rich.console import Console
+
+    from geocrawl.evaluate.table import WIDE, model_lines, tables
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = WIDE
+    for table in tables(outcome, console.width):
+        console.print(table)
+    for line in model_lines(outcome):
+        console.print(line, highlight=False, markup=False)
+    for line in outcome.skipped:
+        console.print(f"skipped: {line}", highlight=False, markup=False)

@@ -1,0 +1,62 @@
+"""Which models a strategy was made of, and what they were trained on: none may have seen the web it is measured on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from geocrawl.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's file and the record of its making."""
+
+    name: str
+    made: Mapping[str, object]
+
+    def learnt_from(self) -> Iterable[tuple[str, str]]:
+        """(name, sha256) of each file that it was trained on."""
+        files = self.made.get("files")
+        for file in files if isinstance(files, list) else ():
+            if isinstance(file, dict):
+                yield str(file.get("file", "")), str(file.get("sha256", ""))
+
+
+def models_read(make: Callable[[], object]) -> tuple[Model, ...]:
+    """The models that are opened while `make` runs: what a strategy is made of, whoever wrote it."""
+    opened: dict[str, None] = {}
+    watching = True
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if watching and event == "open" and str(arguments[0]).endswith(".json"):
+            opened[str(arguments[0])] = None
+
+    sys.addaudithook(note)  # there is no way to take one out again, so it is told to rest
+    try:
+        make()
+    finally:
+        watching = False
+    return tuple(model for path in opened if (model := _read(Path(path))) is not None)
+
+
+def _read(path: Path) -> Model | None:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):  # whoever opened it has said so, or could do without
+        return None
+    made = data.get("made") if isinstance(data, dict) else None
+    return Model(path.name, made) if isinstance(made, dict) else None
+
+
+def refuse_trained_on(models: Iterable[Model], world: str, sha256: str) -> None:
+    """Raises UsageError when one of the models was trained on the web with this hash of its pages.
+
+    The webs in a record's `exclude` are those that it was kept from, so they are no reason.
+    """
+    for model in models:
+        if any(digest == sha256 for _, digest in model.learnt_from()):
+            raise UsageError(f"{model.name} was trained on {world}: it cannot be measured there")

@@ -1,0 +1,85 @@
+"""The oracle: how few pages one needs who knows where every service is named, and the way there.
+
+Shortest ways from the seeds form a tree; the oracle goes on, each time, with the way that brings most new services for
+each page it still costs. That is greedy on one tree of many, so it is a mark to aim at and no proven bound.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+
+def oracle(
+    links: Mapping[str, Sequence[str]],
+    is_page: Mapping[str, bool],
+    seeds: Sequence[str],
+    barred: AbstractSet[str],
+    named_at: Mapping[str, AbstractSet[str]],
+    *,
+    max_depth: int,
+) -> tuple[int, ...]:
+    """Pages downloaded at each find, ascending.
+
+    `named_at`: answer → ids of services named there. Redirects, scripts and sitemaps cost nothing; a page stands at
+    most `max_depth` pages behind a seed.
+    """
+    parents = _tree(links, is_page, seeds, barred, max_depth)
+    ways = {key: _way(parents, key) for key in named_at if key in parents}
+    fetched: set[str] = set()
+    found: set[str] = set()
+    pages, moments = 0, list[int]()
+    while ways:
+        best, rate = "", (-1.0, 0)
+        for key, way in list(ways.items()):
+            gain = len(named_at[key] - found)
+            if not gain:
+                del ways[key]
+                continue
+            cost = sum(is_page[step] for step in way if step not in fetched)
+            if (this := (gain / (cost + 1e-9), -cost)) > rate:
+                best, rate = key, this
+        for step in ways.pop(best, ()):
+            if step in fetched:
+                continue
+            fetched.add(step)
+            pages += is_page[step]
+            new = named_at.get(step, frozenset()) - found
+            found |= new
+            moments += [max(pages, 1)] * len(new)
+    return tuple(moments)
+
+
+def _tree(
+    links: Mapping[str, Sequence[str]],
+    is_page: Mapping[str, bool],
+    seeds: Sequence[str],
+    barred: AbstractSet[str],
+    max_depth: int,
+) -> dict[str, str | None]:
+    """Answer → the one before it on a way of fewest pages; a seed's is None."""
+    parents: dict[str, str | None] = {}
+    waiting: deque[tuple[int, str, str | None]] = deque((0, seed, None) for seed in seeds if seed not in barred)
+    while waiting:
+        depth, key, parent = waiting.popleft()
+        if key in parents or depth > max_depth:
+            continue
+        parents[key] = parent
+        for target in links.get(key, ()):
+            if target in parents or target in barred:
+                continue
+            if is_page[target]:
+                waiting.append((depth + 1, target, key))
+            else:
+                waiting.appendleft((depth, target, key))
+    return parents
+
+
+def _way(parents: Mapping[str, str | None], key: str) -> tuple[str, ...]:
+    way: list[str] = []
+    step: str | None = key
+    while step is not None:
+        way.append(step)
+        step = parents[step]
+    return tuple(reversed(way))
