@@ -3,7 +3,7 @@
 What a crawl with them costs more than one with best-first: packing and reading memos, the graph, the iterations, and
 handing out new ranks (their writing is the frontier's work; the number of ranks is shown). Sites of a hundred pages,
 each with the same ten links of its navigation, and fifteen more to known and new pages; a third of the links has words
-of the topic. The rows named *every* iterate every 200 downloads as the papers do, the others on the schedule that is the default.
+of the topic. The rows named *every* iterate every 200 downloads as the papers do, the others on the default schedule.
 """
 
 from __future__ import annotations

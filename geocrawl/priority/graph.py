@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +173,7 @@ class LinkGraph:
 
     # ----------------------------------------------------------------------- keeping
 
-    def dump(self, **more: Ints) -> bytes:
+    def dump(self, **more: NDArray[Any]) -> bytes:
         """The whole graph with its figures, compressed; `more` comes back from `load`."""
         arrays: Arrays = {
             "keys": self._keys,
@@ -188,7 +189,7 @@ class LinkGraph:
         arrays.update({f"more {name}": value for name, value in more.items()})
         return pack_arrays(_FORMAT, arrays)
 
-    def load(self, state: bytes) -> dict[str, Ints]:
+    def load(self, state: bytes) -> Arrays:
         """Take up a dump; returns its `more`. Raises UsageError for one of another version, or damaged."""
         arrays = unpack_arrays(_FORMAT, state)
         self._keys, self._weights, self._born = arrays["keys"], arrays["weights"], arrays["born"]

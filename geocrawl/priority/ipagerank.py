@@ -5,11 +5,11 @@ so far and the links that wait. RW(url) = max over the words t of M(url) of sim(
 0; M(url) is the anchor and the text beside it on every page that links to it, so RW(url) is the highest that any of
 these pages gives. Higher predictions come first; a link below the threshold is cut.
 
-Where the paper is silent (ours): sim is that of `thesaurus.py`; before the first iteration a link is worth what a page
-of rank 1 gives it; the text beside a link is the one before it, too, for `Link.context` does not part them; a redirect
-gives its rank to its target. A link that is cut waits in tier 0, behind all others, unless `ipagerank.drop` says
-otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters, are crossed. The default
-threshold, 1 − d, cuts what no link on the topic leads to.
+Where the paper is silent (ours): sim is that of `thesaurus.py`; until the next iteration a new link is worth what its
+page gives it, if that has the mean rank of the pages read (1 at the start); the text beside a link is the one before
+it, too, for `Link.context` does not part them; a redirect gives its rank to its target. A link that is cut waits in
+tier 0, behind all others, unless `ipagerank.drop` says otherwise: that is how the paper's *tunnels*, irrelevant pages
+between topic clusters, are crossed. The default threshold, 1 − d, cuts what no link on the topic leads to.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ class IPageRankStrategy:
         return Rank(FOLLOWED + 1, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Each link at what a page of rank 1 gives it by RW; the page's score is the page filter's, 0 without one."""
+        """Each link at what a typical page gives it by RW; the page's score is the page filter's, 0 without one."""
         weights = [self._rw(link) for link in document.links]
         best: dict[str, float] = {}
         for link, weight in zip(document.links, weights, strict=True):
             if link.url.identity != document.url.identity:
                 best[link.url.identity] = max(weight, best.get(link.url.identity, 0.0))
         total = sum(best.values())
-        share = self._d / total if total else 0.0
+        share = self._d * self._order.typical / total if total else 0.0
         ranks = tuple(self._rank(1.0 - self._d + share * weight) for weight in weights)
         score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
         return Judgement(relevance, score, ranks, pack_figures(score, best.items()))

@@ -48,6 +48,9 @@ class LinkOrder:
         self._downloads = self._last = 0
         self._visited = array("q")
         self._pending: tuple[Ints, Floats] | None = None
+        self.typical = 1.0
+        """Mean of the `worth` of the pages read, as of the last iteration; before it the value that iterations start
+        from."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -84,6 +87,8 @@ class LinkOrder:
             given = np.where(np.isnan(given), self._judged(graph), given)
         same = np.abs(scores - given) <= self._change * np.abs(given)  # never for NaN
         changed = waits & ~same
+        if not waits.all():
+            self.typical = float(graph.figures[self._worth][~waits].mean())
         graph.figures["given"] = np.where(changed, scores, given)
         self._pending = (graph.ids[changed], scores[changed])
 
@@ -117,13 +122,15 @@ class LinkOrder:
     def dump(self) -> bytes:
         """Graph, figures and schedule."""
         counts = np.array([self._downloads, self._last], np.int64)
-        return self.graph.dump(counts=counts, visited=np.frombuffer(self._visited, np.int64))
+        visited = np.frombuffer(self._visited, np.int64)
+        return self.graph.dump(counts=counts, visited=visited, typical=np.array([self.typical]))
 
     def load(self, state: bytes) -> None:
         """Take up a dump. Raises UsageError for one of another version."""
         more = self.graph.load(state)
         self._downloads, self._last = more["counts"].tolist()
         self._visited = array("q", more["visited"].tobytes())
+        self.typical = float(more["typical"][0])
 
 
 def is_download(lesson: Lesson) -> bool:

@@ -2,8 +2,8 @@
 
 PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), over the pages read so far and the links that wait. The paper does not
 say how often it is computed (ours: every q pages, and when the crawl has grown by a factor), nor what a link is worth
-before: as much as a page of rank 1 passes on to it (ours). C(T) counts the links of T that the frontier took, each
-once. A redirect is a page with one link.
+before (ours: what its page passes on to it, if that has the mean rank of the pages read, 1 at the start). C(T) counts
+the links of T that the frontier took, each once. A redirect is a page with one link.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class PageRankStrategy:
         return Rank(SEEDS, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Each link at what a page of rank 1 gives it; no page is relevant."""
+        """Each link at what a typical page gives it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
-        rank = self._rank(1.0 - self._d + self._d / max(distinct, 1))
+        rank = self._rank(1.0 - self._d + self._d * self._order.typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:

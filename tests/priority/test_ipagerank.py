@@ -41,7 +41,7 @@ def read(strategy: IPageRankStrategy, id_: int, *links: tuple[int, Link]) -> dic
     return ranked(strategy)
 
 
-def test_a_new_link_gets_its_share_by_rw_of_a_page_of_rank_one() -> None:
+def test_a_new_link_gets_its_share_by_rw_of_a_page_of_rank_one_at_the_start() -> None:
     ranks = ipagerank().judge(document("", SAME, NEAR, FAR)).ranks
     assert ranks == (
         Rank(1, approx(0.15 + 0.85 * 1 / 1.8)),

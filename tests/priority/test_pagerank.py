@@ -21,7 +21,7 @@ def ranked(strategy: PageRankStrategy) -> dict[int, Rank | None]:
     return {id_: rank for batch in strategy.revise() or () for id_, rank in batch}
 
 
-def test_a_new_link_is_worth_what_a_page_of_rank_one_gives_it() -> None:
+def test_a_new_link_is_worth_what_a_page_of_rank_one_gives_it_at_the_start() -> None:
     judgement = pagerank().judge(document("", A, B, A))
     assert judgement.ranks == (Rank(0, approx(0.15 + 0.85 / 2)),) * 3
     assert judgement.relevance is Relevance.NONE
@@ -36,6 +36,15 @@ def test_what_waits_gets_its_pagerank_and_what_was_visited_nothing() -> None:
     two = 0.15 + 0.85 * 0.15 / 2
     assert ranked(strategy) == {3: Rank(0, approx(two + 0.85 * two, abs=1e-3))}
     assert ranked(strategy) == {}
+
+
+def test_later_a_new_link_is_worth_what_a_page_of_mean_rank_gives_it() -> None:
+    """1 → 2, and both were read: their mean is that of 0.15 and 0.15 + 0.85·0.15."""
+    strategy = pagerank(q="2", growth="1")
+    strategy.learn(lesson(1, [("b", 2)]))
+    strategy.learn(lesson(2))
+    mean = (0.15 + 0.15 + 0.85 * 0.15) / 2
+    assert strategy.judge(document("", A, B)).ranks[0] == Rank(0, approx(0.15 + 0.85 * mean / 2, abs=1e-3))
 
 
 def test_a_redirect_passes_its_rank_to_its_target() -> None:
