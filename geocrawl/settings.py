@@ -39,6 +39,7 @@ class Settings:
     # what and how far
     db: str = _setting("", "catalogue: a path or sqlite:/// URL; '' means geocrawl.db in the user's data folder")
     strategy: str = _setting("", "order of visits; '' means the one stored in the database, or gws")
+    topic: str = _setting("", "what to look for (geocrawl topics list); '' means the stored one, or WMS")
     max_pages: int = _setting(1000, "pages answered in one run", unit="pages")
     max_depth: int = _setting(5, "links from a seed (gws: 5)", unit="links")
     max_time_s: float = _setting(0.0, "longest run; 0: no limit", unit="s")

@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, training
+from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, topics, training
 
 app = typer.Typer(
     name="geocrawl",
@@ -48,6 +48,7 @@ crawling.add_to(app)
 probing.add_to(app)
 catalogue.add_to(app)
 configure.add_to(app)
+topics.add_to(app)
 training.add_to(app)
 strategies.add_to(app)
 evaluating.add_to(app)

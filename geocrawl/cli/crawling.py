@@ -30,6 +30,9 @@ def crawl(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of the strategy: gws.lambda=0.7.")
     ] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="NAME", help="What to look for (see geocrawl topics) [WMS].")
+    ] = None,
     max_pages: Annotated[
         int | None, typer.Option("--max-pages", metavar="N", help="Pages answered in this run [1000].")
     ] = None,
@@ -64,11 +67,14 @@ def crawl(
 
         geocrawl crawl --seeds portals.txt --max-pages 20000 --max-time 8h
 
+        geocrawl crawl --topic environment/soil --strategy best-first
+
         geocrawl crawl        (goes on)
     """
     settings = opt.settings_from(
         db=db,
         strategy=strategy,
+        topic=topic,
         set=opt.pairs(set_) if set_ else None,
         max_pages=max_pages,
         max_depth=max_depth,
@@ -84,7 +90,16 @@ def crawl(
         quiet=quiet,
         log_json=log_json,
     )
-    _run(settings, urls or [], seeds, again=again, json=json)
+    _run(settings, urls or _topic_seeds(topic, seeds), seeds, again=again, json=json)
+
+
+def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
+    """The start pages of a topic that was named, where no others are given."""
+    if not topic or seeds is not None:
+        return []
+    from geocrawl.build import find_topic
+
+    return list(find_topic(topic).seeds)
 
 
 def _run(settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, json: bool) -> None:

@@ -98,7 +98,8 @@ def make_strategy(
             raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
     from geocrawl.priority.models import shipped_models
 
-    return _MAKERS[name](Parts(name, options, models_dir or shipped_models(), topic))
+    trained = topic is None or topic.shipped_model
+    return _MAKERS[name](Parts(name, options, models_dir or shipped_models(), None if trained else topic))
 
 
 def _gws(parts: Parts) -> Strategy:

@@ -137,7 +137,16 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
 
 def stored_strategy(connection: sqlite3.Connection) -> str:
     """Name of the strategy that ranked what waits; '' before the first crawl."""
-    row = connection.execute("SELECT value FROM meta WHERE name = 'strategy'").fetchone()
+    return _meta(connection, "strategy")
+
+
+def stored_topic(connection: sqlite3.Connection) -> str:
+    """Name of the topic that was chosen for it; '' for none."""
+    return _meta(connection, "topic")
+
+
+def _meta(connection: sqlite3.Connection, name: str) -> str:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return bytes(row[0]).decode() if row else ""
 
 

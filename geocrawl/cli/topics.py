@@ -1,0 +1,102 @@
+"""`geocrawl topics`: the directory of topics to crawl for, and adding one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Topics to crawl for: crawl --topic NAME.")
+    group.command("list")(list_)
+    group.command("show")(show)
+    group.command("add")(add)
+    app.add_typer(group, name="topics")
+
+
+def list_(json: opt.Json = False) -> None:
+    """List the topics that come with geocrawl and your own.
+
+    Example: geocrawl topics list
+    """
+    from geocrawl.build import topics_folder
+    from geocrawl.cli.tables import print_table
+    from geocrawl.priority.topics import DEFAULT_TOPIC, all_topics
+
+    topics = all_topics(topics_folder()).values()
+    if json:
+        keys = ("name", "title", "seeds", "own", "default")
+        values = ((t.name, t.title, len(t.seeds), t.own, t.name == DEFAULT_TOPIC) for t in topics)
+        opt.echo_json([dict(zip(keys, row, strict=True)) for row in values])
+        return
+    rows = [(t.name, t.title, len(t.seeds), "yours" if t.own else "") for t in topics]
+    print_table(("topic", "title", "start pages", ""), rows)
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A topic, such as environment/soil.")],
+    json: opt.Json = False,
+) -> None:
+    """Show a topic: its sample texts, its start pages and where they come from.
+
+    Example: geocrawl topics show environment/soil
+    """
+    from dataclasses import asdict
+
+    from geocrawl.build import find_topic
+    from geocrawl.plain import plain
+
+    topic = find_topic(name)
+    if json:
+        opt.echo_json(asdict(topic))
+        return
+    typer.echo(f"{topic.name}: {plain(topic.title)}{' (yours)' if topic.own else ''}\n")
+    for text in topic.texts:
+        typer.echo("\n".join(plain(line) for line in text.splitlines()) + "\n")
+    if topic.seeds:
+        source = f", from {plain(topic.seeds_source)}" if topic.seeds_source else ""
+        typer.echo(f"{len(topic.seeds)} start pages{source}:")
+        for seed in topic.seeds:
+            typer.echo(f"  {plain(seed)}")
+
+
+def add(
+    name: Annotated[str, typer.Argument(help="GROUP/NAME in small letters, such as environment/peat.")],
+    text: Annotated[
+        list[Path], typer.Option("--text", metavar="FILE", help="Plain text about the topic; several make it better.")
+    ],
+    seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="Start pages, one a line.")] = None,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What people call it [NAME].")] = "",
+) -> None:
+    """Add a topic of your own, learnt from sample texts; one of the same name is replaced.
+
+    Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
+    """
+    from geocrawl.build import topics_folder
+    from geocrawl.cli.seeds import read_url_file
+    from geocrawl.errors import EnvironmentFault
+    from geocrawl.priority.topics import MAX_SEEDS, Topic, write_topic
+
+    folder = topics_folder()
+    if folder is None:
+        raise EnvironmentFault("this user has no home folder for topics: set HOME or XDG_DATA_HOME")
+    found = [url.address for url in read_url_file(seeds)] if seeds else []
+    if len(found) > MAX_SEEDS:
+        typer.echo(f"geocrawl: of {len(found)} start pages the first {MAX_SEEDS} are kept", err=True)
+    texts = tuple(_read(path) for path in text)
+    topic = Topic(name, title or name.rpartition("/")[2], texts, tuple(found[:MAX_SEEDS]), own=True)
+    typer.echo(f"{name}: {write_topic(topic, folder)}")
+
+
+def _read(path: Path) -> str:
+    from geocrawl.errors import UsageError
+
+    try:
+        return path.read_text("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
