@@ -108,9 +108,7 @@ def read_bayes(path: Path) -> BayesModel:
     try:
         samples, words = data["samples"], data["words"]
         features = {f"{where} {word}": _pair(n) for where in (ANCHOR, CONTEXT) for word, n in words[where].items()}
-        features |= {
-            where: _pair(n) for where, n in data["terms"].items() if where in (TERM_IN_ANCHOR, TERM_IN_CONTEXT)
-        }
+        features |= {term: _pair(n) for term, n in data["terms"].items() if term in _TERMS}
         positive, negative = _pair([samples["positive"], samples["negative"]])
         with_context = _pair(samples["with_context"])
         lexicon = tuple(str(term) for term in data["lexicon"])
