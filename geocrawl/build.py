@@ -10,6 +10,8 @@ import datetime as dt
 import os
 import signal
 import socket
+import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.crawl import Crawler, Summary, take_up
-from geocrawl.model import Candidate, Document, Evidence, Page, Purpose, Relevance, State, Url
+from geocrawl.model import Candidate, Document, Evidence, Lesson, Page, Purpose, Rank, Relevance, State, Url
 from geocrawl.ports import Waiting
 from geocrawl.survey import Surveyor
 from geocrawl.visit import PageVisitor
@@ -193,7 +195,7 @@ class _Session:
         notes = []
         name = self.strategy.name
         if self._former == name:
-            self._undumped = take_up(self.strategy, self.frontier)
+            self._undumped = take_up(self.strategy, self.frontier.learnt(), self.frontier.lessons(), self._rerank)
         else:
             self.frontier.forget_lessons()
         stats = self.frontier.stats()
@@ -205,6 +207,13 @@ class _Session:
             notes.append(f"Going on with {waiting:,} waiting addresses, strategy {name}.")
         self._database.set_meta("strategy", name)
         return notes
+
+    def _rerank(self, lesson: Lesson, ranks: Iterator[tuple[int, Rank | None]]) -> None:
+        """Rank the queue anew where the last process did not come to it."""
+        if lesson.number > self.frontier.revised():
+            self.frontier.rerank(ranks, through=lesson.number)
+        else:
+            deque(ranks, maxlen=0)
 
     def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
         """Queue start pages; one that is itself a service's address is probed too. Returns how many are queued."""
@@ -345,13 +354,21 @@ def _as_stored(settings: Settings, database: Database) -> Settings:
     return replace(settings, max_depth=int(depth)) if depth else settings
 
 
-def explain(settings: Settings, stored: str, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
+def explain(
+    settings: Settings, connection: sqlite3.Connection, url: Url, found: Why
+) -> tuple[str, Mapping[str, object], str]:
     """(strategy, the parts of the rank, the rule that refuses it or '') of an address that `store.why` looked up.
 
-    `stored`: the strategy that ranked what waits.
+    A strategy that learns explains with what it has learnt so far.
     """
+    from geocrawl.store.lessons import read_lessons, read_state
+    from geocrawl.store.reading import stored_strategy
+
+    stored = stored_strategy(connection)
     name = settings.strategy or stored or "gws"
     strategy = make_strategy(settings, name)
+    if strategy.learns and name == stored:
+        take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
     refused = _rules(settings, _clock())(url)
     page, parent = found.page, found.parent
     if page is None:

@@ -7,8 +7,7 @@ process, no settled visit is lost: an unsettled lease expires and is done again.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Protocol
@@ -17,6 +16,7 @@ from geocrawl.model import (
     Lease,
     Lesson,
     Purpose,
+    Rank,
     Settled,
     State,
     Status,
@@ -231,23 +231,23 @@ class Crawler:
         summary.links += result.new_links
 
 
-def take_up(strategy: Strategy, frontier: Frontier) -> int:
+def take_up(
+    strategy: Strategy,
+    state: bytes | None,
+    lessons: Iterable[Lesson],
+    rerank: Callable[[Lesson, Iterator[tuple[int, Rank | None]]], object],
+) -> int:
     """Make a strategy what it was when the last process ended: its dump, then the lessons since, fed again.
 
-    The queue is ranked anew only where that process did not come to it. Returns how many lessons were fed.
+    `rerank` is given the ranks that come after a lesson, and must read them all. Returns how many lessons were fed.
     """
-    state, revised, count = frontier.learnt(), frontier.revised(), 0
+    count = 0
     if state is not None:
         strategy.load(state)
-    for lesson in frontier.lessons():
+    for lesson in lessons:
         count += 1
         strategy.learn(lesson)
         batches = strategy.revise()
-        if batches is None:
-            continue
-        ranks = chain.from_iterable(batches)
-        if lesson.number > revised:
-            frontier.rerank(ranks, through=lesson.number)
-        else:
-            deque(ranks, maxlen=0)
+        if batches is not None:
+            rerank(lesson, chain.from_iterable(batches))
     return count

@@ -52,7 +52,7 @@ def run(
     """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
     make, per_batch = build.make_strategy, frontier._RANKS
     if strategy == LEARNER:
-        build.make_strategy = lambda settings, name: Learner(die)
+        build.make_strategy = lambda *_: Learner(die)
         frontier._RANKS = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
@@ -118,10 +118,10 @@ class Learner:
         self._waiting.update(dict.fromkeys(number for _, number in lesson.links))
         self._waiting.pop(lesson.entry_id, None)
 
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         return self._ranks() if self._count % _REVISE_EVERY == 0 else None
 
-    def _ranks(self) -> Iterator[Sequence[tuple[int, Rank]]]:
+    def _ranks(self) -> Iterator[Sequence[tuple[int, Rank | None]]]:
         numbers = list(self._waiting)
         for start in range(0, len(numbers), _RANKS_A_TRANSACTION):
             yield [(number, self._rank(str(number))) for number in numbers[start : start + _RANKS_A_TRANSACTION]]

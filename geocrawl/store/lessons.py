@@ -51,21 +51,7 @@ class Lessons:
 
     def read(self) -> Iterator[Lesson]:
         """Those since the last dump, in order; one in memory at a time."""
-        last = 0
-        while row := self._connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
-            last, url_id, purpose, depth, found_on, state, reason, valid, links, memo = row
-            yield Lesson(
-                number=last,
-                entry_id=url_id,
-                purpose=Purpose(purpose),
-                depth=depth,
-                found_on=found_on,
-                state=State(state),
-                reason=reason,
-                valid=None if valid is None else bool(valid),
-                links=tuple((self._identity(target), target) for target in unpack_links(links)),
-                memo=memo,
-            )
+        return read_lessons(self._connection)
 
     def forget(self) -> None:
         """Another strategy begins: nothing that the former one learnt is its own."""
@@ -81,8 +67,34 @@ class Lessons:
         """The queue was ranked anew after this lesson."""
         self._database.write_meta(REVISED, str(number))
 
-    def _identity(self, url_id: int) -> str:
-        """What two spellings of an address have in common, and so what stands in the row is as good as any."""
-        url = read_url(self._connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
-        assert url is not None, "an address that was written by read_url is read by it"
-        return url.identity
+
+def read_state(connection: sqlite3.Connection) -> bytes | None:
+    """The last dump; None when there was none."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (STATE,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def read_lessons(connection: sqlite3.Connection) -> Iterator[Lesson]:
+    """Those since the last dump, in order; one in memory at a time."""
+    last = 0
+    while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
+        last, url_id, purpose, depth, found_on, state, reason, valid, links, memo = row
+        yield Lesson(
+            number=last,
+            entry_id=url_id,
+            purpose=Purpose(purpose),
+            depth=depth,
+            found_on=found_on,
+            state=State(state),
+            reason=reason,
+            valid=None if valid is None else bool(valid),
+            links=tuple((_identity(connection, target), target) for target in unpack_links(links)),
+            memo=memo,
+        )
+
+
+def _identity(connection: sqlite3.Connection, url_id: int) -> str:
+    """What two spellings of an address have in common, and so what stands in the row is as good as any."""
+    url = read_url(connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
+    assert url is not None, "an address that was written by read_url is read by it"
+    return url.identity
