@@ -1,6 +1,6 @@
 """The papers' claims beside our figures: what agrees, what does not, and why, said from the figures alone.
 
-Numbers of the papers stand in docs/methods.md with their tables. They were measured on other webs, so the comparison is
+The tables are the papers' own. They were measured on other webs, so the comparison is
 of order and factor, never of the numbers themselves.
 """
 

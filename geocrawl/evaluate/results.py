@@ -34,7 +34,7 @@ def to_csv(outcome: Outcome) -> str:
 
 
 def _number(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) > 1 else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def to_json(plan: Plan, outcome: Outcome) -> str:

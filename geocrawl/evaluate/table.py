@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rich import box
 from rich.table import Table
 
 from geocrawl.evaluate.contest import Arena, Outcome, Row
@@ -42,7 +43,9 @@ def _table(arena: Arena, shown: Sequence[int]) -> Table:
     rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: -row.area)
     budget = rows[0].budget if rows else 0
     reachable = rows[0].reachable if rows else 0
-    table = Table(title=f"{plain(arena.study.world, 60)}: {reachable:,} services, budget {budget:,} pages")
+    table = Table(
+        box=box.SIMPLE_HEAD, title=f"{plain(arena.study.world, 60)}: {reachable:,} services, budget {budget:,} pages"
+    )
     for i in shown:
         table.add_column(HEADS[i], justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:

@@ -101,7 +101,7 @@ class WarcFile:
             self._cached_bytes -= len(gone.body)
 
     def _index(self) -> Iterator[tuple[str, Record]]:
-        end = 0
+        offset, end = 0, 0
         try:
             with self.path.open("rb") as file:
                 records = ArchiveIterator(file)
@@ -114,12 +114,14 @@ class WarcFile:
                         address, kind, status = found
                         yield address, Record(offset, length, kind, status)
                 size = file.seek(0, 2)
+                file.seek(offset)
+                whole = _is_whole(file.read())
         except ArchiveLoadFailed as error:
             raise UsageError(f"{self.path} is no WARC file: {' '.join(str(error).split())[:200]}") from error
         except (OSError, EOFError) as error:
             raise EnvironmentFault(f"{self.path} cannot be read: {error}") from error
-        if end != size:
-            raise UsageError(f"{self.path} is cut off: the record at byte {end:,} of {size:,} has no end")
+        if end != size or not whole:
+            raise UsageError(f"{self.path} is cut off: the record at byte {offset:,} of {size:,} has no end")
 
     def _entry(self, record: ArcWarcRecord) -> tuple[str, str, int] | None:
         if record.rec_type != "response" or record.http_headers is None:
@@ -127,14 +129,25 @@ class WarcFile:
         address = record.rec_headers.get_header("WARC-Target-URI") or ""
         address = address.strip("<>")
         body = record.raw_stream.read()
-        expected = record.http_headers.get_header("Content-Length")
         status = record.http_headers.get_statuscode()
         if not status.isdigit() or "://" not in address:
             return None
-        if expected and expected.isdigit() and len(body) < record.payload_length:
+        if len(body) < record.payload_length:
             raise UsageError(f"{self.path} is cut off in the answer of {address}")
         content_type = record.http_headers.get_header("Content-Type") or ""
         return address, kind_of(address, content_type, body[:_HEAD_BYTES]), int(status)
+
+
+def _is_whole(member: bytes) -> bool:
+    """Whether the last record's gzip member has its end; one that is not packed is held against its length."""
+    if not member.startswith(_GZIP):
+        return True
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        unpacking.decompress(member)
+    except zlib.error:
+        return False
+    return unpacking.eof
 
 
 def _text(value: bytes) -> str:
