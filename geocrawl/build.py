@@ -28,9 +28,11 @@ from geocrawl.visit import PageVisitor
 
 if TYPE_CHECKING:
     from geocrawl.detect import Detector
+    from geocrawl.fetch.carrier import Transport
     from geocrawl.fetch.fetcher import PoliteFetcher
-    from geocrawl.fetch.http import Transport
+    from geocrawl.fetch.record import WarcRecorder
     from geocrawl.ports import Clock, Observer, Probe, RobotsStore, Strategy
+    from geocrawl.priority.topics import Topic
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
     from geocrawl.store.why import Why
@@ -115,9 +117,11 @@ def crawl(
     again: bool = False,
     observer: Observer,
     within: Surroundings | None = None,
+    record: Path | None = None,
 ) -> Outcome:
     """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal; `within` another web, if given.
 
+    `record`: a WARC file to which every answer is appended.
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
     clock = within.clock if within else _clock()
@@ -131,7 +135,7 @@ def crawl(
             notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
         observer.started(session.frontier.stats, notes)
         run = database.start_run(session.strategy.name, settings)
-        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages))
+        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages, record=record))
         database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         stats = session.frontier.stats()
         return Outcome(
@@ -170,6 +174,9 @@ class _Session:
         self._within = within
         self._robots = SqlRobots(database)
         self._former = database.meta("strategy")
+        self._former_topic = database.meta("topic") or ""
+        self._topic = settings.topic or self._former_topic
+        settings = replace(settings, topic=self._topic)
         self.strategy: Strategy = make_strategy(settings, settings.strategy or self._former or "gws")
         self.catalog = SqlCatalog(database, clock)
         self.frontier = SqlFrontier(
@@ -194,18 +201,21 @@ class _Session:
         """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person."""
         notes = []
         name = self.strategy.name
-        if self._former == name:
+        same = (self._former, self._former_topic) == (name, self._topic)
+        if same:
             self._undumped = take_up(self.strategy, self.frontier.learnt(), self.frontier.lessons(), self._rerank)
         else:
             self.frontier.forget_lessons()
         stats = self.frontier.stats()
         waiting = stats.states.get(State.WAITING, 0)
-        if self._former and self._former != name:
+        if self._former and not same:
             count = self.frontier.rerank((w.id, self.strategy.rank(w)) for w in self.frontier.waiting())
-            notes.append(f"Strategy {name} instead of {self._former}: {count:,} waiting addresses ranked anew.")
+            now, before = _called(name, self._topic), _called(self._former, self._former_topic)
+            notes.append(f"Strategy {now} instead of {before}: {count:,} waiting addresses ranked anew.")
         elif waiting:
             notes.append(f"Going on with {waiting:,} waiting addresses, strategy {name}.")
         self._database.set_meta("strategy", name)
+        self._database.set_meta("topic", self._topic)
         return notes
 
     def _rerank(self, lesson: Lesson, ranks: Iterator[tuple[int, Rank | None]]) -> None:
@@ -231,11 +241,12 @@ class _Session:
         """Whether a seed was fetched in the end, as a page or as an endpoint."""
         return self.frontier.was_answered(url)
 
-    async def run(self, observer: Observer, *, max_pages: int) -> Summary:
+    async def run(self, observer: Observer, *, max_pages: int, record: Path | None = None) -> Summary:
         """The loop itself, with signals settled."""
         s = self._settings
         within = self._within
-        fetcher = _fetcher(s, self._robots, self._clock, within.transport if within else None)
+        recorder = _recorder(record, self.frontier.seeds()) if record else None
+        fetcher = _fetcher(s, self._robots, self._clock, within.transport if within else None, recorder)
         crawler = Crawler(
             frontier=self.frontier,
             strategy=self.strategy,
@@ -265,6 +276,10 @@ class _Session:
             undumped=self._undumped,
         )
         return await _run_until_signal(crawler, fetcher)
+
+
+def _called(strategy: str, topic: str) -> str:
+    return f"{strategy} (topic {topic})" if topic else strategy
 
 
 async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary:
@@ -362,11 +377,11 @@ def explain(
     A strategy that learns explains with what it has learnt so far.
     """
     from geocrawl.store.lessons import read_lessons, read_state
-    from geocrawl.store.reading import stored_strategy
+    from geocrawl.store.reading import stored_strategy, stored_topic
 
     stored = stored_strategy(connection)
     name = settings.strategy or stored or "gws"
-    strategy = make_strategy(settings, name)
+    strategy = make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
         take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
     refused = _rules(settings, _clock())(url)
@@ -447,7 +462,25 @@ def make_strategy(settings: Settings, name: str) -> Strategy:
     """The named strategy with its settings (`--set`) and shipped models."""
     from geocrawl.priority.registry import make_strategy as make
 
-    return make(name, settings.set)
+    return make(name, settings.set, topic=find_topic(settings.topic) if settings.topic else None)
+
+
+def find_topic(name: str) -> Topic:
+    """The shipped topic of this name, or the user's own. Raises UsageError when there is none."""
+    from geocrawl.priority.topics import find_topic as find
+
+    return find(name, topics_folder())
+
+
+def topics_folder() -> Path | None:
+    """Where the user's own topics lie; None for a user without a home."""
+    from geocrawl.config import user_folder
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        return user_folder("data", os.environ) / "topics"
+    except EnvironmentFault:
+        return None
 
 
 def _probes() -> list[Probe]:
@@ -469,7 +502,11 @@ def _surveyor(settings: Settings, fetcher: PoliteFetcher, detector: Detector, cl
 
 
 def _fetcher(
-    settings: Settings, robots: RobotsStore, clock: Clock, transport: Transport | None = None
+    settings: Settings,
+    robots: RobotsStore,
+    clock: Clock,
+    transport: Transport | None = None,
+    recorder: WarcRecorder | None = None,
 ) -> PoliteFetcher:
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent
@@ -477,7 +514,15 @@ def _fetcher(
 
     agent = user_agent(settings, __version__)
     environment = None if transport else proxy_from_environment(os.environ)
-    return PoliteFetcher(settings, robots, clock, user_agent=agent, environment=environment, transport=transport)
+    return PoliteFetcher(
+        settings, robots, clock, user_agent=agent, environment=environment, transport=transport, recorder=recorder
+    )
+
+
+def _recorder(path: Path, seeds: Iterable[Url]) -> WarcRecorder:
+    from geocrawl.fetch.record import WarcRecorder
+
+    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=[seed.address for seed in seeds])
 
 
 def _clock() -> Clock:
