@@ -6,9 +6,11 @@ P(+ | features); nothing is discarded, only ranked. A waiting link keeps the hig
 frontier's rule for every strategy.
 
 Where the paper is silent: smoothing is Laplace's; words that the model has not seen say nothing; seeds stand above all
-links. A page as such is not judged, so its relevance is 0. With `bayes.online` the classifier also learns during the
-crawl from what the links brought (`bayes_online`); the prior stays the trained model's, so that scores given early and
-late can be compared.
+links. A page as such is not judged, so its relevance is 0.
+
+The classifier also learns during the crawl from what the links brought (`bayes_online`), for its training data come by
+themselves; `bayes.online=false` leaves it as it was trained. The prior stays the trained model's, so that scores given
+early and late can be compared.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _BATCH = 5_000
 
 OPTIONS: Mapping[str, Option] = {
     "model": Option("", "file of `geocrawl train bayes` to go by; empty: the model that comes with geocrawl"),
-    "online": Option(False, "learn during the crawl: links that led to a valid service within two hops are positive"),
+    "online": Option(True, "learn during the crawl: links that led to a valid service within two hops are positive"),
     "own_weight": Option(10.0, "how many trained samples one sample of the crawl's own counts for", 0.0, 1e6),
     "revise": Option(500, "lessons after which waiting links are ranked anew (online only); 0: never", 0, 10_000_000),
 }
@@ -94,7 +96,8 @@ class BayesStrategy:
 
     def score(self, features: Sequence[str]) -> float:
         """P(+ | features), 0…1."""
-        return probability([self._prior, *map(self._weight, features)])
+        known = self._weights
+        return probability([self._prior, *[known[f] if f in known else self._weight(f) for f in features]])
 
     def rank(self, waiting: Waiting) -> Rank:
         """By the anchor alone, which is what the database knows of a link."""

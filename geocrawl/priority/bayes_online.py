@@ -84,7 +84,7 @@ class Experience:
             if len(self._links) >= MAX_LINKS:
                 del self._links[next(iter(self._links))]
             self._links[number] = _Link(found_on, _WAITING, features)
-        elif known.fate == _WAITING and score(features) > score(known.features):
+        elif known.fate == _WAITING and features != known.features and score(features) > score(known.features):
             known.found_on, known.features = found_on, features
 
     def _found(self, page: int | None) -> None:

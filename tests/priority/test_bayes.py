@@ -77,7 +77,7 @@ TEXTS = st.lists(WORDS, max_size=5).map(" ".join)
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
 def test_every_link_is_ranked_and_scores_are_probabilities(texts: list[tuple[str, str]]) -> None:
     links = [beside(anchor, context) for anchor, context in texts]
-    judgement = BayesStrategy(TOY, {}).judge(document("", *links))
+    judgement = BayesStrategy(TOY, {"bayes.online": "false"}).judge(document("", *links))
     assert len(judgement.ranks) == len(links)
     assert all(rank is not None and rank.tier == 1 and 0.0 <= rank.score <= 1.0 for rank in judgement.ranks)
     assert (judgement.relevance, judgement.memo) == (Relevance.NONE, b"")
@@ -205,7 +205,7 @@ def test_links_that_led_nowhere_become_negative() -> None:
 
 
 def test_without_online_learning_nothing_is_learnt() -> None:
-    strategy = BayesStrategy(TOY, {})
+    strategy = BayesStrategy(TOY, {"bayes.online": "false"})
     assert not strategy.learns
     for lesson in crawl_lessons(strategy):
         strategy.learn(lesson)
