@@ -7,9 +7,11 @@ these pages gives. Higher predictions come first; a link below the threshold is 
 
 Where the paper is silent (ours): sim is that of `thesaurus.py`; until the next iteration a new link is worth what its
 page gives it, if that has the mean rank of the pages read (1 at the start); the text beside a link is the one before
-it, too, for `Link.context` does not part them; a redirect gives its rank to its target. A link that is cut waits in
-tier 0, behind all others, unless `ipagerank.drop` says otherwise: that is how the paper's *tunnels*, irrelevant pages
-between topic clusters, are crossed. The default threshold, 1 − d, cuts what no link on the topic leads to.
+it, too, for `Link.context` does not part them; a redirect gives its rank to its target. The default threshold, 1 − d,
+cuts what no link on the topic leads to. A link that is cut waits in tier 0, behind all others, unless `ipagerank.drop`
+says otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters, are crossed. Links from
+pages of high rank with few links come first there, by x = Σ over T→A of IPR(T)/C(T) (linkage locality, as the paper
+observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
 """
 
 from __future__ import annotations
@@ -104,7 +106,8 @@ class IPageRankStrategy:
                 best[link.url.identity] = max(weight, best.get(link.url.identity, 0.0))
         total = sum(best.values())
         share = self._d * self._order.typical / total if total else 0.0
-        ranks = tuple(self._rank(1.0 - self._d + share * weight) for weight in weights)
+        tunnel = self._tunnel(self._order.typical / max(len(best), 1))
+        ranks = tuple(self._rank(1.0 - self._d + share * weight if weight else tunnel) for weight in weights)
         score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
         return Judgement(relevance, score, ranks, pack_figures(score, best.items()))
 
@@ -112,8 +115,10 @@ class IPageRankStrategy:
         """Of a link that another strategy put there: its IPR, or that of its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
-        known = self._order.figure_of(waiting.id, "ipr")
-        return self._rank(known or 1.0 - self._d + self._d * self._rw_of(waiting.anchor))
+        rw, known = self._rw_of(waiting.anchor), self._order.figure_of(waiting.id, "ipr")
+        if known is not None:
+            return self._rank(known)
+        return self._rank(1.0 - self._d + self._d * rw if rw else 0.0)
 
     def learn(self, lesson: Lesson) -> None:
         """The page's links join the graph with their RW; every q pages IPageRank is iterated."""
@@ -160,12 +165,21 @@ class IPageRankStrategy:
         return similarity if similarity >= self._c else 0.0
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """IPR of every node, from 1 at the start, warm later."""
-        from geocrawl.priority.linkrank import ipagerank
+        """IPR of every node, from 1 at the start, warm later; of a node without RW, what comes through a tunnel."""
+        import numpy as np
 
-        values = ipagerank(graph.matrix(), graph.best_weights(), graph.figure("ipr", 1.0), d=self._d)
+        from geocrawl.priority.linkrank import even_shares, ipagerank
+
+        matrix, rw = graph.matrix(), graph.best_weights()
+        values = ipagerank(matrix, rw, graph.figure("ipr", 1.0), d=self._d)
         graph.figures["ipr"] = values
-        return values
+        shares = even_shares(matrix, values)
+        scores: Floats = np.where(rw > 0.0, values, (1.0 - self._d) * shares / (1.0 + shares))
+        return scores
+
+    def _tunnel(self, share: float) -> float:
+        """The score of a cut link to which `share` comes, below 1 − d."""
+        return (1.0 - self._d) * share / (1.0 + share)
 
     def _rank(self, score: float) -> Rank | None:
         if score > self._threshold + 1e-9:

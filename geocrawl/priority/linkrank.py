@@ -65,6 +65,12 @@ def ipagerank(
     return _fixed_point(lambda values: (1.0 - d) + d * rw * (matrix @ (values * share)), start, tolerance, most)
 
 
+def even_shares(matrix: csr_array, values: Floats) -> Floats:
+    """Σ over T→A of value(T)/C(T) of each node A: what reaches it when each page deals out its value evenly."""
+    shares: Floats = matrix @ (values * _inverse(_column_sums(matrix)))
+    return shares
+
+
 def _fixed_point(step: Callable[[Floats], Floats], values: Floats, tolerance: float, most: int) -> Floats:
     for _ in range(most):
         former, values = values, step(values)

@@ -46,13 +46,13 @@ def test_a_new_link_gets_its_share_by_rw_of_a_page_of_rank_one_at_the_start() ->
     assert ranks == (
         Rank(1, approx(0.15 + 0.85 * 1 / 1.8)),
         Rank(1, approx(0.15 + 0.85 * 0.8 / 1.8)),
-        Rank(0, approx(0.15)),
+        Rank(0, approx(0.15 * (1 / 3) / (1 + 1 / 3))),
     )
 
 
 def test_words_less_similar_than_c_count_nothing() -> None:
     ranks = ipagerank(c="0.9").judge(document("", SAME, NEAR)).ranks
-    assert ranks == (Rank(1, approx(1.0)), Rank(0, approx(0.15)))
+    assert ranks == (Rank(1, approx(1.0)), Rank(0, approx(0.15 * 0.5 / 1.5)))
 
 
 def test_the_text_beside_a_link_counts_like_its_anchor() -> None:
@@ -90,7 +90,19 @@ def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
     strategy.learn(lesson(2, [("http://b.example/", 3)], reason="redirect"))
     ranks = read(strategy, 9, (10, FAR))
     two = 0.15 + 0.85 * 0.15
-    assert ranks == {3: Rank(1, approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, approx(0.15))}
+    tunnel = 0.15 * 0.15 / 1.15
+    assert ranks == {3: Rank(1, approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, approx(tunnel, abs=1e-3))}
+
+
+def test_of_the_links_that_are_cut_those_on_pages_of_high_rank_come_first() -> None:
+    strategy = ipagerank(q="3", growth="1")
+    read(strategy, 1, (2, SAME))
+    read(strategy, 2, (11, FAR))
+    ranks = read(strategy, 3, (12, FAR))
+    low, high = ranks[12], ranks[11]
+    assert low is not None
+    assert high is not None
+    assert low < high < Rank(0, 0.15)
 
 
 def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
