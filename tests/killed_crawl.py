@@ -97,7 +97,7 @@ class Learner:
 
     def __init__(self, die: Callable[[str], None]) -> None:
         self._die = die
-        self._digest = ""
+        self.digest = ""
         self._count = 0
         self._waiting: dict[int, None] = {}
 
@@ -113,7 +113,7 @@ class Learner:
 
     def learn(self, lesson: Lesson) -> None:
         self._die("learning")
-        self._digest = blake2b(f"{self._digest} {lesson}".encode()).hexdigest()
+        self.digest = blake2b(f"{self.digest} {lesson}".encode()).hexdigest()
         self._count += 1
         self._waiting.update(dict.fromkeys(number for _, number in lesson.links))
         self._waiting.pop(lesson.entry_id, None)
@@ -129,16 +129,16 @@ class Learner:
                 self._die("revising")
 
     def _rank(self, text: str) -> Rank:
-        return Rank(0, int.from_bytes(blake2b(f"{self._digest} {text}".encode(), digest_size=4).digest()) / 2**32)
+        return Rank(0, int.from_bytes(blake2b(f"{self.digest} {text}".encode(), digest_size=4).digest()) / 2**32)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        return {}
+        return {"digest": self.digest}
 
     def dump(self) -> bytes:
-        return json.dumps([self._digest, self._count, list(self._waiting)]).encode()
+        return json.dumps([self.digest, self._count, list(self._waiting)]).encode()
 
     def load(self, state: bytes) -> None:
-        self._digest, self._count, waiting = json.loads(state)
+        self.digest, self._count, waiting = json.loads(state)
         self._waiting = dict.fromkeys(waiting)
 
 

@@ -8,7 +8,22 @@ from typing import Any
 
 import pytest
 
-from geocrawl.model import Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Rank, Status, Url, Verdict
+from geocrawl.model import (
+    Candidate,
+    Document,
+    Endpoint,
+    Evidence,
+    Kind,
+    Lesson,
+    Link,
+    Page,
+    Purpose,
+    Rank,
+    State,
+    Status,
+    Url,
+    Verdict,
+)
 from geocrawl.ports import Interview, Probe, Strategy
 from geocrawl.urls import endpoint_key, read_url
 
@@ -36,10 +51,14 @@ def test_the_strategy_ranks_every_link_and_survives_a_restart() -> None:
     links = (Link(_url("http://maps.example.org/a")), Link(_url("http://www.example.org/b")))
     document = Document(page, 0, 200, "text/html", "utf-8", "Maps", "", links)
     assert strategy.judge(document).ranks == (Rank(0), Rank(0))
-    strategy.load(b'{"maps.example.org": 3}')
+    memo = strategy.judge(document).memo
+    strategy.learn(Lesson(1, 1, Purpose.PAGE, 0, None, State.VISITED, "ok", memo=memo))
+    for number in (2, 3):
+        strategy.learn(Lesson(number, number, Purpose.PROBE, 0, 1, State.VISITED, "ok", valid=number == 3))
     again: Strategy = _example("ByFinds")()
     again.load(strategy.dump())
-    assert again.judge(document).ranks == (Rank(3), Rank(0))
+    assert again.judge(document).ranks == (Rank(0), Rank(1))
+    assert again.revise() is None
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl import build
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
-from tests.killed_crawl import DUMP_EVERY, LEARNER, PAGES, order_of_visits, run
+from geocrawl.store.reading import open_readonly
+from geocrawl.store.why import why
+from geocrawl.urls import read_url
+from tests.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,6 +62,26 @@ def test_a_strategy_that_learns_is_what_it_was_wherever_the_crawl_was_killed(
 ) -> None:
     order = crawl_killed(web, tmp_path / "crawl.db", LEARNER, moments)
     assert order[: len(undisturbed)] == undisturbed
+
+
+def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
+    web: DemoWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Learner] = []
+
+    def make(*_: object) -> Learner:
+        made.append(Learner(lambda moment: None))
+        return made[-1]
+
+    monkeypatch.setattr(build, "make_strategy", make)
+    settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
+    assert seed is not None
+    build.crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
+    with open_readonly(tmp_path / "crawl.db") as connection:
+        name, parts, _ = build.explain(settings, connection, seed, why(connection, seed))
+    crawled, asked = made
+    assert (name, parts) == (LEARNER, {"digest": crawled.digest})
+    assert asked is not crawled and asked.digest == crawled.digest
 
 
 @pytest.mark.parametrize("strategy", strategies())
