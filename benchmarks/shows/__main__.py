@@ -6,7 +6,7 @@ import importlib
 import sys
 import time
 
-NAMES = ("fresh", "corpus", "status", "bombs", "servers", "kill", "worlds", "bench", "bayes")
+NAMES = ("fresh", "corpus", "status", "bombs", "servers", "kill", "worlds", "bench", "contest", "bayes")
 
 
 def main(arguments: list[str]) -> None:

@@ -49,6 +49,9 @@ def crawl(
     allow_private: opt.AllowPrivate = False,
     user_agent: opt.UserAgent = None,
     contact: opt.Contact = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="Append every answer to this WARC file (.warc.gz).")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Visit the given pages again if they were visited.")] = False,
     store_pages: Annotated[
         bool, typer.Option("--store-pages", help="Keep pages of the topic, compressed, in the database.")
@@ -90,7 +93,7 @@ def crawl(
         quiet=quiet,
         log_json=log_json,
     )
-    _run(settings, urls or _topic_seeds(topic, seeds), seeds, again=again, json=json)
+    _run(settings, urls or _topic_seeds(topic, seeds), seeds, again=again, record=record, json=json)
 
 
 def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
@@ -102,7 +105,9 @@ def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
     return list(find_topic(topic).seeds)
 
 
-def _run(settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, json: bool) -> None:
+def _run(
+    settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, record: Path | None, json: bool
+) -> None:
     from geocrawl.build import crawl as run_crawl
     from geocrawl.cli.progress import observe
     from geocrawl.cli.seeds import gather_seeds
@@ -110,7 +115,7 @@ def _run(settings: Settings, urls: list[str], seeds: Path | None, *, again: bool
     given = gather_seeds(urls, seeds)
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
-        outcome = run_crawl(settings, path, given, again=again, observer=observer)
+        outcome = run_crawl(settings, path, given, again=again, observer=observer, record=record)
     if json:
         opt.echo_json(outcome.as_json())
     else:

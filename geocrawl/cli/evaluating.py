@@ -19,7 +19,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def evaluate(
-    worlds: Annotated[list[Path], typer.Argument(metavar="WORLD...", help="Folders of recorded webs.")],
+    worlds: Annotated[
+        list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")
+    ],
     strategies: Annotated[
         str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle knows the way.")
     ] = "all",
@@ -78,14 +80,14 @@ def _named(text: str) -> list[str]:
 def _print(outcome: Outcome) -> None:
     from rich.console import Console
 
-    from geocrawl.evaluate.table import WIDE, model_lines, tables
+    from geocrawl.evaluate.table import WIDE, model_lines, tables, unrecorded_lines
 
     console = Console()
     if not console.is_terminal:
         console.width = WIDE
     for table in tables(outcome, console.width):
         console.print(table)
-    for line in model_lines(outcome):
+    for line in (*unrecorded_lines(outcome), *model_lines(outcome)):
         console.print(line, highlight=False, markup=False)
     for line in outcome.skipped:
         console.print(f"skipped: {line}", highlight=False, markup=False)

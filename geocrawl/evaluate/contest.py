@@ -18,6 +18,7 @@ from typing import TypeVar
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.evaluate.judge import read_judge
 from geocrawl.evaluate.measure import area, at_share
+from geocrawl.evaluate.recording import RecordedWeb, pooled, study_recording
 from geocrawl.evaluate.run import Job, Result, run
 from geocrawl.evaluate.study import Study, study
 from geocrawl.evaluate.worlds import World
@@ -69,6 +70,8 @@ class Row:
     cpu_s: float | None
     peak_mib: float | None
     area_sd: float | None = None
+    unrecorded: float | None = None
+    """Addresses asked for that a user's recording does not hold: they count as unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,9 @@ def hold(plan: Plan, tell: Callable[[str], None]) -> Outcome:
 
 
 def survey(path: Path) -> Study:
-    """The truth about a world (run in a process of its own)."""
+    """The truth about a world, or what the judge says of a recording (run in a process of its own)."""
+    if path.is_file():
+        return study_recording(RecordedWeb(path), read_judge())
     return study(World(path), read_judge())
 
 
@@ -141,17 +146,26 @@ def _arena(
         for name in plan.strategies
         if name != ORACLE
     ]
-    entrants = []
+    ran: list[tuple[Result, ...]] = []
     for name, futures in running:
         got = [_got(future, f"{name} on {known.world}", skipped, tell) for future in futures]
-        results = tuple(result for result in got if result is not None)
-        if results:
-            entrants.append(Entrant(mean_row(known, results), results, results[0].score.curve))
-            row = entrants[-1].row
-            tell(f"{known.world} {name}: {row.found:g} found in {row.pages:g} pages, area {row.area:.3f}")
-    if ORACLE in plan.strategies:
+        if results := tuple(result for result in got if result is not None):
+            ran.append(results)
+            tell(f"{known.world} {name}: {results[0].score.found} found in {results[0].score.pages:,} pages")
+    if not known.has_truth:
+        ran = _with_pool(ran, budget)
+    entrants = [Entrant(mean_row(known, results), results, results[0].score.curve) for results in ran]
+    if ORACLE in plan.strategies and known.has_truth:
         entrants.append(oracle_entrant(known, entrants, budget))
     return Arena(known, tuple(entrants))
+
+
+def _with_pool(ran: Sequence[tuple[Result, ...]], budget: int) -> list[tuple[Result, ...]]:
+    """Where no truth is, what any crawl found is what can be found."""
+    flat = [result for results in ran for result in results]
+    scores = pooled({number: result.score for number, result in enumerate(flat)}, budget)
+    again = iter([replace(result, score=scores[number]) for number, result in enumerate(flat)])
+    return [tuple(next(again) for _ in results) for results in ran]
 
 
 def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
@@ -201,14 +215,15 @@ def mean_row(known: Study, results: Sequence[Result]) -> Row:
         pages_90=_mean_or_none([s.pages_90 for s in scores]),
         pages_100=_mean_or_none([s.pages_100 for s in scores]),
         area=_mean(areas),
-        harvest_rate=_mean([rate for rate, _ in true]),
-        discovery_rate=_mean([share for _, share in true]),
+        harvest_rate=_mean([rate for rate, _ in true]) if known.has_truth else None,
+        discovery_rate=_mean([share for _, share in true]) if known.has_truth else None,
         judged_harvest_rate=_mean([rate for rate, _ in judged]),
         judged_discovery_rate=_mean([share for _, share in judged]),
         false_accepts=_mean([len(s.false_accepts) for s in scores]),
         stopped=first.stopped,
         cpu_s=_mean([result.cpu_s for result in results]),
         peak_mib=max(result.peak_mib for result in results),
+        unrecorded=None if known.has_truth else _mean([result.unrecorded for result in results]),
         area_sd=round(statistics.stdev(areas), 6) if len(areas) > 1 else None,
     )
 

@@ -43,6 +43,8 @@ class Score:
     """Pages downloaded at each find, ascending."""
     curve: tuple[int, ...]
     """The moments of the finds that count for the recall."""
+    endpoints: tuple[str, ...] = ()
+    """Keys of the endpoints found, where no truth names them."""
 
 
 def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]], budget: int) -> Score:

@@ -35,6 +35,8 @@ pages of the budget, and a crawl that ends earlier keeps its last recall. <b>har
 downloaded and among those that can be reached; the <b>judged</b> columns say the same by a fixed judge of
 page texts that no strategy uses. <b>oracle</b> knows where every service is named and the shortest ways
 there.</p>"""
+_NO_TRUTH = """This is a recording of a crawl, with no truth beside it: what any strategy here found counts as what
+can be found, only the judged columns say what is relevant, and what was not recorded cannot be reached."""
 _RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
@@ -96,6 +98,9 @@ def _world(arena: Arena, *, with_plots: bool) -> Iterator[str]:
             f"{len(study.relevant):,} relevant pages, {len(study.relevant & study.reachable):,} of them reachable"
         )
         yield f"<p>{facts}; {relevant}; the judge calls {len(study.judged):,} pages relevant.</p>"
+    if not study.has_truth:
+        asked = ", ".join(f"{row.strategy} {row.unrecorded or 0:,.0f}" for row in rows)
+        yield f"<p>{_NO_TRUTH} Asked for and not recorded: {escape(asked)}.</p>"
     yield _table(HEADS, [cells(row) for row in rows], "Best area first")
     if with_plots and rows:
         for drawing, what in ((plots.curves(arena), "harvest curves"), (plots.bars(arena), "areas")):

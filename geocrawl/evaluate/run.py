@@ -14,7 +14,9 @@ from geocrawl.build import crawl as run_crawl
 from geocrawl.errors import UsageError
 from geocrawl.evaluate.measure import Score, measure
 from geocrawl.evaluate.models import Model, models_read, refuse_trained_on
+from geocrawl.evaluate.recording import UNRECORDED, RecordedWeb, measure_recording
 from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
+from geocrawl.evaluate.study import file_sha256
 from geocrawl.evaluate.worlds import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
@@ -59,6 +61,8 @@ class Result:
     """Of the process, the world's index included."""
     models: tuple[Model, ...]
     """What the strategy was made of."""
+    unrecorded: int = 0
+    """Addresses asked for that a user's recording does not hold."""
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
@@ -80,19 +84,28 @@ def run(job: Job) -> Result:
 
     Raises UsageError for an incomplete world, an unknown strategy or setting, a model that was trained on this world.
     """
-    world = World(job.world)
     settings = settings_for(job)
     models = models_read(lambda: make_strategy(settings, job.strategy))
-    refuse_trained_on(models, world.name, world.sha256)
-    crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
+    web: Web
+    if job.world.is_file():
+        web = recorded = RecordedWeb(job.world)
+        refuse_trained_on(models, recorded.name, file_sha256(job.world))
+        crawled = replay(web, read_seeds(recorded.seeds), settings)
+        score = measure_recording(crawled.log, crawled.catalogue, job.budget)
+    else:
+        world = World(job.world)
+        refuse_trained_on(models, world.name, world.sha256)
+        crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
+        score = measure(world, crawled.log, crawled.catalogue, job.budget)
     return Result(
         job=job,
-        score=measure(world, crawled.log, crawled.catalogue, job.budget),
+        score=score,
         visited=tuple(request.key for request in crawled.log if request.is_page),
         stopped=crawled.stopped,
         cpu_s=crawled.cpu_s,
         peak_mib=peak_mib(),
         models=models,
+        unrecorded=len({request.url for request in crawled.log if request.kind == UNRECORDED}),
     )
 
 

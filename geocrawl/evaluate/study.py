@@ -6,10 +6,12 @@ that robots.txt allows lead to it from a seed.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from geocrawl.evaluate.addresses import key_of
 from geocrawl.evaluate.judge import PageJudge
@@ -41,6 +43,9 @@ class Study:
     oracle: tuple[int, ...]
     """Pages downloaded at each find by one who knows the way."""
     sha256: str
+    """Of the recorded pages."""
+    has_truth: bool = True
+    """False: only the judge knows what is relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,12 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> St
         oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, _named_at(world), max_depth=depth),
         sha256=world.sha256,
     )
+
+
+def file_sha256(path: Path) -> str:
+    """Of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _documents(world: World) -> Iterator[tuple[str, Document, Stored]]:

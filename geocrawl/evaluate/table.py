@@ -75,6 +75,13 @@ def cells(row: Row) -> list[str]:
     ]
 
 
+def unrecorded_lines(outcome: Outcome) -> Iterator[str]:
+    """What a user's recording lacks, for each strategy that asked for it."""
+    for row in outcome.rows():
+        if row.unrecorded is not None:
+            yield f"{row.world}: {row.strategy} asked for {row.unrecorded:,.0f} addresses that were not recorded"
+
+
 def _whole(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +33,10 @@ _ASSET = re.compile(
 )
 
 
+KindOf = Callable[[str, str, bytes], str]
+"""(address, Content-Type, first bytes) to a kind."""
+
+
 class Record(NamedTuple):
     """Where a recorded answer lies, and what it counts as: page, robots, sitemap or asset."""
 
@@ -54,17 +58,24 @@ class Stored(NamedTuple):
 class WarcFile:
     """The responses of one WARC file by the key of their address; of several with one key the last."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises UsageError for a file that is no WARC or is cut off, EnvironmentFault for one that cannot be read."""
+    def __init__(self, path: Path, *, with_scheme: bool = False, kind_of: KindOf | None = None) -> None:
+        """`with_scheme`: http and https are two webs. `kind_of` says what an answer counts as.
+
+        Raises UsageError for a file that is no WARC or is cut off, EnvironmentFault for one that cannot be read."""
         self.path = path
         self.records: dict[str, Record] = {}
-        self.first: str | None = None
-        """Address of the first response."""
+        self._kind_of = kind_of or kind_of_answer
+        self.first = ""
+        """Address of the first page."""
+        self.info: dict[str, list[str]] = {}
+        """Fields of the warcinfo records, by lower-case name."""
         self._cache: OrderedDict[str, Stored] = OrderedDict()
         self._cached_bytes = 0
         for address, record in self._index():
-            self.first = self.first or address
-            self.records[key_of(address)] = record
+            if record.kind == "page":
+                self.first = self.first or address
+            scheme = address.partition("://")[0].lower() + "://" if with_scheme else ""
+            self.records[scheme + key_of(address)] = record
 
     def read(self, key: str) -> Stored | None:
         """What is recorded under `key`; None when nothing is."""
@@ -123,7 +134,15 @@ class WarcFile:
         if end != size or not whole:
             raise UsageError(f"{self.path} is cut off: the record at byte {offset:,} of {size:,} has no end")
 
+    def _read_info(self, payload: bytes) -> None:
+        for name, value in _fields(payload):
+            values = self.info.setdefault(name, [])
+            if value not in values:
+                values.append(value)
+
     def _entry(self, record: ArcWarcRecord) -> tuple[str, str, int] | None:
+        if record.rec_type == "warcinfo":
+            self._read_info(record.raw_stream.read())
         if record.rec_type != "response" or record.http_headers is None:
             return None
         address = record.rec_headers.get_header("WARC-Target-URI") or ""
@@ -135,7 +154,14 @@ class WarcFile:
         if len(body) < record.payload_length:
             raise UsageError(f"{self.path} is cut off in the answer of {address}")
         content_type = record.http_headers.get_header("Content-Type") or ""
-        return address, kind_of(address, content_type, body[:_HEAD_BYTES]), int(status)
+        return address, self._kind_of(address, content_type, body[:_HEAD_BYTES]), int(status)
+
+
+def _fields(payload: bytes) -> Iterator[tuple[str, str]]:
+    for line in payload.decode("utf-8", "replace").splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            yield name.strip().lower(), value.strip()
 
 
 def _is_whole(member: bytes) -> bool:
@@ -157,7 +183,7 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def kind_of(address: str, content_type: str, head: bytes) -> str:
+def kind_of_answer(address: str, content_type: str, head: bytes) -> str:
     """page, robots, sitemap (feeds too) or asset, by address, label and first bytes; HTML is always a page."""
     path = "/" + address.partition("://")[2].partition("#")[0].partition("?")[0].partition("/")[2].lower()
     if path == "/robots.txt":

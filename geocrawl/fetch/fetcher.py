@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from geocrawl.fetch.http import Answer, HttpClient, Transport
+from geocrawl.fetch.carrier import Transport
+from geocrawl.fetch.http import Answer, HttpClient
 from geocrawl.fetch.politeness import after_exchange, delay_s, read_retry_after, rests
 from geocrawl.fetch.proxy import EnvironmentProxies
+from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
 from geocrawl.ports import Clock, RobotsStore
@@ -47,13 +49,15 @@ class PoliteFetcher:
         user_agent: str,
         environment: EnvironmentProxies | None = None,
         transport: Transport | None = None,
+        recorder: WarcRecorder | None = None,
     ) -> None:
         """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
 
-        `transport` stands in the network's place. Raises UsageError for a proxy that cannot be used.
+        `transport` stands in the network's place; `recorder` notes every answer.
+        Raises UsageError for a proxy that cannot be used.
         """
         proxies = environment or EnvironmentProxies()
-        http = HttpClient(settings, clock, proxies, user_agent=user_agent, transport=transport)
+        http = HttpClient(settings, clock, proxies, user_agent=user_agent, transport=transport, recorder=recorder)
         self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)))
 
     @asynccontextmanager

@@ -9,16 +9,17 @@ import asyncio
 import re
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import quote
 
 import httpx
 
+from geocrawl.fetch.carrier import Transport
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
 from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
+from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.transport import ExactTransport
 from geocrawl.model import Failure, FailureCode, Purpose, Url
 from geocrawl.ports import Clock
@@ -53,14 +54,6 @@ class Answer:
     """For its cookies."""
 
 
-class Transport(Protocol):
-    """Carries one request; `extensions["address"]` is what is asked, byte for byte."""
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response: ...
-
-    async def aclose(self) -> None: ...
-
-
 def user_agent(settings: Settings, version: str) -> str:
     """The User-Agent: the one that was set, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
     text = settings.user_agent
@@ -80,6 +73,7 @@ class HttpClient:
         *,
         user_agent: str,
         transport: Transport | None = None,
+        recorder: WarcRecorder | None = None,
     ) -> None:
         """`transport` stands in the network's place. Raises UsageError for a proxy that cannot be used."""
         self._settings = settings
@@ -87,6 +81,8 @@ class HttpClient:
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
         self._transport: Transport = transport or ExactTransport(settings, self._guard)
+        if recorder is not None:
+            self._transport = RecordingTransport(self._transport, recorder)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
 from geocrawl.evaluate.addresses import even_target, key_of, read_query
-from geocrawl.evaluate.warc import kind_of
+from geocrawl.evaluate.warc import kind_of_answer
 from geocrawl.evaluate.worlds import World
 
 
@@ -94,4 +94,4 @@ def test_an_even_target_stays_even(text: str) -> None:
     ],
 )
 def test_what_an_answer_counts_as(address: str, content_type: str, head: bytes, kind: str) -> None:
-    assert kind_of(address, content_type, head) == kind
+    assert kind_of_answer(address, content_type, head) == kind
