@@ -24,6 +24,7 @@ TOPIC_FILE = "gws_topic.json"
 LINKS_FILE = "gws_links.json"
 VECTORS_FILE = "topic_vectors.json"
 BAYES_FILE = "bayes_links.json"
+PRIOR_FILE = "fusion_prior.json"
 
 
 def strategies() -> Mapping[str, str]:
@@ -39,6 +40,7 @@ def strategies() -> Mapping[str, str]:
         "ipagerank": "PageRank along the links whose words are near the topic (SkyReach)",
         "pagerank": "plain PageRank, the rival of ipagerank",
         "bayes": "naive Bayes over the words in and around a link (Han et al. 2010)",
+        "fusion": "the value of a link, learnt during the crawl from all evidence at once",
         "bfs": "breadth-first, the papers' generic crawler",
         "random": "any waiting page, drawn by a hash of its URL",
     }
@@ -151,6 +153,15 @@ def _bayes(parts: Parts) -> Strategy:
     return BayesStrategy(read_bayes(model_file(parts.options) or parts.models / BAYES_FILE), parts.options)
 
 
+def _fusion(parts: Parts) -> Strategy:
+    from geocrawl.priority.fusion import FusionStrategy, prior_file
+    from geocrawl.priority.fusion_prior import read_prior
+    from geocrawl.priority.models import read_links
+
+    prior = read_prior(prior_file(parts.options) or parts.models / PRIOR_FILE)
+    return FusionStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), prior.weights, parts.options)
+
+
 def _bfs(parts: Parts) -> Strategy:
     from geocrawl.priority.baselines import BreadthFirst
 
@@ -174,6 +185,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "ipagerank": ("ipagerank", "OPTIONS"),
     "pagerank": ("pagerank", "OPTIONS"),
     "bayes": ("bayes", "OPTIONS"),
+    "fusion": ("fusion", "OPTIONS"),
     "bfs": ("baselines", "BFS_OPTIONS"),
     "random": ("baselines", "RANDOM_OPTIONS"),
 }
@@ -190,6 +202,7 @@ _MAKERS: Mapping[str, Callable[[Parts], Strategy]] = {
     "ipagerank": _ipagerank,
     "pagerank": _pagerank,
     "bayes": _bayes,
+    "fusion": _fusion,
     "bfs": _bfs,
     "random": _random,
 }

@@ -1,0 +1,372 @@
+"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (ours; the default's candidate).
+
+Evidence: the page's nearness to the topic and the link's words as gws measures them (eq. 2, 3), the words of URL,
+anchor and context, host, path and menu, the size of the page, the steps since the last find and through pages without
+relevance (tunnels), and what earlier requests brought on the same host, folder, URL pattern, anchor and page. One
+logistic model weighs it (`fusion_value`), starting from weights that were learnt on generated webs.
+
+A page that brings a valid service is an example for its link; part of the credit, `credit` to the power of the steps,
+goes to each link on the way there, so that hubs and tunnels are worth what lies behind them (the discounted reward of
+Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page that had brought
+nothing when the next one is settled is an example against its link; what its probes bring later still counts.
+
+The links that could be served before the next time are ranked anew every `every` pages; the others keep the rank that
+they have until they come near the top. Nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Document, Judgement, Lesson, Link, Purpose, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority import fusion_features as see
+from geocrawl.priority.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.fusion_memory import ARMS, NOBODY, Kept, Memory, Passed, pack, unpack
+from geocrawl.priority.fusion_value import Value, probability
+from geocrawl.priority.links import LinkMeasure, LinkModel
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.topic import TopicMeasure, TopicModel
+
+NAME = "fusion"
+LINK_TIER, SEED_TIER = 1, 8
+MEMO_NUMBERS = 5_000
+"""Of 4 bytes: a memo stays below 20 KiB. Links past that wait with the rank they have."""
+REMEMBERED = 50_000
+"""Links whose features are kept in memory: a site's navigation stands on each of its pages."""
+HIGH, LOW = 0.68, 0.01
+"""Page levels by r = cos(T, P) (gws eq. 2)."""
+_FORMAT = "geocrawl-fusion 1"
+_BATCH = 2_000
+_TITLE_WEIGHT = 0.5
+_SMALL = 0.004
+"""A score that changes by less is left as it is."""
+
+OPTIONS: Mapping[str, Option] = {
+    "rate": Option(0.12, "first step of a weight (AdaGrad)", 0.0, 10.0),
+    "trust": Option(30.0, "examples that a weight of the shipped model stands for", 1.0, 1e6),
+    "credit": Option(0.5, "share of a find's credit that each link on the way there gets of the next one's", 0.0, 1.0),
+    "way": Option(4, "links on the way to a find that get credit", 1, 20),
+    "negative": Option(0.5, "what a page that brought nothing counts as an example", 0.0, 10.0),
+    "every": Option(
+        100, "pages after which links are ranked anew; at the beginning a tenth of those visited", 1, 10_000
+    ),
+    "links": Option(100_000, "waiting links whose features are kept; others keep the rank they have", 100, 1_000_000),
+    "prior": Option("", "file of weights to start from; empty: the shipped ones"),
+    "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
+}
+
+
+class _Seen(NamedTuple):
+    """A link's own part: bucketed, for use with any page of one level and host."""
+
+    arms: tuple[int, ...]
+    """host, folder, pattern."""
+    ids: tuple[int, ...]
+
+
+class FusionStrategy:
+    """The most valuable link first. The same lessons in the same order give the same strategy."""
+
+    def __init__(
+        self, topic: TopicModel, links: LinkModel, prior: Mapping[str, float], options: Mapping[str, str]
+    ) -> None:
+        """`prior`: weights by feature name. Raises UsageError for a bad option."""
+        values = parse_options(NAME, options, OPTIONS)
+        self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
+        self._match = LinkMeasure(links).match
+        self._value = Value(prior, rate=float(values["rate"]), trust=float(values["trust"]))
+        self._memory = Memory(most_links=int(values["links"]), most_pages=int(values["pages"]))
+        self._credit, self._way = float(values["credit"]), int(values["way"])
+        self._negative, self._every = float(values["negative"]), int(values["every"])
+        self._visits = self._revised_at = 0
+        self._pending = NOBODY
+        """The page visited last, while its probes may still be under way."""
+        self._of_url = lru_cache(REMEMBERED)(_of_url)
+        self._of_link = lru_cache(REMEMBERED)(self._see_link)
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Nothing that costs time."""
+        return frozenset()
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    def seed_rank(self) -> Rank:
+        """Before all links."""
+        return Rank(SEED_TIER)
+
+    # ----------------------------------------------------------------------- judging
+
+    def judge(self, document: Document) -> Judgement:
+        """r = cos(T, P) as the page's score, its level by gws eq. 2, and each link's value, 0…1."""
+        r = self._topic.nearness(document.title, document.text).r
+        level = page_level(r)
+        page = see.of_page(self._surroundings(document, level, r))
+        page_ids, page_arms = see.buckets(page.names), see.buckets(page.arms)
+        page_logit, value = self._value.logit(page_ids), self._value
+        ranks: list[Rank] = []
+        best: dict[str, tuple[float, int, tuple[int, ...]]] = {}
+        for link in document.links:
+            seen, text_arm, ids = self._of_link(link.url.identity, link, level, document.url.host)
+            arms = (*seen.arms, text_arm, *page_arms)
+            logit = page_logit + value.logit(seen.ids) + value.logit(ids) + value.logit(value.states(arms))
+            score = _rounded(logit)
+            ranks.append(Rank(LINK_TIER, score))
+            known = best.get(link.url.identity)
+            if known is None or score > known[0]:
+                best[link.url.identity] = (score, text_arm, ids)
+        return Judgement(level, r, tuple(ranks), _memo(page_ids, page_arms, level, best))
+
+    def _surroundings(self, document: Document, level: Relevance, r: float) -> see.Surroundings:
+        way = self._memory.by_key(_key(document.url.identity))
+        before = self._memory.pages.get(way.page) if way is not None else None
+        return see.Surroundings(
+            identity=document.url.identity,
+            host=document.url.host,
+            level=level,
+            r=r,
+            depth=document.depth,
+            links=len(document.links),
+            since_find=min(before.since_find + 1, see.FAR) if before else see.FAR,
+            tunnel=0 if level else (min(before.tunnel + 1, see.FAR) if before else 1),
+        )
+
+    def _see_link(
+        self, identity: str, link: Link, level: Relevance, page_host: str
+    ) -> tuple[_Seen, int, tuple[int, ...]]:
+        """(the address, the arm of the anchor, the features of text and page level)."""
+        host = see.host_of(identity)
+        text = see.of_text(link.anchor, link.context, link.where, host)
+        match = self._match(link.url.address, link.anchor)
+        both = see.of_both(match.level, level, host, page_host)
+        return self._of_url(identity), see.bucket(text.arms[0]), see.buckets((*text.names, *both))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """By what the row tells: address, anchor, depth and the level of its page."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        names, arms = self._named(waiting)
+        logit = self._value.logit(see.buckets(names)) + self._value.logit(self._value.states(see.buckets(arms)))
+        return Rank(LINK_TIER, _rounded(logit))
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """value (0…1), the features that counted with their weights, and what the arms brought so far."""
+        names, arms = self._named(waiting)
+        kept = self._memory.links.get(waiting.id)
+        weights = {name: self._value.weights[see.bucket(name)] for name in names}
+        for kind, arm in zip(see.ARM_KINDS, unpack(kept.packed)[0] if kept else see.buckets(arms), strict=True):
+            state = see.arm_state(kind, *self._value.arm(arm))
+            weights[state] = self._value.weights[see.bucket(state)]
+        visited = {arm: self._value.arm(see.bucket(arm)) for arm in arms[:4]}
+        return {
+            "value": kept.score if kept is not None else round(probability(sum(weights.values())), 4),
+            "features": see.top(weights, 10),
+            "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
+            "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
+            "seed": waiting.depth == 0,
+        }
+
+    def _named(self, waiting: Waiting) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the features and arms that can be told without the page."""
+        identity = waiting.url.identity
+        address, text = see.of_url(identity), see.of_text(waiting.anchor, "", "a", waiting.url.host)
+        match = self._match(waiting.url.address, waiting.anchor)
+        level = waiting.page_relevance
+        names = ("any", f"page depth:{min(waiting.depth - 1, 6)}", f"link level:{int(match.level)}")
+        both = f"levels:{int(level)} {int(match.level)}"
+        arms = (*address.arms, *text.arms, "page:", "hit:")
+        return tuple(dict.fromkeys((*names, both, *address.names, *text.names))), arms
+
+    # ----------------------------------------------------------------------- learning
+
+    def learn(self, lesson: Lesson) -> None:
+        """A visited page is an example, a valid service a reward for the way that led to it."""
+        if lesson.purpose is Purpose.PROBE:
+            if lesson.valid and lesson.found_on is not None:
+                self._reward(lesson.found_on)
+            return
+        self._close()
+        link = self._memory.take(lesson.entry_id)
+        if lesson.reason == "redirect":
+            self._hand_on(lesson, link)
+            return
+        self._visits += 1
+        self._pending = lesson.entry_id
+        page = self._passed(lesson, link)
+        self._value.visited(page.arms)
+        if lesson.memo:
+            self._keep_links(lesson, page)
+        self._memory.passed(lesson.entry_id, page)
+
+    def _passed(self, lesson: Lesson, link: Kept | None) -> Passed:
+        arms, features = unpack(link.packed) if link else ((), ())
+        before = self._memory.pages.get(link.page) if link else None
+        if link:
+            features = (*self._value.states(arms), *features)
+        since_find = min(before.since_find + 1, see.FAR) if before else see.FAR
+        tunnel = min(before.tunnel + 1, see.FAR) if before else 1
+        # The last arm says what a link's page brought: only a find adds to it.
+        return Passed(link.page if link else NOBODY, features, arms[: ARMS - 1], NOBODY, since_find, tunnel)
+
+    def _keep_links(self, lesson: Lesson, page: Passed) -> None:
+        memo = _read_memo(lesson.memo)
+        page.hit = memo.arms[1]
+        if memo.level:
+            page.tunnel = 0
+        for identity, id_ in lesson.links:
+            key = _key(identity)
+            score, text_arm, ids = memo.links.get(key, (None, None, ()))
+            if score is None or text_arm is None:
+                continue
+            seen = self._of_url(identity)
+            arms = (*seen.arms, text_arm, *memo.arms)
+            self._memory.keep(id_, Kept(pack(arms, (*seen.ids, *ids, *memo.ids)), lesson.entry_id, key, score))
+
+    def _hand_on(self, lesson: Lesson, link: Kept | None) -> None:
+        """The target of a redirect is worth what its source was."""
+        for identity, id_ in lesson.links[:1]:
+            if link is not None:
+                self._memory.keep(id_, link._replace(key=_key(identity)))
+
+    def _close(self) -> None:
+        """The page before this one has had its chance."""
+        page = self._memory.pages.get(self._pending)
+        self._pending = NOBODY
+        if page is not None and page.reward == 0.0:
+            self._value.step(page.features, 0.0, self._negative)
+
+    def _reward(self, found_on: int) -> None:
+        """A find on this page: credit for each link on the way."""
+        share = 1.0
+        for steps, page in enumerate(self._memory.way_to(found_on, self._way)):
+            if steps == 0:
+                page.finds += 1
+                page.since_find = 0
+                if page.hit != NOBODY:
+                    self._value.visited((page.hit,))
+            gain = min(share, 1.0 - page.reward)
+            page.reward += gain
+            self._value.rewarded(page.arms, gain)
+            self._value.step(page.features, 1.0, share / (1 + page.finds // 2))
+            share *= self._credit
+
+    # ----------------------------------------------------------------------- ranking anew
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """The changed links among those that may be served before the next time, or that stand too high."""
+        if self._visits - self._revised_at < min(self._every, max(10, self._visits // 10)) or not self._memory.links:
+            return None
+        self._revised_at = self._visits
+        return self._changed()
+
+    def _changed(self) -> Iterator[Sequence[tuple[int, Rank]]]:
+        links = self._memory.links
+        ids = list(links)
+        old = np.array([links[id_].score for id_ in ids])
+        logits = self._value.logits([links[id_].packed for id_ in ids])
+        new = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0))), 4)
+        served = min(4 * self._every, len(ids))
+        bar = np.partition(new, len(ids) - served)[len(ids) - served]
+        changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
+        ranks = [(ids[at], Rank(LINK_TIER, float(new[at]))) for at in changed]
+        for id_, rank in ranks:
+            links[id_] = links[id_]._replace(score=rank.score)
+        return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
+
+    # ----------------------------------------------------------------------- state
+
+    def dump(self) -> bytes:
+        """Weights, arms, waiting links and the ways: bounded by the buckets, `links` and `pages`."""
+        counts = np.array([self._visits, self._revised_at, self._pending], np.int64)
+        return pack_arrays(_FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays()})
+
+    def load(self, state: bytes) -> None:
+        """Take up a former dump. Raises UsageError for one of another version."""
+        if not state:
+            return
+        arrays = unpack_arrays(_FORMAT, state)
+        try:
+            self._visits, self._revised_at, self._pending = arrays["counts"].tolist()
+            self._value.restore(arrays)
+            self._memory.restore(arrays)
+        except (IndexError, KeyError, ValueError) as error:
+            raise UsageError(f"what fusion learnt is damaged ({error}); crawl into a new --db") from error
+
+
+def prior_file(options: Mapping[str, str]) -> Path | None:
+    """The file that `fusion.prior` names; None takes the shipped weights. Raises UsageError for a bad option."""
+    name = str(parse_options(NAME, options, OPTIONS)["prior"])
+    return Path(name) if name else None
+
+
+def page_level(r: float) -> Relevance:
+    """gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+    return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
+
+
+class _Memo(NamedTuple):
+    level: int
+    arms: tuple[int, ...]
+    """page, hit."""
+    ids: tuple[int, ...]
+    """Features of the page."""
+    links: dict[int, tuple[float, int, tuple[int, ...]]]
+    """Key of the identity → (score, arm of the anchor, features of its text)."""
+
+
+def _memo(
+    ids: Sequence[int], arms: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, int, tuple[int, ...]]]
+) -> bytes:
+    numbers = array("I", [int(level), *arms, len(ids), *ids])
+    for identity, (score, text_arm, text_ids) in links.items():
+        if len(numbers) + 4 + len(text_ids) > MEMO_NUMBERS:
+            break
+        numbers.extend((_key(identity), round(score * 10_000), text_arm, len(text_ids), *text_ids))
+    return zlib.compress(numbers.tobytes(), 1)
+
+
+def _read_memo(memo: bytes) -> _Memo:
+    numbers = tuple(array("I", zlib.decompress(memo)))
+    level, page, hit, size = numbers[:4]
+    at, links = 4 + size, {}
+    while at < len(numbers):
+        key, score, text_arm, count = numbers[at : at + 4]
+        links[key] = (score / 10_000, text_arm, numbers[at + 4 : at + 4 + count])
+        at += 4 + count
+    return _Memo(level, (page, hit), numbers[4 : 4 + size], links)
+
+
+def _of_url(identity: str) -> _Seen:
+    seen = see.of_url(identity)
+    return _Seen(see.buckets(seen.arms), see.buckets(seen.names))
+
+
+def _key(identity: str) -> int:
+    return zlib.crc32(identity.encode("utf-8", "surrogatepass"))
+
+
+def _rounded(logit: float) -> float:
+    return round(probability(logit), 4)

@@ -1,0 +1,185 @@
+"""What fusion sees of a link: named features, hashed into buckets, and the arms of its bandits.
+
+A feature is a name such as `anchor:wms` and counts 1 when it is there (the hashing trick: Weinberger et al., Feature
+hashing for large scale multitask learning, ICML 2009). Names of one site hold its host, so that what is learnt of a
+path or of a menu stays there; all others mean the same on every web. An arm is what requests have been spent on
+before: a host, a folder, a URL pattern, an anchor text, the links of one page. Chinese, Japanese and Korean text gives
+pairs of neighbouring characters: they need no dictionary and are as cheap as words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import unquote
+from zlib import crc32
+
+from geocrawl.model import Relevance
+
+BUCKETS = 1 << 18
+ARM_KINDS = ("host", "folder", "pattern", "anchor", "page", "hit")
+"""`page`: what the links of the same page brought; `hit`: what that page itself brought."""
+FAR = 5
+"""Steps since the last find, or since a page near the topic, are counted up to here."""
+_URL_WORDS = 12
+_ANCHOR_WORDS = 10
+_CONTEXT_WORDS = 12
+_WORD = re.compile(r"[a-z]{2,}|[^\W\da-z_]+")
+_DIGITS = re.compile(r"\d+")
+_BROKEN = re.compile(r"[0-9a-f]{12,}")
+_R_STEPS = (0.001, 0.1, 0.3, 0.5, 0.68, 0.85)
+
+
+class Features(NamedTuple):
+    """A part of what is known of a link."""
+
+    names: tuple[str, ...]
+    arms: tuple[str, ...]
+
+
+class Surroundings(NamedTuple):
+    """What a link takes over from the page that it stands on."""
+
+    identity: str
+    host: str
+    level: Relevance
+    r: float
+    """cos(T, P)."""
+    depth: int
+    links: int
+    since_find: int
+    """Steps on the way here since a page that brought a find; `FAR` when there is none."""
+    tunnel: int
+    """Pages without relevance in a row before this one."""
+
+
+def bucket(name: str) -> int:
+    """The bucket of a name, the same on every machine and in every process."""
+    return crc32(name.encode("utf-8", "surrogatepass")) & (BUCKETS - 1)
+
+
+def buckets(names: Iterable[str]) -> tuple[int, ...]:
+    """The bucket of each name."""
+    return tuple(map(bucket, names))
+
+
+def of_url(identity: str) -> Features:
+    """Host, path prefixes, shape and words of an address; the arms host, folder and pattern."""
+    host, path, query = _split(identity)
+    segments = [part for part in path.split("/") if part]
+    folders = segments if path.endswith("/") else segments[:-1]
+    last = "" if path.endswith("/") or not segments else segments[-1]
+    extension = last.rpartition(".")[2] if "." in last else ""
+    parameters = sorted({part.partition("=")[0].lower() for part in query.split("&") if part})
+    shape = _shape(path) + ("?" + "&".join(parameters[:4]) if parameters else "")
+    prefix = host + "/" + "/".join(folders[:2])
+    names = [
+        f"host:{host}",
+        f"prefix:{host}/{'/'.join(folders[:1])}",
+        f"prefix:{prefix}",
+        f"folder:{host}/{'/'.join(folders)}",
+        f"pattern:{host}{shape}",
+        f"shape:{shape}",
+        f"extension:{extension.lower()[:6]}",
+        f"deep:{min(len(segments), 6)}",
+        f"query:{min(len(parameters), 3)}",
+        *(f"parameter:{name}" for name in parameters[:4]),
+        *(f"host word:{word}" for word in words(host, 4)),
+        *(f"url:{word}" for word in words(_unquoted(path + " " + query), _URL_WORDS)),
+    ]
+    return Features(tuple(names), (f"host:{host}", f"folder:{prefix}", f"pattern:{host}{shape}"))
+
+
+def of_text(anchor: str, context: str, where: str, host: str) -> Features:
+    """Words of anchor and context; the anchor as a whole, anywhere and on this host; the arm anchor."""
+    whole = " ".join(anchor.lower().split())[:60]
+    names = [
+        f"where:{where}",
+        f"whole anchor:{whole}",
+        f"menu:{host} {whole}",
+        *(f"anchor:{word}" for word in words(anchor, _ANCHOR_WORDS)),
+        *(f"near:{word}" for word in words(context, _CONTEXT_WORDS)),
+    ]
+    return Features(tuple(names), (f"anchor:{_DIGITS.sub('0', whole)}",))
+
+
+def of_page(page: Surroundings) -> Features:
+    """Relevance, depth, size and way of the page that the link stands on; the arms page and hit."""
+    steps = sum(page.r >= step for step in _R_STEPS)
+    names = (
+        "any",
+        f"page r:{steps}",
+        f"page depth:{min(page.depth, 6)}",
+        f"page links:{min(page.links, 255).bit_length()}",
+        f"since find:{page.since_find}",
+        f"tunnel:{min(page.tunnel, FAR)}",
+        f"from:{page.identity}",
+    )
+    return Features(names, (f"page:{page.identity}", f"hit:{page.identity}"))
+
+
+def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
+    """The link's level by gws, that with the page's, and whether the link leaves the host."""
+    if link_host == page_host:
+        leaves = "stays"
+    else:
+        leaves = "sister" if link_host.split(".")[-2:] == page_host.split(".")[-2:] else "leaves"
+    return (
+        f"link level:{int(link_level)}",
+        f"levels:{int(page_level)} {int(link_level)}",
+        f"host:{leaves}",
+        f"host and level:{leaves} {int(page_level)}",
+    )
+
+
+def words(text: str, most: int) -> list[str]:
+    """The first `most` different words of `text`: Latin ones of two letters and more, pairs of other characters."""
+    found: dict[str, None] = {}
+    for word in _WORD.findall(text.lower()):
+        for part in _parts(word):
+            found[part] = None
+        if len(found) >= most:
+            break
+    return list(found)[:most]
+
+
+def host_of(identity: str) -> str:
+    """The host (and port) in a canonical address."""
+    return identity.partition("://")[2].partition("/")[0].partition("?")[0]
+
+
+def arm_state(kind: str, visits: float, reward: float) -> str:
+    """The feature that an arm is: its visits on a scale of doubling, and what they brought on average."""
+    size = min(int(visits), 63).bit_length()
+    share = reward / visits if visits else 0.0
+    return f"{kind} so far:{size} {sum(share > step for step in (0.0, 0.05, 0.15, 0.35, 0.65))}"
+
+
+def top(weights: Mapping[str, float], most: int) -> dict[str, float]:
+    """The `most` weights farthest from 0, farthest first."""
+    order = sorted(weights, key=lambda name: (-abs(weights[name]), name))
+    return {name: round(weights[name], 3) for name in order[:most] if abs(weights[name]) >= 0.001}
+
+
+def _split(identity: str) -> tuple[str, str, str]:
+    rest = identity.partition("://")[2]
+    place, _, query = rest.partition("?")
+    host, slash, path = place.partition("/")
+    return host, slash + path, query
+
+
+def _shape(path: str) -> str:
+    """The path with numbers and hashes taken out, and its last part down to the extension when it varies."""
+    return _DIGITS.sub("0", _BROKEN.sub("h", path))[:80]
+
+
+def _unquoted(text: str) -> str:
+    return unquote(text) if "%" in text else text
+
+
+def _parts(word: str) -> Iterator[str]:
+    if word.isascii() or len(word) <= 2 or word[0] < "\u3040":
+        yield word
+    else:
+        yield from (word[i : i + 2] for i in range(min(len(word), 12) - 1))
