@@ -1,0 +1,234 @@
+"""fusion: what it sees of links, what it learns of visits, and that it is the same after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.model import Document, Lesson, Purpose, Rank, State
+from geocrawl.priority import fusion_features as see
+from geocrawl.priority.fusion import OPTIONS, SEED_TIER, FusionStrategy
+from geocrawl.priority.fusion_memory import Kept, Memory, pack
+from geocrawl.priority.fusion_prior import Prior, read_prior, write_prior
+from geocrawl.priority.fusion_value import Value, probability
+from tests.priority.documents import LINKS, TOPIC, link, url, waiting
+
+PRIOR = {"any": -1.0, "link level:2": 1.0}
+HOST = "http://toy.example"
+
+
+def fusion(**options: object) -> FusionStrategy:
+    return FusionStrategy(TOPIC, LINKS, PRIOR, {f"fusion.{name}": str(value) for name, value in options.items()})
+
+
+def page(path: str, links: Sequence[str], anchor: str = "more", depth: int = 1) -> Document:
+    return Document(
+        url(HOST + path), depth, 200, "text/html", "utf-8", "t", "text", tuple(link(HOST + to, anchor) for to in links)
+    )
+
+
+class Crawl:
+    """Lessons of a toy web: each path is a page; those under /good/ bring a service each."""
+
+    def __init__(self, strategy: FusionStrategy) -> None:
+        self.strategy = strategy
+        self.ids: dict[str, int] = {}
+        self.lessons: list[Lesson] = []
+        self.ranks: dict[int, Rank | None] = {}
+
+    def id_of(self, path: str) -> int:
+        return self.ids.setdefault(path, len(self.ids) + 1)
+
+    def visit(self, path: str, links: Sequence[str] = (), *, found_on: str | None = None, finds: int = 0) -> None:
+        memo = self.strategy.judge(page(path, links)).memo
+        kept = tuple((url(HOST + to).identity, self.id_of(to)) for to in links)
+        parent = None if found_on is None else self.id_of(found_on)
+        self.feed(Lesson(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, memo))
+        for _ in range(finds):
+            self.feed(Lesson(0, 10_000, Purpose.PROBE, 2, self.id_of(path), State.VISITED, "ok", True))
+
+    def feed(self, lesson: Lesson) -> None:
+        self.lessons.append(lesson)
+        self.strategy.learn(lesson)
+        for batch in self.strategy.revise() or ():
+            self.ranks.update(batch)
+
+
+def toy(strategy: FusionStrategy) -> Crawl:
+    crawl = Crawl(strategy)
+    good, bad = [f"/good/{n}" for n in range(40)], [f"/bad/{n}" for n in range(40)]
+    crawl.visit("/", [*bad, *good])
+    for n in range(15):
+        crawl.visit(bad[n], found_on="/")
+        crawl.visit(good[n], found_on="/", finds=1)
+    return crawl
+
+
+def scores(strategy: FusionStrategy, document: Document) -> list[float]:
+    return [rank.score for rank in strategy.judge(document).ranks if rank is not None]
+
+
+def test_a_folder_that_brought_services_comes_before_one_that_did_not() -> None:
+    before = scores(fusion(), page("/new", ["/good/99", "/bad/99"]))
+    after = scores(toy(fusion()).strategy, page("/new", ["/good/99", "/bad/99"]))
+    assert before[0] == before[1]
+    assert after[0] > 2 * after[1]
+
+
+def test_waiting_links_are_ranked_anew_by_what_was_learnt() -> None:
+    crawl = toy(fusion())
+    good, bad = crawl.ranks[crawl.id_of("/good/30")], crawl.ranks.get(crawl.id_of("/bad/30"))
+    assert good is not None
+    assert bad is None or good > bad
+
+
+def test_visited_pages_are_not_ranked_anew() -> None:
+    crawl = toy(fusion())
+    crawl.ranks.clear()
+    for n in range(15, 30):
+        crawl.visit(f"/good/{n}", found_on="/", finds=1)
+    assert crawl.ranks
+    assert crawl.id_of("/good/3") not in crawl.ranks
+
+
+def test_a_find_is_credited_to_the_way_that_led_there() -> None:
+    with_find, without = Crawl(fusion()), Crawl(fusion())
+    for crawl, finds in ((with_find, 1), (without, 0)):
+        crawl.visit("/", ["/hub/1"])
+        crawl.visit("/hub/1", ["/leaf"], found_on="/")
+        crawl.visit("/leaf", found_on="/hub/1", finds=finds)
+        crawl.visit("/end")
+    value = [scores(crawl.strategy, page("/x", ["/hub/2"]))[0] for crawl in (with_find, without)]
+    assert value[0] > value[1]
+
+
+def test_a_dump_and_the_lessons_after_it_give_the_strategy_back() -> None:
+    whole = toy(fusion())
+    again = Crawl(fusion())
+    for lesson in whole.lessons[:17]:
+        again.feed(lesson)
+    resumed = Crawl(fusion())
+    resumed.strategy.load(again.strategy.dump())
+    for lesson in whole.lessons[17:]:
+        resumed.feed(lesson)
+    assert resumed.strategy.dump() == whole.strategy.dump()
+    document = page("/new", ["/good/99", "/bad/99"])
+    assert resumed.strategy.judge(document) == whole.strategy.judge(document)
+    assert {id_: whole.ranks[id_] for id_ in resumed.ranks} | resumed.ranks == resumed.ranks
+
+
+def test_the_same_lessons_give_the_same_bytes() -> None:
+    assert toy(fusion()).strategy.dump() == toy(fusion()).strategy.dump()
+
+
+def test_a_dump_of_another_version_is_refused() -> None:
+    with pytest.raises(UsageError, match="geocrawl-fusion"):
+        fusion().load(b'{"format": "geocrawl-fusion 0", "arrays": []}\n')
+    with pytest.raises(UsageError):
+        fusion().load(b"nonsense")
+
+
+def test_a_memo_stays_within_20_kib_and_forgets_no_rank() -> None:
+    document = page("/", [f"/some/long/folder-{n}/page-{n * 7919}?id={n}" for n in range(3_000)], "words of an anchor")
+    judged = fusion().judge(document)
+    assert len(judged.memo) <= 20 * 1024
+    assert len(judged.ranks) == 3_000
+    assert None not in judged.ranks
+
+
+def test_waiting_links_and_pages_are_bounded() -> None:
+    crawl = Crawl(fusion(links=100, pages=100))
+    for n in range(150):
+        crawl.visit(f"/p{n}", [f"/p{n}/{k}" for k in range(5)])
+    memory = crawl.strategy._memory
+    assert len(memory.links) <= 125
+    assert len(memory.pages) <= 100
+
+
+def test_memory_keeps_the_better_of_two_places_of_a_link() -> None:
+    memory = Memory(most_links=10, most_pages=10)
+    memory.keep(1, Kept(pack([1] * 6, [2]), 5, 77, 0.5))
+    memory.keep(1, Kept(pack([1] * 6, [3]), 6, 77, 0.4))
+    assert memory.links[1].page == 5
+    assert memory.by_key(77) == memory.take(1)
+    assert memory.by_key(77) is None
+
+
+def test_seeds_come_before_all_links() -> None:
+    strategy = fusion()
+    assert strategy.seed_rank() == strategy.rank(waiting(depth=0)) == Rank(SEED_TIER)
+    assert all(rank is not None and rank < strategy.seed_rank() for rank in strategy.judge(page("/", ["/a"])).ranks)
+
+
+def test_a_rank_is_explained_by_the_features_that_counted() -> None:
+    crawl = toy(fusion())
+    parts = crawl.strategy.explain(waiting(HOST + "/good/50", "WMS"))
+    features, visits, brought = parts["features"], parts["visits"], parts["brought"]
+    assert isinstance(features, Mapping)
+    assert isinstance(visits, Mapping)
+    assert isinstance(brought, Mapping)
+    assert features["link level:2"] > 0
+    assert visits["folder:toy.example/good"] == 15
+    assert brought["folder:toy.example/good"] == 15.0
+    weights = [abs(weight) for weight in features.values()]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_a_redirect_hands_its_worth_on() -> None:
+    crawl = Crawl(fusion())
+    crawl.visit("/", ["/from"])
+    target = (url(HOST + "/to").identity, 99)
+    crawl.feed(Lesson(0, crawl.id_of("/from"), Purpose.PAGE, 1, 1, State.VISITED, "redirect", None, (target,)))
+    crawl.feed(Lesson(0, 99, Purpose.PAGE, 1, 1, State.VISITED, "ok", None))
+    before = scores(crawl.strategy, page("/x", ["/from"]))
+    crawl.feed(Lesson(0, 100, Purpose.PROBE, 2, 99, State.VISITED, "ok", True))
+    assert scores(crawl.strategy, page("/x", ["/from"])) > before
+
+
+def test_links_valued_at_once_have_the_value_of_each_alone() -> None:
+    value = Value(PRIOR, rate=0.1, trust=10)
+    arms = see.buckets(f"{kind}:x" for kind in see.ARM_KINDS)
+    ids = see.buckets(["any", "url:wms"])
+    for visits in range(40):
+        alone = value.logit(ids) + value.logit(value.states(arms))
+        assert value.logits([pack(arms, ids), pack(arms, [])])[0] == pytest.approx(alone)
+        value.visited(arms)
+        value.rewarded(arms, visits % 3 / 2)
+        value.step((*value.states(arms), *ids), visits % 2)
+
+
+@given(st.text(), st.text(), st.text())
+def test_any_text_has_features(address: str, anchor: str, context: str) -> None:
+    names = (*see.of_url("http://" + address).names, *see.of_text(anchor, context, "a", "h").names)
+    assert all(0 <= bucket < see.BUCKETS for bucket in see.buckets(names))
+    assert len(see.of_url("http://" + address).arms) == 3
+
+
+@given(st.floats(allow_nan=False))
+def test_a_value_lies_between_0_and_1(logit: float) -> None:
+    assert 0.0 <= probability(logit) <= 1.0
+
+
+def test_chinese_text_gives_pairs_of_characters() -> None:
+    assert see.words("地图服务 WMS", 10) == ["地图", "图服", "服务", "wms"]
+
+
+def test_weights_are_written_and_read(tmp_path: Path) -> None:
+    write_prior(Prior({"any": -1.25, "page r:3": 0.5}, {"webs": 3}), tmp_path / "p.json")
+    assert read_prior(tmp_path / "p.json") == Prior({"any": -1.25, "page r:3": 0.5}, {"webs": 3})
+    (tmp_path / "p.json").write_text("{}")
+    with pytest.raises(UsageError, match="weights of fusion"):
+        read_prior(tmp_path / "p.json")
+    with pytest.raises(EnvironmentFault, match="cannot be read"):
+        read_prior(tmp_path / "none.json")
+
+
+def test_every_option_has_its_range_checked() -> None:
+    with pytest.raises(UsageError, match=r"fusion\.credit"):
+        fusion(credit=2)
+    assert all(option.help for option in OPTIONS.values())
