@@ -69,6 +69,8 @@ class Plan:
     max_pages: int = 30_000
     max_depth: int = 5
     workers: int = 5
+    environment: tuple[tuple[str, str], ...] = ()
+    """Settings without an option of the command line."""
 
     def command(self, urls: Sequence[str], db: Path, proxy: str) -> list[str]:
         """The whole command line; without `urls` it goes on with what waits."""
@@ -80,7 +82,7 @@ class Plan:
 def crawl(world: Path, work: Path, plan: Plan, *server_options: str) -> tuple[Run, dict[str, Any]]:
     """Crawl `world` into `work` (geocrawl.db, access.jsonl, catalog.csv); returns the run and its own summary."""
     work.mkdir(parents=True, exist_ok=True)
-    env, db = clean_environment(work), work / "geocrawl.db"
+    env, db = clean_environment(work, **dict(plan.environment)), work / "geocrawl.db"
     with served(world, work / "access.jsonl", *server_options) as proxy:
         done = processes.run(plan.command(seeds(world), db, proxy), env=env, limit_s=LIMIT_S)
     if done.exit_code != 0:

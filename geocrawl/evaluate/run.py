@@ -66,7 +66,10 @@ class Result:
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
-    """A crawl's settings in a contest: one worker and no delays, so that the order is the strategy's alone."""
+    """A crawl's settings in a contest: the order is the strategy's alone.
+
+    So there is one worker, no host is waited for, none rests, and nothing is asked twice.
+    """
     return Settings(
         db=database,
         strategy=job.strategy,
@@ -75,6 +78,8 @@ def settings_for(job: Job, database: str = "") -> Settings:
         workers=1,
         delay_s=0.0,
         max_crawl_delay_s=0.0,
+        backoff_first_s=0.0,
+        max_attempts=1,
         allow_private=True,
     )
 
