@@ -15,14 +15,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.crawl import Crawler, Summary, take_up
-from geocrawl.model import Candidate, Document, Evidence, Lesson, Page, Purpose, Rank, Relevance, State, Url
+from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, Relevance, State, Url
+from geocrawl.outcome import Outcome
 from geocrawl.ports import Waiting
+from geocrawl.refusals import Refusals, text_rule
 from geocrawl.survey import Surveyor
 from geocrawl.visit import PageVisitor
 
@@ -39,64 +40,6 @@ if TYPE_CHECKING:
 
 
 # --------------------------------------------------------------------------- crawl
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a crawl did, for people and for programs."""
-
-    summary: Summary
-    strategy: str
-    database: Path
-    seeds: int
-    waiting: int
-    services: int
-    no_seed_answered: bool
-    notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, object]:
-        """The figures under stable names."""
-        s = self.summary
-        return {
-            "pages": s.pages,
-            "failures": s.failures,
-            "probes": s.probes,
-            "valid": s.valid,
-            "new_links": s.links,
-            "seconds": round(s.seconds, 3),
-            "stopped": s.stopped,
-            "reasons": s.reasons,
-            "strategy": self.strategy,
-            "database": str(self.database),
-            "waiting": self.waiting,
-            "services": self.services,
-        }
-
-    def lines(self) -> list[str]:
-        """A summary of a few lines."""
-        s = self.summary
-        ends = {
-            "done": "nothing waits any more",
-            "max-pages": "the limit of pages is reached (--max-pages)",
-            "max-time": "the time is up (--max-time)",
-            "signal": "stopped; `geocrawl crawl` goes on from here",
-            "resting": "what is left failed and rests for a while; `geocrawl crawl` goes on then",
-        }
-        rate = s.pages / s.seconds if s.seconds else 0.0
-        out = [
-            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} without an answer or refused; "
-            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
-            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
-            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
-        ]
-        if s.reasons:
-            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
-            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
-        if "guard" in s.reasons:
-            out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
-        if self.no_seed_answered:
-            out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
-        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +199,7 @@ class _Session:
                     reader=self._reader,
                     recogniser=self.detector,
                     strategy=self.strategy,
-                    refusals=Refusals(s, self.frontier.seeds(), self._clock),
+                    refusals=Refusals(s, self.frontier.seeds(), _today(self._clock)),
                     clock=self._clock,
                     max_redirects=s.max_redirects,
                     retry_first_s=s.retry_first_s,
@@ -294,44 +237,6 @@ async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary
         for number in signals:
             loop.remove_signal_handler(number)
         await fetcher.close()
-
-
-class Refusals:
-    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusal`)."""
-
-    def __init__(self, settings: Settings, seeds: Iterable[Url], clock: Clock) -> None:
-        self._by_text = lru_cache(maxsize=50_000)(_rules(settings, clock))
-        self._scope = settings.scope
-        self._inside: set[str] = set()
-        for seed in seeds:
-            self.admit(seed)
-
-    def reason(self, url: Url) -> str:
-        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
-        reason = self._by_text(url)
-        if reason or self._scope == "any":
-            return reason
-        return "" if self._part(url) in self._inside else "scope"
-
-    def admit(self, url: Url) -> None:
-        """Take a page's site or host into the scope: a seed's, or the one that a seed redirects to."""
-        self._inside.add(self._part(url))
-
-    def _part(self, url: Url) -> str:
-        return url.host if self._scope == "host" else url.site
-
-
-def _rules(settings: Settings, clock: Clock) -> Callable[[Url], str]:
-    """The reason why an address is left alone for its text, '' for none."""
-    from geocrawl.urls import StopRules, TrapGuard
-
-    stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
-    trap = TrapGuard(settings, _today(clock))
-    return lambda url: stop.reason(url) or trap.reason(url)
-
-
-def _today(clock: Clock) -> dt.date:
-    return dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
 
 
 # --------------------------------------------------------------------------- probe
@@ -384,75 +289,13 @@ def explain(
     strategy = make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
         take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
-    refused = _rules(settings, _clock())(url)
+    refused = text_rule(settings, _today(_clock()))(url)
     page, parent = found.page, found.parent
     if page is None:
         return name, {}, refused
     relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
     parts = strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance))
     return name, parts, refused
-
-
-def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
-    """Train the topic model of gws; returns what went into it."""
-    from geocrawl.priority.training_files import train_topic_file
-
-    return dict(train_topic_file(pages, out, exclude, _text_of, on=_today(_clock())))
-
-
-def train_vectors(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
-    """Train the text model that strategies compare pages with; returns what went into it."""
-    from geocrawl.priority.vector_training import train_vectors_file
-
-    return dict(train_vectors_file(pages, out, exclude, _text_of, on=_today(_clock())))
-
-
-def _text_of(body: bytes, content_type: str) -> tuple[str, str]:
-    """(title, visible text) of a page, read as a crawl reads it."""
-    from geocrawl.page.document import PageReader
-    from geocrawl.urls import read_url
-
-    url = read_url("http://training.invalid/")
-    assert url is not None, "a well-formed address"
-    page = Page(url, url, 200, {"content-type": content_type}, body, 0.0, 0.0)
-    document = PageReader().read(page, depth=0)
-    return document.title, document.text
-
-
-def train_links(urls: Path, out: Path) -> dict[str, object]:
-    """Train the link keywords of gws; returns what went into them."""
-    from geocrawl.priority.training_files import train_links_file
-
-    return dict(train_links_file(urls, out, on=_today(_clock())))
-
-
-def train_bayes(
-    out: Path, *, pages: Path | None, urls: Path | None, database: Path | None, exclude: Sequence[Path]
-) -> dict[str, object]:
-    """Train the link classifier of bayes from files, a crawl's database or both; returns what went into it."""
-    from geocrawl.priority.bayes_files import Sources, train_bayes_file
-    from geocrawl.store.finds import link_finds
-    from geocrawl.store.reading import open_readonly
-
-    finds: list[tuple[str, str, bool]] = []
-    if database:
-        with open_readonly(database) as connection:
-            finds = list(link_finds(connection))
-    sources = Sources(pages, urls, finds, database, exclude)
-    return train_bayes_file(sources, out, document_of=training_document, text_of=_text_of, on=_today(_clock()))
-
-
-def training_document(address: str, html: str) -> Document:
-    """A training page as a crawl reads it. Raises ValueError for an address that is none."""
-    from geocrawl.page.document import PageReader
-    from geocrawl.urls import read_url
-
-    url = read_url(address)
-    if url is None:
-        raise ValueError(f"{address!r} is no address of a page")
-    body = html.encode("utf-8", "surrogatepass")
-    page = Page(url, url, 200, {"content-type": "text/html; charset=utf-8"}, body, 0.0, 0.0)
-    return PageReader().read(page, depth=0)
 
 
 # --------------------------------------------------------------------------- parts
@@ -523,6 +366,10 @@ def _recorder(path: Path, seeds: Iterable[Url]) -> WarcRecorder:
     from geocrawl.fetch.record import WarcRecorder
 
     return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=[seed.address for seed in seeds])
+
+
+def _today(clock: Clock) -> dt.date:
+    return dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
 
 
 def _clock() -> Clock:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl import build
+from geocrawl import training
 from geocrawl.cli.training_bayes import bayes
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
@@ -26,7 +26,7 @@ def test_bayes_finds_what_there_is_and_its_finds_train_the_next_crawl(tmp_path: 
     with open_readonly(tmp_path / "c.db") as connection:
         led = [good for _, _, good in link_finds(connection)]
     assert 0 < sum(led) < len(led)
-    build.train_bayes(tmp_path / "m.json", pages=None, urls=None, database=tmp_path / "c.db", exclude=[])
+    training.train_bayes(tmp_path / "m.json", pages=None, urls=None, database=tmp_path / "c.db", exclude=[])
     model = read_bayes(tmp_path / "m.json")
     assert (model.positive, model.negative) == (sum(led), len(led) - sum(led))
     with DemoWeb() as web:
@@ -61,4 +61,4 @@ def test_the_command_tells_what_went_into_the_model(tmp_path: Path, capsys: pyte
 
 def test_a_training_page_needs_an_address() -> None:
     with pytest.raises(ValueError, match="no address"):
-        build.training_document("mailto:me", "")
+        training.training_document("mailto:me", "")

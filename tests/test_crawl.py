@@ -12,6 +12,7 @@ import pytest
 from geocrawl import build
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.outcome import Outcome
 from geocrawl.settings import Settings
 from geocrawl.store.pages import kept_pages
 from geocrawl.store.reading import open_readonly
@@ -53,9 +54,7 @@ def settings_for(web: DemoWeb, **more: object) -> Settings:
     return replace(base, **more)  # type: ignore[arg-type]
 
 
-def crawl(
-    settings: Settings, path: Path, seeds: Sequence[str] = (), *, again: bool = False
-) -> tuple[build.Outcome, Watcher]:
+def crawl(settings: Settings, path: Path, seeds: Sequence[str] = (), *, again: bool = False) -> tuple[Outcome, Watcher]:
     watcher = Watcher()
     outcome = build.crawl(settings, path, [url(text) for text in seeds], observer=watcher, again=again)
     return outcome, watcher

@@ -34,7 +34,7 @@ def topic(
 
     Example: geocrawl train topic pages.jsonl.gz --exclude worlds/portal --out topic.json
     """
-    from geocrawl.build import train_topic
+    from geocrawl.training import train_topic
 
     _report(train_topic(pages, out, exclude or []), json=json)
 
@@ -48,7 +48,7 @@ def links(
 
     Example: geocrawl train links urls.csv --out links.json
     """
-    from geocrawl.build import train_links
+    from geocrawl.training import train_links
 
     _report(train_links(urls, out), json=json)
 
@@ -66,7 +66,7 @@ def vectors(
 
     Example: geocrawl train vectors pages.jsonl.gz --exclude worlds/portal --out vectors.json
     """
-    from geocrawl.build import train_vectors
+    from geocrawl.training import train_vectors
 
     _report(train_vectors(pages, out, exclude or []), json=json)
 

@@ -39,8 +39,8 @@ def bayes(
 
         geocrawl train bayes --pages pages.jsonl.gz --urls urls.csv --exclude worlds/portal --out bayes.json
     """
-    from geocrawl.build import train_bayes
     from geocrawl.errors import UsageError
+    from geocrawl.training import train_bayes
 
     if not (pages or urls or db):
         raise UsageError("nothing to learn from: name --pages, --urls or --db")

@@ -14,11 +14,12 @@ from geocrawl.evaluate.contest import Plan, hold
 from geocrawl.evaluate.judge import PageJudge
 from geocrawl.evaluate.recording import RecordedWeb, study_recording
 from geocrawl.evaluate.run import Job, _Stopwatch, read_seeds, run, settings_for, valid_endpoints
+from geocrawl.outcome import Outcome
 from geocrawl.urls import endpoint_key, read_url
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, build.Outcome, set[str]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome, set[str]]:
     """A breadth-first crawl of the demo web: its recording, its summary, the keys of its valid endpoints."""
     folder = tmp_path_factory.mktemp("recorded")
     file = folder / "demo.warc.gz"
@@ -35,14 +36,14 @@ def _key(address: str) -> str:
     return endpoint_key(url)
 
 
-def test_a_replay_of_a_recording_finds_what_the_crawl_found(recorded: tuple[Path, build.Outcome, set[str]]) -> None:
+def test_a_replay_of_a_recording_finds_what_the_crawl_found(recorded: tuple[Path, Outcome, set[str]]) -> None:
     file, _, endpoints = recorded
     again = run(Job(file, "bfs", 1000))
     assert set(again.score.endpoints) == endpoints
     assert again.unrecorded == 0
 
 
-def test_a_recording_knows_its_seeds_and_pages(recorded: tuple[Path, build.Outcome, set[str]]) -> None:
+def test_a_recording_knows_its_seeds_and_pages(recorded: tuple[Path, Outcome, set[str]]) -> None:
     web = RecordedWeb(recorded[0])
     with DemoWeb() as demo:
         assert sorted(web.seeds) == sorted(url.address for url in read_seeds(demo.seeds))
@@ -53,7 +54,7 @@ def test_a_recording_knows_its_seeds_and_pages(recorded: tuple[Path, build.Outco
 
 
 def test_another_strategy_on_a_recording_is_measured_by_the_pool_and_says_what_was_not_recorded(
-    recorded: tuple[Path, build.Outcome, set[str]],
+    recorded: tuple[Path, Outcome, set[str]],
 ) -> None:
     outcome = hold(Plan([recorded[0]], ["bfs", "gws", "oracle"]), lambda line: None)
     rows = {row.strategy: row for row in outcome.rows()}

@@ -1,0 +1,68 @@
+"""What a crawl did, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.crawl import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a crawl did, for people and for programs."""
+
+    summary: Summary
+    strategy: str
+    database: Path
+    seeds: int
+    waiting: int
+    services: int
+    no_seed_answered: bool
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under stable names."""
+        s = self.summary
+        return {
+            "pages": s.pages,
+            "failures": s.failures,
+            "probes": s.probes,
+            "valid": s.valid,
+            "new_links": s.links,
+            "seconds": round(s.seconds, 3),
+            "stopped": s.stopped,
+            "reasons": s.reasons,
+            "strategy": self.strategy,
+            "database": str(self.database),
+            "waiting": self.waiting,
+            "services": self.services,
+        }
+
+    def lines(self) -> list[str]:
+        """A summary of a few lines."""
+        s = self.summary
+        ends = {
+            "done": "nothing waits any more",
+            "max-pages": "the limit of pages is reached (--max-pages)",
+            "max-time": "the time is up (--max-time)",
+            "signal": "stopped; `geocrawl crawl` goes on from here",
+            "resting": "what is left failed and rests for a while; `geocrawl crawl` goes on then",
+        }
+        rate = s.pages / s.seconds if s.seconds else 0.0
+        out = [
+            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} without an answer or refused; "
+            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
+            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+        ]
+        if s.reasons:
+            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
+            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+        if "guard" in s.reasons:
+            out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
+        if self.no_seed_answered:
+            out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
+        return out

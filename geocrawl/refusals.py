@@ -1,0 +1,47 @@
+"""Which addresses a crawl leaves alone: stop rules and trap guards by their text, and the scope of the seeds."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.model import Url
+from geocrawl.urls import StopRules, TrapGuard
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+
+class Refusals:
+    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusal`)."""
+
+    def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
+        self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))
+        self._scope = settings.scope
+        self._inside: set[str] = set()
+        for seed in seeds:
+            self.admit(seed)
+
+    def reason(self, url: Url) -> str:
+        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
+        reason = self._by_text(url)
+        if reason or self._scope == "any":
+            return reason
+        return "" if self._part(url) in self._inside else "scope"
+
+    def admit(self, url: Url) -> None:
+        """Take a page's site or host into the scope: a seed's, or the one that a seed redirects to."""
+        self._inside.add(self._part(url))
+
+    def _part(self, url: Url) -> str:
+        return url.host if self._scope == "host" else url.site
+
+
+def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
+    """The reason why an address is left alone for its text, '' for none."""
+    stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
+    trap = TrapGuard(settings, today)
+    return lambda url: stop.reason(url) or trap.reason(url)
