@@ -22,8 +22,8 @@ from geocrawl.evaluate.worlds import World
 SLOW = ("--slow-seconds", "0.2")
 """Of the live server: in a replay twenty seconds cost nothing."""
 AS_REPLAYED = (
-    ("GEOCRAWL_MAX_CRAWL_DELAY_S", "0"),
-    ("GEOCRAWL_BACKOFF_FIRST_S", "0"),
+    ("GEOCRAWL_MAX_CRAWL_DELAY", "0"),
+    ("GEOCRAWL_BACKOFF_FIRST", "0"),
     ("GEOCRAWL_MAX_ATTEMPTS", "1"),
 )
 """What a contest sets (`evaluate.run.settings_for`): who rests, and for how long, would be a matter of real time."""
@@ -75,7 +75,7 @@ def live_and_replayed(name: str, strategy: str, work: Path) -> dict[str, Any]:
     """Pages, finds and area of one crawl through the server, with one worker, and of its replay."""
     folder = worlds.folder(name)
     world = World(folder)
-    plan = worlds.Plan(strategy, max_pages=world.pages, workers=1, environment=AS_REPLAYED)
+    plan = worlds.Plan(strategy, workers=1, environment=AS_REPLAYED)
     work.mkdir(parents=True, exist_ok=True)
     live_run, _ = worlds.crawl(folder, work, plan, *SLOW)
     live = worlds.score(folder, work, world.pages)
