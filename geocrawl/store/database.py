@@ -194,7 +194,10 @@ def _make_folder(path: Path) -> None:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, cached_statements=256)
     try:
-        if read_version(connection, path) != REVISIONS[-1]:
+        version = read_version(connection, path)
+        if version is None:
+            _create(connection)
+        elif version != REVISIONS[-1]:
             upgrade(path)
         for pragma in _PRAGMAS:
             connection.execute(pragma)
@@ -202,6 +205,32 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Lay out an empty database by `schema.sql`, which is what the migrations come to: Alembic's import is spared.
+
+    Two processes that start together do it once: the second finds the tables when it gets the write lock.
+    """
+    script = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            for statement in script.strip().split(";\n\n"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISIONS[-1],))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def schema_of(connection: sqlite3.Connection) -> str:
+    """The layout of a database as `schema.sql` spells it: its tables and indexes, in the order of their making."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
+    shadows = {f"service_text_{part}" for part in ("data", "idx", "content", "docsize", "config")}
+    made = [sql.strip() for name, sql in rows if name not in shadows and not name.startswith("sqlite_")]
+    return ";\n\n".join(made) + "\n"
 
 
 def upgrade(path: Path, to: str = "head") -> None:

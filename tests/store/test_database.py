@@ -18,7 +18,7 @@ from sqlmodel import SQLModel
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
 from geocrawl.store import faults, tables
-from geocrawl.store.database import REVISIONS, Database, upgrade
+from geocrawl.store.database import REVISIONS, Database, schema_of, upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.reading import open_readonly
 from geocrawl.store.robots import SqlRobots
@@ -69,6 +69,16 @@ def test_the_migrations_make_what_the_tables_say(path: Path, tmp_path: Path) -> 
     assert others - names == {"alembic_version"}
     for name in names:
         assert shape(declared.url.database, name) == shape(migrated.url.database, name), name
+
+
+def test_a_new_database_is_laid_out_as_the_migrations_would(path: Path, tmp_path: Path) -> None:
+    create(path).close()
+    upgrade(tmp_path / "migrated.db")
+    with sqlite3.connect(path) as laid_out, sqlite3.connect(tmp_path / "migrated.db") as migrated:
+        advice = "write schema_of() of a migrated database to geocrawl/store/schema.sql"
+        assert schema_of(laid_out) == schema_of(migrated), advice
+        versions = [each.execute("SELECT version_num FROM alembic_version").fetchall() for each in (laid_out, migrated)]
+        assert versions == [[(REVISIONS[-1],)]] * 2
 
 
 def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds(path: Path) -> None:
