@@ -16,8 +16,6 @@ they have until they come near the top. Nothing is dropped.
 
 from __future__ import annotations
 
-import zlib
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +28,7 @@ from geocrawl.model import Document, Judgement, Lesson, Link, Purpose, Rank, Rel
 from geocrawl.ports import Waiting
 from geocrawl.priority import fusion_features as see
 from geocrawl.priority.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.fusion_memo import TextOfLink, key_of, read_memo, write_memo
 from geocrawl.priority.fusion_memory import ARMS, NOBODY, Kept, Memory, Passed, pack, unpack
 from geocrawl.priority.fusion_value import Value, probability
 from geocrawl.priority.links import LinkMeasure, LinkModel
@@ -38,8 +37,6 @@ from geocrawl.priority.topic import TopicMeasure, TopicModel
 
 NAME = "fusion"
 LINK_TIER, SEED_TIER = 1, 8
-MEMO_NUMBERS = 5_000
-"""Of 4 bytes: a memo stays below 20 KiB. Links past that wait with the rank they have."""
 REMEMBERED = 50_000
 """Links whose features are kept in memory: a site's navigation stands on each of its pages."""
 HIGH, LOW = 0.68, 0.01
@@ -128,7 +125,7 @@ class FusionStrategy:
         page_ids, page_arms = see.buckets(page.names), see.buckets(page.arms)
         page_logit, value = self._value.logit(page_ids), self._value
         ranks: list[Rank] = []
-        best: dict[str, tuple[float, int, tuple[int, ...]]] = {}
+        best: dict[str, TextOfLink] = {}
         for link in document.links:
             seen, text_arm, ids = self._of_link(link.url.identity, link, level, document.url.host)
             arms = (*seen.arms, text_arm, *page_arms)
@@ -138,10 +135,10 @@ class FusionStrategy:
             known = best.get(link.url.identity)
             if known is None or score > known[0]:
                 best[link.url.identity] = (score, text_arm, ids)
-        return Judgement(level, r, tuple(ranks), _memo(page_ids, page_arms, level, best))
+        return Judgement(level, r, tuple(ranks), write_memo(page_ids, page_arms, level, best))
 
     def _surroundings(self, document: Document, level: Relevance, r: float) -> see.Surroundings:
-        way = self._memory.by_key(_key(document.url.identity))
+        way = self._memory.by_key(key_of(document.url.identity))
         before = self._memory.pages.get(way.page) if way is not None else None
         return see.Surroundings(
             identity=document.url.identity,
@@ -232,12 +229,12 @@ class FusionStrategy:
         return Passed(link.page if link else NOBODY, features, arms[: ARMS - 1], NOBODY, since_find, tunnel)
 
     def _keep_links(self, lesson: Lesson, page: Passed) -> None:
-        memo = _read_memo(lesson.memo)
+        memo = read_memo(lesson.memo)
         page.hit = memo.arms[1]
         if memo.level:
             page.tunnel = 0
         for identity, id_ in lesson.links:
-            key = _key(identity)
+            key = key_of(identity)
             score, text_arm, ids = memo.links.get(key, (None, None, ()))
             if score is None or text_arm is None:
                 continue
@@ -249,7 +246,7 @@ class FusionStrategy:
         """The target of a redirect is worth what its source was."""
         for identity, id_ in lesson.links[:1]:
             if link is not None:
-                self._memory.keep(id_, link._replace(key=_key(identity)))
+                self._memory.keep(id_, link._replace(key=key_of(identity)))
 
     def _close(self) -> None:
         """The page before this one has had its chance."""
@@ -327,45 +324,9 @@ def page_level(r: float) -> Relevance:
     return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
 
 
-class _Memo(NamedTuple):
-    level: int
-    arms: tuple[int, ...]
-    """page, hit."""
-    ids: tuple[int, ...]
-    """Features of the page."""
-    links: dict[int, tuple[float, int, tuple[int, ...]]]
-    """Key of the identity → (score, arm of the anchor, features of its text)."""
-
-
-def _memo(
-    ids: Sequence[int], arms: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, int, tuple[int, ...]]]
-) -> bytes:
-    numbers = array("I", [int(level), *arms, len(ids), *ids])
-    for identity, (score, text_arm, text_ids) in links.items():
-        if len(numbers) + 4 + len(text_ids) > MEMO_NUMBERS:
-            break
-        numbers.extend((_key(identity), round(score * 10_000), text_arm, len(text_ids), *text_ids))
-    return zlib.compress(numbers.tobytes(), 1)
-
-
-def _read_memo(memo: bytes) -> _Memo:
-    numbers = tuple(array("I", zlib.decompress(memo)))
-    level, page, hit, size = numbers[:4]
-    at, links = 4 + size, {}
-    while at < len(numbers):
-        key, score, text_arm, count = numbers[at : at + 4]
-        links[key] = (score / 10_000, text_arm, numbers[at + 4 : at + 4 + count])
-        at += 4 + count
-    return _Memo(level, (page, hit), numbers[4 : 4 + size], links)
-
-
 def _of_url(identity: str) -> _Seen:
     seen = see.of_url(identity)
     return _Seen(see.buckets(seen.arms), see.buckets(seen.names))
-
-
-def _key(identity: str) -> int:
-    return zlib.crc32(identity.encode("utf-8", "surrogatepass"))
 
 
 def _rounded(logit: float) -> float:
