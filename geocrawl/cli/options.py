@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,8 +61,8 @@ def pairs(items: list[str]) -> dict[str, str]:
     return out
 
 
-def echo_json(value: object, write: Callable[[str], object] = print) -> None:
-    """One JSON document or line on standard output."""
+def echo_json(value: object) -> None:
+    """One JSON document or line on standard output, there at once also when it is a pipe."""
     import json
 
-    write(json.dumps(value, ensure_ascii=False, default=str))
+    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
