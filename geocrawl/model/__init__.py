@@ -1,0 +1,43 @@
+"""The domain's words: frozen values that pass between rooms, with no behaviour beyond their own invariants.
+
+One meaning each, everywhere: code, database, command line and docs (see docs/words.md). Times are seconds
+since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_s`, `_ms`).
+"""
+
+from geocrawl.model.documents import Document, Judgement
+from geocrawl.model.frontier import Entry, FrontierStats, Lease, Lesson, RankedLink, Settled, State, StoredPage, Visit
+from geocrawl.model.services import Candidate, Deviation, Endpoint, Evidence, Kind, Layer, Service, Status, Verdict
+from geocrawl.model.web import Failure, FailureCode, HostState, Link, Page, Purpose, Rank, Relevance, RobotsRecord, Url
+
+__all__ = [
+    "Candidate",
+    "Deviation",
+    "Document",
+    "Endpoint",
+    "Entry",
+    "Evidence",
+    "Failure",
+    "FailureCode",
+    "FrontierStats",
+    "HostState",
+    "Judgement",
+    "Kind",
+    "Layer",
+    "Lease",
+    "Lesson",
+    "Link",
+    "Page",
+    "Purpose",
+    "Rank",
+    "RankedLink",
+    "Relevance",
+    "RobotsRecord",
+    "Service",
+    "Settled",
+    "State",
+    "Status",
+    "StoredPage",
+    "Url",
+    "Verdict",
+    "Visit",
+]

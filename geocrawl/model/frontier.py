@@ -1,0 +1,155 @@
+"""The frontier: the life of a URL, leases, and what a visit brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from geocrawl.model.services import Candidate, Verdict
+from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url
+
+
+class State(StrEnum):
+    """Life of a URL in the frontier."""
+
+    WAITING = "waiting"
+    LEASED = "leased"
+    VISITED = "visited"
+    FAILED = "failed"
+    TOO_DEEP = "too-deep"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the frontier on its way to a worker."""
+
+    id: int
+    purpose: Purpose
+    url: Url
+    """For a probe: the endpoint's address."""
+    depth: int
+    rank: Rank
+    attempts: int
+    """Earlier attempts that failed."""
+    hops: int = 0
+    """Redirects between hosts that led here."""
+    candidate: Candidate | None = None
+    """Set when purpose is probe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One entry and, with it, its host: nobody else asks that host until the lease is settled or expires."""
+
+    entry: Entry
+    host: HostState
+    token: int
+    """Fencing number: a settlement with an outdated one is ignored."""
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedLink:
+    """A link on its way into the frontier."""
+
+    link: Link
+    rank: Rank
+    refused: str = ""
+    """A reason (stop:media, trap:calendar …): recorded, never visited."""
+    same_depth: bool = False
+    """A redirect's target stands as deep as its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page that is kept for its topic."""
+
+    encoding: str
+    """As the Encoding Standard spells it."""
+    body: bytes
+    """As it was answered, decoded by Content-Encoding, compressed by zlib."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """All that one lease brought: settled in one transaction."""
+
+    lease: Lease
+    state: State
+    """visited, failed or refused."""
+    reason: str
+    """'ok', or a code: http-404, a FailureCode, wrong-type …"""
+    host: HostState
+    at: float
+    final: Url | None = None
+    http_status: int | None = None
+    content_type: str = ""
+    size_bytes: int = 0
+    elapsed_ms: float = 0.0
+    title: str = ""
+    relevance: Relevance = Relevance.NONE
+    score: float = 0.0
+    links: tuple[RankedLink, ...] = ()
+    candidates: tuple[tuple[Candidate, RankedLink | None], ...] = ()
+    """Each with its link when it is weak and may turn out to be a page."""
+    verdict: Verdict | None = None
+    """Set when the lease was for a probe."""
+    retry_after_s: float | None = None
+    """Ask again after this long, if attempts are left; None: never."""
+    memo: bytes = b""
+    """`Judgement.memo`."""
+    learnt: bytes | None = None
+    """The strategy's dump before this visit's lesson, when it is time to keep one."""
+    stored: StoredPage | None = None
+    """The page itself, when it passed the page filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a strategy may learn from one settled visit.
+
+    Lessons stand in the database until the strategy's next dump covers them, so a dump and the lessons after it, fed
+    again in order, give the strategy back as it was, whenever the process was killed.
+    """
+
+    number: int
+    """Order of settlement."""
+    entry_id: int
+    purpose: Purpose
+    depth: int
+    found_on: int | None
+    """Frontier id of the page whose link led here; None for what a person gave."""
+    state: State
+    reason: str
+    valid: bool | None = None
+    """The verdict of a probe; None for a page, or when robots.txt forbade the question."""
+    links: tuple[tuple[str, int], ...] = ()
+    """(identity, frontier id) of a page's links that were kept, in the page's order, each once."""
+    memo: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a settlement did."""
+
+    new_links: int = 0
+    new_candidates: int = 0
+    ignored: bool = False
+    """The lease was no longer ours; nothing was written."""
+    lesson: Lesson | None = None
+    """For a strategy that learns."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierStats:
+    """Counts for status and progress."""
+
+    states: Mapping[State, int]
+    """Pages by state (probes not counted)."""
+    waiting_by_tier: Mapping[int, int]
+    probes_waiting: int
+    hosts: int
+    hosts_resting: int
+    """Hosts with work whose next allowed time is more than a minute off."""
