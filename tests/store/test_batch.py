@@ -92,7 +92,8 @@ def test_probes_come_first_and_are_no_part_of_a_batch(world: World) -> None:
 def test_a_batch_is_the_best_n_of_all_that_wait(
     tmp_path_factory: pytest.TempPathFactory, pages: list[list[int]], stride: int
 ) -> None:
-    world = World(tmp_path_factory.mktemp("batch") / "crawl.db", stride=stride)
+    deep = Settings(delay_s=0, max_depth=100)  # chains of up to 25 links
+    world = World(tmp_path_factory.mktemp("batch") / "crawl.db", deep, stride=stride)
     world.seed("s.example/")
     waiting: list[tuple[float, str]] = [(0.0, "http://s.example/")]
     batch: list[tuple[float, str]] = []
