@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geocrawl.model import Purpose
+from geocrawl.settings import Settings
 from tests.store.test_database import check_invariants
 from tests.store.world import World, candidate, link, verdict
 
