@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, topics, training
+from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, topics, training, worlds
 
 app = typer.Typer(
     name="geocrawl",
@@ -52,6 +52,7 @@ topics.add_to(app)
 training.add_to(app)
 strategies.add_to(app)
 evaluating.add_to(app)
+worlds.add_to(app)
 
 
 def main() -> None:

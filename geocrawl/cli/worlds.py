@@ -1,0 +1,70 @@
+"""`geocrawl world make` and `world check`: recorded webs made from a seed, and folders of them looked over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Recorded webs to compare strategies on.")
+    group.command("make")(make)
+    group.command("check")(check)
+    app.add_typer(group, name="world")
+
+
+def make(
+    kind: Annotated[str, typer.Argument(metavar="portal|agency|mixed", help="What kind of web.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder.")],
+    pages: Annotated[int, typer.Option("--pages", metavar="N", help="About so many pages.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another one, another web.")] = 0,
+    vocabulary: Annotated[
+        list[str] | None,
+        typer.Option("--vocabulary", metavar="NAME", help="Only this theme (may be repeated) [some, by the seed]."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Make a web of pages and services, the same for the same seed, for `geocrawl evaluate`.
+
+    portal: a directory of map services. agency: many pages, few services. mixed: many sites in several languages.
+
+    Example: geocrawl world make mixed --pages 5000 --seed 7 --out worlds/mixed-7
+    """
+    from geocrawl.worlds.folder import make as make_world
+
+    meta = make_world(kind, pages, seed, out, tuple(vocabulary or ()))
+    if json:
+        opt.echo_json(meta)
+        return
+    counts = meta["counts"]
+    typer.echo(
+        f"{out}: {counts['pages']:,} pages on {counts['hosts']:,} hosts, {sum(counts['services'].values()):,} services"
+    )
+    typer.echo(f"WMS: {counts['wms_valid']:,} work, {counts['wms_valid_reachable']:,} of them can be reached")
+
+
+def check(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of recorded webs.")],
+    json: opt.Json = False,
+) -> None:
+    """Look a recorded web over: all files there, whole, and agreeing with each other.
+
+    Example: geocrawl world check worlds/mixed-7
+    """
+    from geocrawl.evaluate.check import check as check_world
+
+    reports = [check_world(folder) for folder in folders]
+    if json:
+        opt.echo_json([report.as_json() for report in reports])
+    else:
+        for report in reports:
+            typer.echo(report.line())
+            for problem in report.problems:
+                typer.echo(f"  {problem}")
+    if any(report.problems for report in reports):
+        raise typer.Exit(1)

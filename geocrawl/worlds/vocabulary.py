@@ -1,0 +1,105 @@
+"""What made webs say: themes and languages from data files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from geocrawl.errors import UsageError
+
+LANGUAGES = ("en", "de", "zh", "ja")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How pages of one language are written."""
+
+    code: str
+    charsets: Sequence[str]
+    """One is drawn for each site, so a name that stands twice is drawn more often."""
+    sentences: Sequence[str]
+    verbs: Sequence[str]
+    adjectives: Sequence[str]
+    jargon: Sequence[str]
+    """Nouns of pages about services."""
+    telling: Sequence[str]
+    """Anchors that say what the link leads to."""
+    vague: Sequence[str]
+    """Anchors that do not."""
+    organisations: Sequence[str]
+    labels: Mapping[str, str]
+    syllables: Sequence[str]
+    """Of place names."""
+    roman: Sequence[str]
+    """The syllables in Latin letters, for host names."""
+
+    @property
+    def spaced(self) -> bool:
+        """Whether words are parted by spaces."""
+        return self.code in ("en", "de")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A theme in one language."""
+
+    name: str
+    nouns: Sequence[str]
+    titles: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What a site is about."""
+
+    name: str
+    about: str
+    relevant: bool
+    """Whether providers of services have it."""
+    words: Mapping[str, Words]
+    """By language."""
+
+
+@lru_cache(maxsize=1)
+def languages() -> Mapping[str, Language]:
+    """All languages by their code."""
+    data = _read("languages")
+    return {code: Language(code=code, **{"roman": row["syllables"], **row}) for code, row in data.items()}
+
+
+@lru_cache(maxsize=1)
+def themes() -> Mapping[str, Theme]:
+    """All themes by their name, in the order of the names."""
+    folder = resources.files("geocrawl").joinpath("data/worlds")
+    names = sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    found = {}
+    for name in names:
+        if name == "languages":
+            continue
+        data = _read(name)
+        words = {code: Words(**data[code]) for code in LANGUAGES}
+        found[name] = Theme(name, data["about"], data["relevant"], words)
+    return found
+
+
+def vocabularies() -> Mapping[str, Theme]:
+    """The themes that services are about: what `--vocabulary` takes."""
+    return {name: theme for name, theme in themes().items() if theme.relevant}
+
+
+def read_vocabularies(names: Sequence[str]) -> tuple[Theme, ...]:
+    """The themes of these names, all when none is named. UsageError for an unknown one."""
+    known = vocabularies()
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no vocabulary {name!r}: use one of {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else tuple(known.values())
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = resources.files("geocrawl").joinpath(f"data/worlds/{name}.toml").read_text("utf-8")
+    return tomllib.loads(text)
