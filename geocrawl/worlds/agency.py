@@ -14,7 +14,7 @@ _LABELS = ("press", "library", "research", "people", "agenda", "learn", "old", "
 def agency(planner: Planner, pages: int) -> None:
     """Plan about `pages` pages."""
     lot, mixture = planner.lot, planner.mixture
-    services = max(6, round(pages * lot.uniform(0.011, 0.02)))
+    services = max(6, round(pages * lot.uniform(0.013, 0.024)))
     head = planner.site(lot.choice(mixture.vocabularies), jargon=mixture.jargon * 0.3)
     home = Page(head.home, head, head.name, [Prose(2)])
     planner.web.add(home)
@@ -62,11 +62,14 @@ def _sections(planner: Planner, hosts: list[Site], pages: int) -> tuple[list[Pag
     starts, written = [], list[Page]()
     for number, (site, name) in enumerate(names):
         share = max(4, round(spare * weights[number] / sum(weights)))
-        articles = planner.articles(site, name, round(share * 0.92))
+        jargon = 0.4 if name == "help" else None
+        articles = planner.articles(site, name, round(share * 0.92), jargon=jargon)
         anchors = [link(page) for page in articles]
         start = planner.listed(site, name, f"{site.label(name)} {number + 1}", anchors, lot.choice((12, 25, 40)))
         starts.append(start)
         written += articles
+    for site in hosts:
+        planner.recommend(site, [page for page in written if page.site is site])
     for site in hosts[1:]:
         own = tuple(link(page) for page in starts if page.site is site)
         planner.web.add(Page(site.home, site, site.name, [Prose(1), Listing("", own)]))

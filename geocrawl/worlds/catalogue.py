@@ -49,6 +49,7 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
     )
     for page in lot.sample(news, min(len(news), len(sets) // 6)):
         page.blocks.append(Prose(1, (link(lot.choice(sets)),)))
+    planner.recommend(site, [*news, *sets])
     traps.dead_ends(planner, site, [*news, *sets])
     traps.copies(planner, [*sets, *news], int(pages * planner.mixture.traps * 0.4))
     _frame(planner, site, home)
@@ -63,7 +64,8 @@ def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: 
     word = lot.choice(("dataset", "layer", "product", "set", "res"))
     while waiting:
         some = [waiting.pop() for _ in range(min(len(waiting), lot.choice((1, 1, 1, 1, 2, 3))))]
-        page = planner.page(site, word, some[0].title, Prose(lot.randint(1, 3)), planner.facts(site, some[0].title))
+        page = planner.page(site, word, some[0].title, Prose(lot.randint(1, 4)), planner.facts(site, some[0].title))
+        page.jargon = min(0.8, planner.mixture.jargon * lot.uniform(0.8, 3.0))
         for service in some:
             ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
             for way in dict.fromkeys(ways):
@@ -71,7 +73,8 @@ def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: 
         pages.append(page)
     for _ in range(decoys):
         title = planner.title(site)
-        page = planner.page(site, word, title, Prose(lot.randint(1, 3)), planner.facts(site, title))
+        page = planner.page(site, word, title, Prose(lot.randint(1, 4)), planner.facts(site, title))
+        page.jargon = planner.mixture.jargon * lot.uniform(0.2, 1.2)
         page.blocks.append(Listing(site.label("download"), (Anchor(page.address.partition("?")[0] + ".zip", "ZIP"),)))
         pages.append(page)
     lot.shuffle(pages)

@@ -186,6 +186,8 @@ class _Renderer:
         site, design = self._site, self._design
         title = self._page.title
         main = "".join(map(self._block, self._page.blocks))
+        if site.aside:
+            main += self._block(Listing(site.label("archive"), site.aside))
         inner = design.body.format(
             c=self._class,
             name=escape(site.name),

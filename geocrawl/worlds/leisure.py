@@ -10,10 +10,15 @@ from geocrawl.worlds.vocabulary import Theme
 LEAST_PAGES = 8
 
 
-def leisure_site(planner: Planner, theme: Theme, pages: int, away: tuple[Anchor, ...] = ()) -> Site:
-    """A site of about `pages` pages; links `away` lead to other sites, from pages far apart."""
+def leisure_site(
+    planner: Planner, theme: Theme, pages: int, away: tuple[Anchor, ...] = (), *, jargon: float = 0.0
+) -> Site:
+    """A site of about `pages` pages; links `away` lead to other sites, from pages far apart.
+
+    With `jargon` it writes about services without offering any: a manual, a forum, the log of somebody in the trade.
+    """
     lot = planner.lot
-    site = planner.site(theme)
+    site = planner.site(theme, jargon=jargon)
     home = Page(site.home, site, site.label("home"), [Prose(lot.randint(1, 3))])
     planner.web.add(home)
     begun = planner.web.pages
@@ -36,6 +41,7 @@ def leisure_site(planner: Planner, theme: Theme, pages: int, away: tuple[Anchor,
         _mislead(planner, site, articles)
     for anchor in away:
         _lead_away(planner, site, [about, *articles], anchor)
+    planner.recommend(site, articles)
     if articles:
         traps.dead_ends(planner, site, articles)
         traps.copies(planner, articles, int(pages * planner.mixture.traps * 0.5))

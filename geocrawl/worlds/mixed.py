@@ -51,8 +51,10 @@ def _strangers(planner: Planner, hidden: Sequence[Provider], open_ones: Sequence
             lot.choice(away).append(Anchor(provider.site.home, provider.site.name))
     sites = []
     for number, part in enumerate(_shares(planner, count, 0.5)):
-        theme = lot.choice(mixture.leisure)
-        sites.append(leisure_site(planner, theme, max(LEAST_PAGES, round(pages * part * 0.96)), tuple(away[number])))
+        writes = number > 1 and lot.random() < mixture.writers
+        theme, jargon = (lot.choice(mixture.vocabularies), 0.4) if writes else (lot.choice(mixture.leisure), 0.0)
+        size = max(LEAST_PAGES, round(pages * part * 0.96))
+        sites.append(leisure_site(planner, theme, size, tuple(away[number]), jargon=jargon))
     return sites
 
 

@@ -52,6 +52,8 @@ class Mixture:
     """Share of sites whose addresses carry words."""
     jargon: float
     """Share of nouns on pages about services that belong to that language."""
+    writers: float
+    """Share of other sites that write about services and offer none."""
     hidden: float
     """Share of providers that only pages of other topics lead to."""
     traps: float
@@ -99,7 +101,8 @@ def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
         lenient=lot.uniform(0.01, 0.08),
         vague=lot.uniform(0.15, 0.6),
         spoken=lot.uniform(0.2, 0.8),
-        jargon=lot.uniform(0.08, 0.3),
+        jargon=lot.uniform(0.12, 0.4),
+        writers=lot.uniform(0.05, 0.2),
         hidden=lot.uniform(0.1, 0.35),
         traps=lot.uniform(0.04, 0.12),
         elsewhere=lot.uniform(0.3, 0.8),

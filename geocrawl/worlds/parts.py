@@ -79,6 +79,8 @@ class Site:
     """Whether its addresses carry words."""
     navigation: tuple[Anchor, ...] = ()
     footer: tuple[Anchor, ...] = ()
+    aside: tuple[Anchor, ...] = ()
+    """What every page of it recommends."""
 
     @property
     def words(self) -> Words:

@@ -128,7 +128,7 @@ class Planner:
         """`count` pages of prose that link to some of each other."""
         pages: list[Page] = []
         for _ in range(count):
-            page = self.page(site, word, self.title(site), Prose(self.lot.randint(2, 6)), jargon=jargon)
+            page = self.page(site, word, self.title(site), Prose(self.paragraphs()), jargon=jargon)
             if pages:
                 others = self.lot.sample(pages, min(len(pages), self.lot.randint(1, 4)))
                 page.blocks.append(Listing(site.label("related"), tuple(link(other) for other in others)))
@@ -158,6 +158,17 @@ class Planner:
             if page is not head:
                 self.web.add(page)
         return first
+
+    def paragraphs(self) -> int:
+        """How many a page has: most a few, some many."""
+        return min(18, int(self.lot.paretovariate(1.1) * 2))
+
+    def recommend(self, site: Site, pages: Sequence[Page]) -> None:
+        """Let every page of a site name some of its others, as some sites do, and none as others."""
+        if site.manner % 3 == 0:
+            return
+        some = self.lot.sample(pages, min(len(pages), site.manner % 14))
+        site.aside = tuple(map(link, some))
 
     def facts(self, site: Site, title: str) -> Facts:
         """What a page about a data set says in its table."""

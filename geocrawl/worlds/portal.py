@@ -27,9 +27,11 @@ def portal(planner: Planner, pages: int) -> None:
     guide = planner.page(head, "guide", head.label("help"), Prose(4))
     head.navigation = (Anchor(head.home, head.label("home")), *map(link, lists[:3]), link(guide))
     home.blocks.append(Listing(head.label("theme"), tuple(map(link, lists))))
+    forum = leisure_site(planner, head.theme, max(12, pages // 30), jargon=0.5)
     strangers = [
         leisure_site(planner, lot.choice(mixture.leisure), max(10, pages // 50)) for _ in range(max(2, pages // 350))
     ]
+    strangers.append(forum)
     away = [Anchor(body.home, body.name) for body in bodies] + [Anchor(site.home, site.name) for site in strangers]
     head.footer = (link(planner.listed(head, "providers", head.label("partners"), away, 40)),)
     traps.dead_ends(planner, head, details)
@@ -51,7 +53,7 @@ def _detail(planner: Planner, head: Site, service: Service) -> Page:
     """A page about one service; some name it twice, some only say that it is there."""
     lot = planner.lot
     facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
-    page = planner.page(head, lot.choice(("server", "entry")), service.title, Prose(lot.randint(1, 2)), facts)
+    page = planner.page(head, lot.choice(("server", "entry")), service.title, Prose(lot.randint(1, 3)), facts)
     ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
     for way in dict.fromkeys(ways):
         planner.exposures.put(page, service, "text" if way in ("sitemap", "csw-record") else way)

@@ -21,7 +21,7 @@ class Writer:
     """Writes texts of one site. Same `lot`, same texts."""
 
     def __init__(self, lot: random.Random, language: Language, words: Words, names: Names, jargon: float) -> None:
-        """`jargon`: share of nouns (0 to 1) that come from the language of services."""
+        """`jargon`: share of nouns and of sentences (0 to 1) that come from the language of services."""
         self._lot = lot
         self._language = language
         self._words = words
@@ -44,13 +44,16 @@ class Writer:
                 return lot.choice(self._names.places)
             case "o":
                 return self._names.organisation
+            case "w":
+                return lot.choice(("1.1.0", "1.1.1", "1.3.0"))
             case "y":
                 return str(lot.randint(1972, 2024))
         return str(lot.randint(3, 9800))
 
     def sentence(self) -> str:
         """One sentence."""
-        text = self._lot.choice(self._language.sentences).format_map(self)
+        patterns = self._language.talk if self._lot.random() < self._jargon else self._language.sentences
+        text = self._lot.choice(patterns).format_map(self)
         return text[:1].upper() + text[1:]
 
     def paragraph(self, least: int = 2, most: int = 6) -> str:

@@ -26,6 +26,8 @@ class Language:
     adjectives: Sequence[str]
     jargon: Sequence[str]
     """Nouns of pages about services."""
+    talk: Sequence[str]
+    """Sentences of pages about services."""
     telling: Sequence[str]
     """Anchors that say what the link leads to."""
     vague: Sequence[str]
