@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from geocrawl.worlds import traps
-from geocrawl.worlds.parts import Anchor, Listing, Page, Prose, Service, Site
+from geocrawl.worlds.parts import Anchor, Answer, Listing, Page, Prose, Service, Site
 from geocrawl.worlds.planner import Planner, link
 
 _ALONE = ("sitemap", "csw-record")
@@ -35,7 +36,7 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
     room = max(2, pages - len(made) // 2 - 8)
     sets = data_sets(planner, site, made, decoys=min(room // 3, len(made) // 2 + 1))
     catalogue = catalogue_lists(planner, site, sets, home)
-    _give_rest(planner, site, home)
+    _give_rest(planner, site, home, sets)
     guide = planner.page(site, "guide", site.label("help"), Prose(4), jargon=0.5)
     about = planner.page(site, "about", site.label("about"), Prose(2))
     links = planner.page(site, "links", site.label("links"), Prose(1))
@@ -47,6 +48,8 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
     home.blocks.append(
         Listing(site.label("catalogue"), tuple(link(page) for page in lot.sample(sets, min(4, len(sets)))))
     )
+    if lot.random() < 0.4:
+        home.blocks.append(Listing("", (_feed(planner, site, news[-15:]),)))
     for page in lot.sample(news, min(len(news), len(sets) // 6)):
         page.blocks.append(Prose(1, (link(lot.choice(sets)),)))
     planner.recommend(site, [*news, *sets])
@@ -54,6 +57,17 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
     traps.copies(planner, [*sets, *news], int(pages * planner.mixture.traps * 0.4))
     _frame(planner, site, home)
     return Provider(site, catalogue, sets, links)
+
+
+def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
+    """A feed (RSS 2.0) of some pages; returns the link to it."""
+    items = "".join(f"<item><title>{escape(p.title)}</title><link>{escape(p.address)}</link></item>\n" for p in pages)
+    head = f"<title>{escape(site.name)}</title><link>{site.home}</link><description/>"
+    body = f'<?xml version="1.0"?>\n<rss version="2.0"><channel>{head}\n{items}</channel></rss>\n'
+    address = site.at(planner.lot.choice(("/feed", "/rss.xml", "/news/atom")))
+    targets = tuple(page.address for page in pages)
+    planner.web.add(Answer(address, "application/rss+xml", body, targets=targets, is_map=True))
+    return Anchor(address, "RSS")
 
 
 def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: int) -> list[Page]:
@@ -92,11 +106,13 @@ def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
     return way in _ALONE
 
 
-def _give_rest(planner: Planner, site: Site, home: Page) -> None:
-    """Name what was kept for a site map or a catalogue's answer."""
-    if kept := planner.later.pop((site.host, "sitemap"), None):
-        planner.exposures.in_sitemap(home, kept, [site.home])
-    if kept := planner.later.pop((site.host, "csw-record"), None):
+def _give_rest(planner: Planner, site: Site, home: Page, sets: Sequence[Page]) -> None:
+    """Name what was kept for a site map or a catalogue's answer; some sites have a site map all the same."""
+    kept = planner.later.pop((site.host, "sitemap"), [])
+    if kept or planner.lot.random() < 0.2:
+        pages = planner.lot.sample(sets, min(len(sets), 100))
+        planner.exposures.in_sitemap(home, kept, [site.home, *(page.address for page in pages)])
+    if kept := planner.later.pop((site.host, "csw-record"), []):
         planner.exposures.in_catalogue_answer(home, kept)
 
 

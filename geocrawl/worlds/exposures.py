@@ -31,6 +31,7 @@ _DUBLIN_CORE = """<?xml version="1.0" encoding="UTF-8"?>
 <dc:relation>{url}</dc:relation>
 </rdf:Description>
 """
+_PROTOCOLS = {"arcgis": "ESRI:ArcGIS REST", "ogcapi": "OGC API - Features", "stac": "STAC API"}
 _SCRIPTS = (
     'L.tileLayer.wms("{url}", {{layers: "{layer}", format: "image/png"}}).addTo(view{n});',
     'var layer{n} = new OpenLayers.Layer.WMS("{title}", "{url}", {{layers: "{layer}"}});',
@@ -139,7 +140,7 @@ class Exposures:
         address = site.at(path.format(n=f"{lot.getrandbits(32):08x}"))
         url = capabilities_request(service, lot) if lot.random() < 0.6 else service.base
         template = _RECORD if lot.random() < 0.7 else _DUBLIN_CORE
-        protocol = f"OGC:{service.kind.upper()}"
+        protocol = _PROTOCOLS.get(service.kind, f"OGC:{service.kind.upper()}")
         body = template.format(id=f"{number:08x}", title=escape(service.title), url=escape(url), protocol=protocol)
         self._web.add(Answer(address, lot.choice(("application/xml", "text/xml")), body, targets=(url,)))
         self._row(page, Anchor(address, lot.choice(("XML", "ISO 19115", site.label("download")))))
@@ -190,7 +191,7 @@ class Exposures:
             f'<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
         )
         kind = "application/gzip" if packed else "application/xml"
-        self._web.add(Answer(address, kind, body, targets=tuple(urls), packed=packed))
+        self._web.add(Answer(address, kind, body, targets=tuple(urls), packed=packed, is_map=True))
         self._web.sitemaps.setdefault(site.host, []).append(address)
         if lot.random() < 0.6:
             page.blocks.append(Listing("", (Anchor(address, lot.choice(("XML", "Sitemap"))),)))

@@ -92,7 +92,11 @@ def _write(
     walk = Walk(web)
     with (out / "pages.warc.gz").open("wb") as file:
         for address, answer in web.answers.items():
-            walk.add(address, _record(file, answer, seed), moves=_moves(answer), is_map=address in _maps(web))
+            targets = _record(file, answer, seed)
+            if isinstance(answer, Page):
+                walk.add(address, targets)
+            else:
+                walk.add(address, targets, moves=bool(answer.location), is_map=answer.is_map)
     depths = _service_depths(web, walk)
     exposures = _exposures(web)
     with (out / "services.jsonl").open("w", encoding="utf-8", newline="\n") as file:
@@ -113,14 +117,6 @@ def _write(
     }
     (out / "world.json").write_text(json.dumps(meta, ensure_ascii=False, indent=1) + "\n", "utf-8", newline="\n")
     return meta
-
-
-def _moves(answer: Page | Answer) -> bool:
-    return isinstance(answer, Answer) and bool(answer.location)
-
-
-def _maps(web: Web) -> frozenset[str]:
-    return frozenset(address for addresses in web.sitemaps.values() for address in addresses)
 
 
 # --------------------------------------------------------------------------- records

@@ -138,6 +138,8 @@ class Answer:
     """Header of a redirect."""
     packed: bool = False
     """Whether the body is sent as a gzip file."""
+    is_map: bool = False
+    """Whether it is a site map or a feed: no page, and a way to pages only where no links lead."""
 
 
 @dataclass(slots=True, eq=False)
@@ -194,9 +196,6 @@ def counts_as_page(answer: Page | Answer) -> bool:
     """Whether an answer is counted as a page by the format's rules: no redirect, script, sitemap, feed, robots.txt."""
     if isinstance(answer, Page):
         return True
-    if 300 <= answer.status < 400 or answer.packed or answer.address.endswith("/robots.txt"):
+    if 300 <= answer.status < 400 or answer.is_map or answer.address.endswith("/robots.txt"):
         return False
-    head = answer.body[:800]
-    if any(f"<{root}" in head for root in ("urlset", "sitemapindex", "rss", "feed")):
-        return False
-    return "javascript" not in answer.content_type and "css" not in answer.content_type
+    return "javascript" not in answer.content_type

@@ -28,9 +28,9 @@ def portal(planner: Planner, pages: int) -> None:
     head.navigation = (Anchor(head.home, head.label("home")), *map(link, lists[:3]), link(guide))
     home.blocks.append(Listing(head.label("theme"), tuple(map(link, lists))))
     forum = leisure_site(planner, head.theme, max(12, pages // 30), jargon=0.5)
-    strangers = [
-        leisure_site(planner, lot.choice(mixture.leisure), max(10, pages // 50)) for _ in range(max(2, pages // 350))
-    ]
+    count = max(2, pages // 350)
+    size = max(10, (pages - planner.web.pages) * 4 // (5 * count))
+    strangers = [leisure_site(planner, lot.choice(mixture.leisure), size) for _ in range(count)]
     strangers.append(forum)
     away = [Anchor(body.home, body.name) for body in bodies] + [Anchor(site.home, site.name) for site in strangers]
     head.footer = (link(planner.listed(head, "providers", head.label("partners"), away, 40)),)
