@@ -19,6 +19,7 @@ def agency(planner: Planner, pages: int) -> None:
     home = Page(head.home, head, head.name, [Prose(2)])
     planner.web.add(home)
     planner.web.seeds.append(head.home)
+    planner.outskirts = head
     shops = _shops(planner, head, services, round(pages * lot.uniform(0.12, 0.2)))
     hosts = [head, *(planner.beside(head, label) for label in lot.sample(_LABELS, _host_count(pages)))]
     for site in hosts:

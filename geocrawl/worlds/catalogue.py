@@ -78,7 +78,8 @@ def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: 
     word = lot.choice(("dataset", "layer", "product", "set", "res"))
     while waiting:
         some = [waiting.pop() for _ in range(min(len(waiting), lot.choice((1, 1, 1, 1, 2, 3))))]
-        page = planner.page(site, word, some[0].title, Prose(lot.randint(1, 4)), planner.facts(site, some[0].title))
+        title = planner.service_title(site, some[0])
+        page = planner.page(site, word, title, Prose(lot.randint(1, 4)), planner.facts(site, title))
         page.jargon = min(0.8, planner.mixture.jargon * lot.uniform(0.8, 3.0))
         for service in some:
             ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]

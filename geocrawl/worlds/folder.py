@@ -21,13 +21,13 @@ from geocrawl.worlds.documents import document, suffix
 from geocrawl.worlds.leisure import fill, leisure_site
 from geocrawl.worlds.mixed import mixed
 from geocrawl.worlds.mixture import Mixture, draw
-from geocrawl.worlds.parts import Anchor, Answer, Listing, Page, Service, Web
+from geocrawl.worlds.parts import Anchor, Answer, Listing, Page, Service, Site, Web
 from geocrawl.worlds.planner import Planner
 from geocrawl.worlds.portal import portal
 from geocrawl.worlds.truth import Walk, forbidden, host_of
 
 KINDS = {"portal": portal, "agency": agency, "mixed": mixed}
-LEAST_PAGES = 100
+LEAST_PAGES = 200
 _DATE = "2025-01-01T00:00:00Z"
 _WORKING = frozenset({"valid", "lenient"})
 
@@ -59,18 +59,21 @@ def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
     KINDS[kind](planner, pages)
     missing = pages - planner.web.pages
     if missing > 12:
-        site = leisure_site(planner, planner.lot.choice(mixture.leisure), min(missing, 60))
-        _linked_from_seed(planner, site.home, site.name)
-        fill(planner, site, pages - planner.web.pages)
+        fill(planner, _outskirts(planner, missing), pages - planner.web.pages)
     for host in _hosts(planner.web):
         _robots(planner.web, host)
     return planner.web
 
 
-def _linked_from_seed(planner: Planner, address: str, text: str) -> None:
-    seed = planner.web.answers[planner.web.seeds[0]]
-    assert isinstance(seed, Page), "seeds are pages"
-    seed.blocks.append(Listing("", (Anchor(address, text),)))
+def _outskirts(planner: Planner, missing: int) -> Site:
+    """The site that takes the pages that are missing."""
+    if isinstance(planner.outskirts, Site):
+        return planner.outskirts
+    door = planner.outskirts or planner.web.answers[planner.web.seeds[0]]
+    assert isinstance(door, Page), "seeds are pages"
+    site = leisure_site(planner, planner.lot.choice(planner.mixture.leisure), min(missing * 3 // 4, 60))
+    door.blocks.append(Listing("", (Anchor(site.home, site.name),)))
+    return site
 
 
 def _hosts(web: Web) -> list[str]:

@@ -48,6 +48,8 @@ class Mixture:
     lenient: float
     vague: float
     """Share of anchors that do not say where they lead."""
+    titled: float
+    """Share of pages with a service whose titles say so."""
     spoken: float
     """Share of sites whose addresses carry words."""
     jargon: float
@@ -100,6 +102,7 @@ def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
         slow=lot.uniform(0.0, 0.02),
         lenient=lot.uniform(0.01, 0.08),
         vague=lot.uniform(0.15, 0.6),
+        titled=lot.uniform(0.0, 0.7),
         spoken=lot.uniform(0.2, 0.8),
         jargon=lot.uniform(0.12, 0.4),
         writers=lot.uniform(0.05, 0.2),

@@ -37,6 +37,8 @@ class Planner:
         self.web = Web()
         self.services = Services(self.lot, mixture, self.web)
         self.exposures = Exposures(self.lot, mixture, self.web)
+        self.outskirts: Page | Site | None = None
+        """Where pages are added when some are missing: on this site, or on one that this page (None: a seed) names."""
         self.later: dict[tuple[str, str], list[Service]] = {}
         """Services that wait for what names several at once, by host and way."""
         self._hosts: set[str] = set()
@@ -123,6 +125,12 @@ class Planner:
             if site.language.spaced
             else (f"{where}{title}", f"{title}{year}", f"{year}{where}{title}")
         )
+
+    def service_title(self, site: Site, service: Service) -> str:
+        """The title of a page about a service."""
+        if self.lot.random() >= self.mixture.titled:
+            return service.title
+        return self.lot.choice(site.language.titled).format(t=service.title)
 
     def articles(self, site: Site, word: str, count: int, *, jargon: float | None = None) -> list[Page]:
         """`count` pages of prose that link to some of each other."""

@@ -16,7 +16,8 @@ def portal(planner: Planner, pages: int) -> None:
     head = planner.site(
         lot.choice(mixture.vocabularies), host=lot.choice(("findmaps", "servicelist", "geoindex")), jargon=0.4
     )
-    home = Page(head.home, head, head.name, [Prose(2)])
+    head.name = head.language.directory.format(p=lot.choice(head.names.places))
+    home = Page(head.home, head, head.label("services"), [Prose(2)])
     planner.web.add(home)
     planner.web.seeds.append(head.home)
     bodies = _bodies(planner, max(3, pages // 90), services, round(pages * lot.uniform(0.25, 0.4)))
@@ -24,7 +25,7 @@ def portal(planner: Planner, pages: int) -> None:
     made = [planner.services.make(lot.choice(bodies)) for _ in range(max(4, listed))]
     details = [_detail(planner, head, service) for service in made]
     lists = _lists(planner, head, details, pages)
-    guide = planner.page(head, "guide", head.label("help"), Prose(4))
+    guide = planner.outskirts = planner.page(head, "guide", head.label("help"), Prose(4))
     head.navigation = (Anchor(head.home, head.label("home")), *map(link, lists[:3]), link(guide))
     home.blocks.append(Listing(head.label("theme"), tuple(map(link, lists))))
     forum = leisure_site(planner, head.theme, max(12, pages // 30), jargon=0.5)
@@ -53,11 +54,19 @@ def _detail(planner: Planner, head: Site, service: Service) -> Page:
     """A page about one service; some name it twice, some only say that it is there."""
     lot = planner.lot
     facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
-    page = planner.page(head, lot.choice(("server", "entry")), service.title, Prose(lot.randint(1, 3)), facts)
+    title = planner.service_title(head, service)
+    page = planner.page(head, lot.choice(("server", "entry")), title, Prose(lot.randint(1, 3)), facts)
     ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
     for way in dict.fromkeys(ways):
         planner.exposures.put(page, service, "text" if way in ("sitemap", "csw-record") else way)
     return page
+
+
+def _heading(planner: Planner, head: Site, number: int) -> str:
+    """What a list is called: by a theme of the web's, a title of one, or a number."""
+    themes = [theme.words[head.language.code] for theme in planner.mixture.vocabularies]
+    names = [words.name for words in themes] + [title for words in themes for title in words.titles]
+    return f"{head.label('services')}: {names[number] if head.spoken else number + 1}"
 
 
 def _lists(planner: Planner, head: Site, details: list[Page], pages: int) -> list[Page]:
@@ -67,8 +76,7 @@ def _lists(planner: Planner, head: Site, details: list[Page], pages: int) -> lis
     per_leaf = lot.choice((15, 20, 30))
     groups = max(2, min(12, len(anchors) // 50))
     lists = [
-        planner.listed(head, "list", f"{head.label('services')} {n + 1}", anchors[n::groups], per_leaf)
-        for n in range(groups)
+        planner.listed(head, "list", _heading(planner, head, n), anchors[n::groups], per_leaf) for n in range(groups)
     ]
     if pages > 300:
         traps.facets(planner, head, lists[0], 4)

@@ -28,6 +28,10 @@ class Language:
     """Nouns of pages about services."""
     talk: Sequence[str]
     """Sentences of pages about services."""
+    titled: Sequence[str]
+    """Titles of pages that say that there is a service."""
+    directory: str
+    """What a directory of services is called."""
     telling: Sequence[str]
     """Anchors that say what the link leads to."""
     vague: Sequence[str]
