@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test test-servers acceptance fmt bench shows lock clean
+.PHONY: env demo test test-servers acceptance fmt bench shows papers lock clean
 
 env: $(STAMP)
 
@@ -44,6 +44,19 @@ bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 
 
 shows: env  ## every measurement at full size, written to docs/measurements/*.json
 	$(BIN)/python -m benchmarks.shows
+
+PAPERS := build/papers
+MADE := portal:1800 agency:9000 mixed:5000
+SHARED = $(or $(GEOCRAWL_SHARED),../shared)
+
+papers: env  ## the papers' comparisons on made webs, and on recorded ones where they are at hand: report in build/papers
+	@for web in $(MADE); do \
+	  kind=$${web%%:*}; folder=$(PAPERS)/worlds/made-$$kind; \
+	  test -f $$folder/world.json && continue; \
+	  rm -rf $$folder && $(BIN)/geocrawl world make $$kind --pages $${web##*:} --seed 1 --out $$folder || exit; \
+	done
+	$(BIN)/geocrawl evaluate $(PAPERS)/worlds/made-portal $(PAPERS)/worlds/made-agency $(PAPERS)/worlds/made-mixed \
+	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --strategies all --out $(PAPERS)/report
 
 lock: env  ## the versions in use, written to requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock

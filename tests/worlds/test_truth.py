@@ -114,14 +114,7 @@ def test_every_way_that_links_names_the_service_at_its_page(folder: Path) -> Non
         for page, way in service.exposures:
             stored = walk.world.stored(key_of(page))
             assert stored is not None
-            if way in (
-                "href-getcapabilities",
-                "href-getmap",
-                "href-bare",
-                "sitemap",
-                "csw-record",
-                "robots-disallowed",
-            ):
+            if way in LINKED:
                 places = {key_of(link).partition("?")[0] for link in walk.links(key_of(page), stored)}
                 assert bases & places, (page, way)
 
