@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geocrawl.fetch.carrier import Transport
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.record import WarcRecorder
-    from geocrawl.ports import Clock, Observer, Probe, RobotsStore, Strategy
+    from geocrawl.ports import Clock, Observer, RobotsStore, Strategy
     from geocrawl.priority.topics import Topic
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
@@ -205,7 +205,7 @@ class _Session:
                     retry_first_s=s.retry_first_s,
                     store_from=s.store_pages_min_score if s.store_pages else None,
                 ),
-                Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock),
+                Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock, self.strategy.seed_rank()),
             },
             observer=observer,
             clock=self._clock,
@@ -326,21 +326,28 @@ def topics_folder() -> Path | None:
         return None
 
 
-def _probes() -> list[Probe]:
-    from geocrawl.probe.wms import WmsProbe
-
-    return [WmsProbe()]
-
-
 def _detector() -> Detector:
     from geocrawl.detect import Detector
 
     return Detector()
 
 
-def _surveyor(settings: Settings, fetcher: PoliteFetcher, detector: Detector, clock: Clock) -> Surveyor:
+def _surveyor(
+    settings: Settings, fetcher: PoliteFetcher, detector: Detector, clock: Clock, records_rank: Rank
+) -> Surveyor:
+    from geocrawl.probe.registry import probes, provers
+
     return Surveyor(
-        fetcher=fetcher, probes=_probes(), recogniser=detector, clock=clock, retry_first_s=settings.retry_first_s
+        fetcher=fetcher,
+        probes=probes(),
+        provers=provers() if settings.maps else (),
+        recogniser=detector,
+        clock=clock,
+        retry_first_s=settings.retry_first_s,
+        records_rank=records_rank,
+        map_requests=settings.map_requests,
+        map_requests_per_host=settings.map_requests_per_host,
+        siblings=settings.siblings,
     )
 
 

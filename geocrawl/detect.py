@@ -86,6 +86,10 @@ class Detector:
         """The candidate that an address by itself is; None for an ordinary one."""
         return _of_url(url)
 
+    def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
+        """Endpoints of other kinds that servers of this form of address have beside a valid one."""
+        return ()
+
     def given(self, url: Url) -> Candidate:
         """What a person typed, as a candidate whatever it looks like; never weak."""
         candidate = _of_url(url)

@@ -13,6 +13,7 @@ from typing import Protocol
 from geocrawl.model import (
     Candidate,
     Document,
+    Endpoint,
     Entry,
     Failure,
     FrontierStats,
@@ -22,10 +23,12 @@ from geocrawl.model import (
     Lease,
     Lesson,
     Page,
+    Proof,
     Purpose,
     Rank,
     Relevance,
     RobotsRecord,
+    Service,
     Settled,
     Url,
     Verdict,
@@ -96,6 +99,9 @@ class Recogniser(Protocol):
 
     def of_url(self, url: Url) -> Candidate | None:
         """The candidate that an address by itself is, with evidence still to be filled in."""
+
+    def siblings(self, endpoint: Endpoint) -> Sequence[Candidate]:
+        """Endpoints of other kinds that servers of this form of address have beside a valid one."""
 
 
 class Refusals(Protocol):
@@ -177,10 +183,14 @@ class Ask:
     """A request that a probe wants made."""
 
     url: Url
+    purpose: Purpose = Purpose.PROBE
 
 
 Interview = Generator[Ask, Page | Failure, Verdict]
 """Yields requests, is sent answers, returns the verdict: it thinks, the caller does the I/O."""
+
+Trial = Generator[Ask, Page | Failure, Proof]
+"""Likewise for content. A request that may not be made is answered with a Failure (robots, guard)."""
 
 
 class Probe(Protocol):
@@ -193,6 +203,15 @@ class Probe(Protocol):
         """How well this probe fits the candidate, 0…1."""
 
     def interview(self, candidate: Candidate) -> Interview: ...
+
+
+class Prover(Protocol):
+    """Asks a valid service of one kind for content. Pure, like a probe."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    def trial(self, endpoint: Endpoint, service: Service) -> Trial: ...
 
 
 # --------------------------------------------------------------------------- storing

@@ -55,6 +55,16 @@ class Settings:
     lease_s: float = _setting(300.0, "a lease not settled by then is given to another worker", unit="s")
     settle_s: float = _setting(8.0, "time for visits under way to end when the crawl is stopped", unit="s")
 
+    # what is asked of a service beyond its capabilities
+    maps: bool = _setting(True, "ask a valid service for content (a map, a tile, a feature, a record)")
+    map_layers: int = _setting(3, "items of a service that are asked for, at most")
+    map_requests: int = _setting(8, "requests for content of one service at one visit, at most")
+    map_requests_per_host: int = _setting(200, "requests for content of one host in one run, at most")
+    thumbnail_bytes: int = _setting(64 * MIB, "thumbnails kept in all; the oldest go first; 0: none", unit="bytes")
+    siblings: int = _setting(
+        50, "endpoints of one host that are asked in one run because another kind of service answers there; 0: none"
+    )
+
     # being a guest
     user_agent: str = _setting("", "User-Agent; '' means geocrawl/VERSION (+contact)")
     contact: str = _setting("", "where a site's owner can reach you, a URL or mail address; goes into the User-Agent")
@@ -81,6 +91,7 @@ class Settings:
     total_timeout_s: float = _setting(30.0, "for one request, from the name look-up to the last byte", unit="s")
     page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
     probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document, decoded", unit="bytes")
+    map_body_bytes: int = _setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
     robots_body_bytes: int = _setting(500 * 1024, "of a robots.txt, the rest is not read (RFC 9309, 2.5)", unit="bytes")
     max_ratio: float = _setting(200.0, "decoded to sent bytes, past the first MiB")
     ratio_free_bytes: int = _setting(1 * MIB, "decoded bytes before the ratio counts", unit="bytes")

@@ -1,11 +1,14 @@
 """The probing loop's step: ask an endpoint what it is, and turn the answer into a settled visit.
 
 Probes think and never do I/O (`ports.Probe`); this file makes the requests they yield, through the turn of the
-leased host, so robots.txt, the delay and the address guard hold for probes exactly as for pages.
+leased host, so robots.txt, the delay and the address guard hold for probes exactly as for pages. A valid service is
+asked for content in the same turn (`ports.Prover`). What an answer leads to becomes part of the visit: endpoints that
+it names, other kinds that answer at such an address, and a catalogue's pages of records.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,13 +19,16 @@ from geocrawl.model import (
     FailureCode,
     HostState,
     Lease,
-    Purpose,
+    Page,
+    Proof,
+    Rank,
+    RankedLink,
     State,
     Status,
     Verdict,
     Visit,
 )
-from geocrawl.ports import Clock, Fetcher, Probe, Recogniser, Turn
+from geocrawl.ports import Ask, Clock, Fetcher, Probe, Prover, Recogniser, Turn
 
 #: Reasons that may be gone at the next try; every other rejection is final until the service is due again.
 TRANSIENT = frozenset(
@@ -45,6 +51,10 @@ TRANSIENT = frozenset(
 )
 
 
+SIBLING = "sibling"
+"""Signal of an endpoint that is asked because another kind answers at such an address."""
+
+
 @dataclass(frozen=True, slots=True)
 class Barred:
     """We may not ask (robots.txt, the address guard): the endpoint is neither valid nor invalid."""
@@ -60,13 +70,33 @@ class Surveyor:
     """Probes one leased endpoint at a time."""
 
     def __init__(
-        self, *, fetcher: Fetcher, probes: Sequence[Probe], recogniser: Recogniser, clock: Clock, retry_first_s: float
+        self,
+        *,
+        fetcher: Fetcher,
+        probes: Sequence[Probe],
+        recogniser: Recogniser,
+        clock: Clock,
+        retry_first_s: float,
+        records_rank: Rank,
+        provers: Sequence[Prover] = (),
+        map_requests: int = 0,
+        map_requests_per_host: int = 0,
+        siblings: int = 0,
     ) -> None:
+        """`records_rank`: of a catalogue's first page of records. `provers`: none asks no service for content.
+        `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`."""
         self._fetcher = fetcher
         self._probes = probes
         self._recogniser = recogniser
         self._clock = clock
         self._retry_first_s = retry_first_s
+        self._records_rank = records_rank
+        self._provers = {prover.kind: prover for prover in provers}
+        self._map_requests = map_requests
+        self._map_requests_spent = Counter[str]()
+        self._map_requests_per_host = map_requests_per_host
+        self._siblings = siblings
+        self._siblings_of_host = Counter[str]()
 
     async def visit(self, lease: Lease) -> Visit:
         """Interview the leased endpoint; never raises for what the web does."""
@@ -74,6 +104,7 @@ class Surveyor:
         assert candidate is not None, "a probe's lease carries its candidate"
         async with self._fetcher.turn(lease.host) as turn:
             found = await conduct(self._probe_for(candidate), candidate, turn)
+            proof = await self._prove(found, candidate, turn)
             host = turn.host
         if isinstance(found, Barred):
             return Visit(
@@ -84,9 +115,33 @@ class Surveyor:
                 at=self._clock.now(),
                 retry_after_s=found.retry_after_s,
             )
-        return self._settlement(lease, found, host, candidate)
+        return self._settlement(lease, found, proof, host, candidate)
 
-    def _settlement(self, lease: Lease, verdict: Verdict, host: HostState, candidate: Candidate) -> Visit:
+    async def _prove(self, found: Verdict | Barred, candidate: Candidate, turn: Turn) -> Proof | None:
+        """Ask a valid service for content, as far as the budgets go."""
+        if isinstance(found, Barred) or found.service is None or found.status is not Status.VALID:
+            return None
+        prover, host = self._provers.get(found.service.kind), candidate.endpoint.url.host
+        left = min(self._map_requests, self._map_requests_per_host - self._map_requests_spent[host])
+        if prover is None or left <= 0:
+            return None
+        trial = prover.trial(candidate.endpoint, found.service)
+        try:
+            ask = next(trial)
+            while True:
+                self._map_requests_spent[host] += left > 0
+                ask = trial.send(await self._content(ask, turn) if left > 0 else _over_budget(ask))
+                left -= 1
+        except StopIteration as end:
+            proof: Proof = end.value
+            return proof
+
+    async def _content(self, ask: Ask, turn: Turn) -> Page | Failure:
+        return await turn.fetch(ask.url, purpose=ask.purpose)
+
+    def _settlement(
+        self, lease: Lease, verdict: Verdict, proof: Proof | None, host: HostState, candidate: Candidate
+    ) -> Visit:
         transient = verdict.status is Status.INVALID and verdict.reason in TRANSIENT
         return Visit(
             lease=lease,
@@ -99,7 +154,9 @@ class Surveyor:
             elapsed_ms=verdict.elapsed_ms,
             title=verdict.service.title if verdict.service else "",
             verdict=verdict,
-            candidates=self._moved(verdict, candidate),
+            proof=proof,
+            candidates=(*self._moved(verdict, candidate), *self._leads(verdict, candidate)),
+            links=tuple(RankedLink(link, self._records_rank) for link in verdict.pages),
             retry_after_s=self._retry_first_s * 2**lease.entry.attempts if transient else None,
         )
 
@@ -112,6 +169,18 @@ class Surveyor:
             return ()
         evidence = Evidence("redirect", candidate.endpoint.url.address, verdict.moved_to.address)
         return ((replace(target, evidence=evidence, weak=False), None),)
+
+    def _leads(self, verdict: Verdict, candidate: Candidate) -> list[tuple[Candidate, None]]:
+        """Endpoints that the answer names, then those of other kinds beside a valid one that nobody guessed."""
+        leads = [*verdict.leads]
+        if verdict.status is Status.VALID and candidate.evidence.signal != SIBLING:
+            spent = self._siblings_of_host
+            for sibling in self._recogniser.siblings(candidate.endpoint):
+                if spent[sibling.endpoint.url.host] < self._siblings:
+                    spent[sibling.endpoint.url.host] += 1
+                    evidence = Evidence(SIBLING, candidate.endpoint.url.address, sibling.endpoint.url.address)
+                    leads.append(replace(sibling, evidence=evidence))
+        return [(lead, None) for lead in leads]
 
     def _probe_for(self, candidate: Candidate) -> Probe:
         return max(self._probes, key=lambda probe: probe.recognise(candidate))
@@ -126,7 +195,7 @@ async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | B
     try:
         ask = next(interview)
         while True:
-            answer = await turn.fetch(ask.url, purpose=Purpose.PROBE)
+            answer = await turn.fetch(ask.url, purpose=ask.purpose)
             if isinstance(answer, Failure) and answer.code in (FailureCode.ROBOTS, FailureCode.GUARD):
                 interview.close()
                 reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
@@ -135,3 +204,7 @@ async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | B
     except StopIteration as end:
         verdict: Verdict = end.value
         return verdict
+
+
+def _over_budget(ask: Ask) -> Failure:
+    return Failure(ask.url, FailureCode.BUDGET, "enough content was asked for")

@@ -33,7 +33,7 @@ def check_type(content_type: str, purpose: Purpose) -> None:
 
 def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
     """Raises Unreadable (wrong-type) when the body is no text. Labels lie both ways: octet-stream may be HTML."""
-    if purpose is Purpose.ROBOTS or head.startswith((*_WIDE_MARKS, _GZIP)):
+    if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE_MARKS, _GZIP)):
         return
     if content_type.startswith("text/") or content_type.endswith(("xml", "json", "javascript")):
         return

@@ -30,6 +30,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
 _ACCEPT = {
     Purpose.PAGE: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     Purpose.PROBE: "*/*",
+    Purpose.MAP: "*/*",
     Purpose.ROBOTS: "text/plain,*/*;q=0.8",
 }
 _PROXY_AUTHENTICATION_REQUIRED = 407
@@ -161,6 +162,7 @@ class HttpClient:
         longest = {
             Purpose.PAGE: s.page_body_bytes,
             Purpose.PROBE: s.probe_body_bytes,
+            Purpose.MAP: s.map_body_bytes,
             Purpose.ROBOTS: s.robots_body_bytes,
         }[purpose]
         if site.max_body_bytes and purpose is not Purpose.ROBOTS:

@@ -6,10 +6,26 @@ since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_
 
 from geocrawl.model.documents import Document, Judgement
 from geocrawl.model.frontier import Entry, FrontierStats, Lease, Lesson, RankedLink, Settled, State, StoredPage, Visit
-from geocrawl.model.services import Candidate, Deviation, Endpoint, Evidence, Kind, Layer, Service, Status, Verdict
+from geocrawl.model.services import (
+    Attempt,
+    Candidate,
+    Deviation,
+    Endpoint,
+    Evidence,
+    Item,
+    Kind,
+    Layer,
+    Level,
+    Outcome,
+    Proof,
+    Service,
+    Status,
+    Verdict,
+)
 from geocrawl.model.web import Failure, FailureCode, HostState, Link, Page, Purpose, Rank, Relevance, RobotsRecord, Url
 
 __all__ = [
+    "Attempt",
     "Candidate",
     "Deviation",
     "Document",
@@ -20,13 +36,17 @@ __all__ = [
     "FailureCode",
     "FrontierStats",
     "HostState",
+    "Item",
     "Judgement",
     "Kind",
     "Layer",
     "Lease",
     "Lesson",
+    "Level",
     "Link",
+    "Outcome",
     "Page",
+    "Proof",
     "Purpose",
     "Rank",
     "RankedLink",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from geocrawl.model.services import Candidate, Verdict
+from geocrawl.model.services import Candidate, Proof, Verdict
 from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url
 
 
@@ -96,6 +96,8 @@ class Visit:
     """Each with its link when it is weak and may turn out to be a page."""
     verdict: Verdict | None = None
     """Set when the lease was for a probe."""
+    proof: Proof | None = None
+    """What came of asking the service for content, when that was done."""
     retry_after_s: float | None = None
     """Ask again after this long, if attempts are left; None: never."""
     memo: bytes = b""

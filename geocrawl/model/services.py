@@ -7,10 +7,28 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from geocrawl.model.web import Url
+from geocrawl.model.web import Link, Url
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
+
+
+class Item(StrEnum):
+    """What the content items of a service are: layers, or what other kinds have in their place."""
+
+    LAYER = "layer"
+    """WMS, WMTS, TMS, ArcGIS MapServer and ImageServer."""
+    FEATURE_TYPE = "feature-type"
+    COVERAGE = "coverage"
+    COLLECTION = "collection"
+    """OGC API, STAC."""
+    PROCESS = "process"
+    OFFERING = "offering"
+    """SOS (observation offerings), SensorThings (entity sets)."""
+    RECORD_TYPE = "record-type"
+    """CSW: what kinds of record it keeps."""
+    FOLDER = "folder"
+    """ArcGIS: services and folders that a folder lists; STAC: child catalogues."""
 
 
 class Kind(StrEnum):
@@ -81,7 +99,10 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer or a group of layers (WMS 1.3.0, 7.2.4.6). Holds what it states itself; the rest is inherited."""
+    """A content item: a layer or a group of layers (WMS 1.3.0, 7.2.4.6), a feature type, a coverage, a collection …
+
+    Holds what it states itself; the rest is inherited from the group above it.
+    """
 
     name: str
     """'' for a group that cannot be asked for."""
@@ -96,6 +117,9 @@ class Layer:
     styles: tuple[str, ...] = ()
     queryable: bool = False
     keywords: tuple[str, ...] = ()
+    item: Item = Item.LAYER
+    formats: tuple[str, ...] = ()
+    """Its own list only, where the kind states formats for each item; else `Service.formats` holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +137,7 @@ class Service:
     fees: str = ""
     access_constraints: str = ""
     formats: tuple[str, ...] = ()
-    """Formats of GetMap."""
+    """Formats of what the service gives: of GetMap, GetFeature, GetTile …"""
     online_resource: str = ""
     layers: tuple[Layer, ...] = ()
     """Groups before their children."""
@@ -141,3 +165,67 @@ class Verdict:
     requests: int = 0
     moved_to: Url | None = None
     """Where a redirect to another host leads; that address is a candidate of its own."""
+    leads: tuple[Candidate, ...] = ()
+    """Other endpoints that the answer names (an ArcGIS folder's services, a MapServer's WMS) or makes likely (the WFS
+    beside a WMS)."""
+    pages: tuple[Link, ...] = ()
+    """Pages of records that a catalogue has (the first GetRecords, `/collections/…/items`): read like any page."""
+
+
+class Level(StrEnum):
+    """What a service was seen to do, beyond its capabilities."""
+
+    ADVERTISED = "advertised"
+    """Capabilities only: nothing was asked for, or nothing was answered."""
+    ANSWERS = "answers"
+    """An image (a tile, a feature, a record) came back, but none that proves anything: blank, of the wrong size …"""
+    DELIVERS = "delivers"
+    """Content for at least one item."""
+
+
+class Outcome(StrEnum):
+    """What one request for content brought."""
+
+    OK = "ok"
+    BLANK = "blank"
+    """One colour or fully transparent; a feature collection or a list of records without members."""
+    EXCEPTION = "exception"
+    NOT_AN_IMAGE = "not-an-image"
+    """Neither an image (feature, record …) nor an exception."""
+    IMAGE_ERROR_TEXT = "image-error-text"
+    """An image in which the exception is written."""
+    WRONG_SIZE = "wrong-size"
+    AXIS_ORDER = "axis-order"
+    """Content comes only when the axes are given in the order that the standard does not have for this version."""
+    TIMEOUT = "timeout"
+    HTTP_ERROR = "http-error"
+    REFUSED = "refused"
+    """By robots.txt, by the address guard, or by a budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request for content: an entry of the proof."""
+
+    layer: str
+    """Name of the item asked for."""
+    crs: str
+    outcome: Outcome
+    milliseconds: float
+    detail: str = ""
+    """One line: text of the exception, size of the image, number of colours."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of asking a valid service for content."""
+
+    level: Level
+    attempts: tuple[Attempt, ...] = ()
+    https: bool | None = None
+    """Whether it answers over HTTPS; None: not asked."""
+    cors: str = ""
+    """Access-Control-Allow-Origin as answered to a request with an Origin; '' when there was none."""
+    thumbnail: bytes = b""
+    """A small PNG of the first content, at most 32 KiB; empty when there is none."""

@@ -60,6 +60,8 @@ class Purpose(StrEnum):
 
     PAGE = "page"
     PROBE = "probe"
+    MAP = "map"
+    """Content of a service: an image, a tile, a feature."""
     ROBOTS = "robots"
 
 
@@ -84,6 +86,8 @@ class FailureCode(StrEnum):
     ROBOTS = "robots"
     WRONG_TYPE = "wrong-type"
     DATE = "date"
+    BUDGET = "budget"
+    """We asked for enough; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from geocrawl.store.lessons import STATE, Lessons
 from geocrawl.store.lifecycle import PROBE_TIER, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
 from geocrawl.store.pages import PageStore
+from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
@@ -96,6 +97,7 @@ class SqlFrontier:
             settings.max_depth,
             settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
+            proofs=ProofWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
             lessons=self._lessons if learns else None,
         )
         self._idle = False

@@ -106,7 +106,7 @@ CREATE TABLE layer (
 	west FLOAT, 
 	south FLOAT, 
 	east FLOAT, 
-	north FLOAT, 
+	north FLOAT, item VARCHAR DEFAULT 'layer' NOT NULL, formats VARCHAR DEFAULT '[]' NOT NULL, 
 	PRIMARY KEY (service_id, position), 
 	FOREIGN KEY(service_id) REFERENCES service (id)
 );
@@ -129,7 +129,7 @@ CREATE TABLE endpoint (
 	first_seen FLOAT NOT NULL, 
 	last_probe FLOAT, 
 	last_ok FLOAT, 
-	probes INTEGER DEFAULT '0' NOT NULL, 
+	probes INTEGER DEFAULT '0' NOT NULL, level VARCHAR, proved_at FLOAT, https INTEGER, cors VARCHAR, 
 	PRIMARY KEY (id), 
 	UNIQUE (kind, "key"), 
 	FOREIGN KEY(service_id) REFERENCES service (id)
@@ -253,4 +253,39 @@ CREATE TABLE page_store (
 	FOREIGN KEY(url_id) REFERENCES url (id)
 );
 
-CREATE INDEX page_store_worst ON page_store (score, url_id)
+CREATE INDEX page_store_worst ON page_store (score, url_id);
+
+CREATE TABLE proof (
+	endpoint_id INTEGER NOT NULL, 
+	position INTEGER NOT NULL, 
+	layer VARCHAR NOT NULL, 
+	crs VARCHAR NOT NULL, 
+	outcome VARCHAR NOT NULL, 
+	elapsed_ms FLOAT NOT NULL, 
+	detail VARCHAR NOT NULL, 
+	url VARCHAR NOT NULL, 
+	PRIMARY KEY (endpoint_id, position), 
+	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
+);
+
+CREATE TABLE thumbnail (
+	endpoint_id INTEGER NOT NULL, 
+	at FLOAT NOT NULL, 
+	image BLOB NOT NULL, 
+	PRIMARY KEY (endpoint_id), 
+	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
+);
+
+CREATE TABLE same_service (
+	first_id INTEGER NOT NULL, 
+	second_id INTEGER NOT NULL, 
+	signal VARCHAR NOT NULL, 
+	detail VARCHAR NOT NULL, 
+	same INTEGER NOT NULL, 
+	at FLOAT NOT NULL, 
+	PRIMARY KEY (first_id, second_id, signal), 
+	FOREIGN KEY(first_id) REFERENCES endpoint (id), 
+	FOREIGN KEY(second_id) REFERENCES endpoint (id)
+);
+
+CREATE INDEX same_service_second ON same_service (second_id)

@@ -28,7 +28,7 @@ _SAME = (
 )
 _CONTENT = "SELECT kind, fingerprint, site FROM service WHERE id = ?"
 _SHARED = "SELECT 1 FROM endpoint WHERE service_id = ? AND id <> ? LIMIT 1"
-_ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 14)})"  # noqa: S608
+_ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 16)})"  # noqa: S608
 
 
 class ServiceWriter:
@@ -114,6 +114,8 @@ def _layer_values(layer: Layer) -> tuple[object, ...]:
         _json(layer.keywords),
         int(layer.queryable),
         *_box(layer),
+        layer.item,
+        _json(layer.formats),
     )
 
 

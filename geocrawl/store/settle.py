@@ -15,6 +15,7 @@ from geocrawl.store.lessons import Lessons
 from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
 from geocrawl.store.links import Links, Source, pack_links
 from geocrawl.store.pages import PageStore
+from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
 from geocrawl.store.tally import Tally
 from geocrawl.urls import read_url
@@ -52,6 +53,7 @@ class Settlement:
     max_depth: int
     max_attempts: int
     pages: PageStore
+    proofs: ProofWriter
     lessons: Lessons | None
     """None for a strategy that does not learn."""
 
@@ -196,6 +198,8 @@ class Settlement:
             self.catalog.write_unasked(endpoint_id, visit.reason)
             return
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
+        if visit.proof is not None:
+            self.proofs.write(endpoint_id, visit.proof, visit.at)
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_pages(endpoint_id)
 

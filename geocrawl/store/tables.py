@@ -223,7 +223,8 @@ class Service(SQLModel, table=True):
 
 
 class Layer(SQLModel, table=True):
-    """A layer or a group of layers: what it states itself; the rest is inherited from `parent`."""
+    """A layer or a group of layers, a feature type, a coverage, a collection …: what it states itself; the rest is
+    inherited from `parent`."""
 
     __tablename__ = "layer"
     service_id: int = Field(primary_key=True, foreign_key="service.id")
@@ -243,6 +244,9 @@ class Layer(SQLModel, table=True):
     south: float | None = None
     east: float | None = None
     north: float | None = None
+    item: str = Field(default="layer", sa_column_kwargs={"server_default": text("'layer'")})
+    """layer, feature-type, coverage, collection, process, offering, record-type, folder"""
+    formats: str = Field(default="[]", sa_column_kwargs={"server_default": text("'[]'")})
 
 
 class Endpoint(SQLModel, table=True):
@@ -275,6 +279,52 @@ class Endpoint(SQLModel, table=True):
     last_probe: float | None = None
     last_ok: float | None = None
     probes: int = 0
+    level: str | None = None
+    """What it was seen to do when it was last valid: advertised, answers, delivers; NULL: nothing was asked for yet."""
+    proved_at: float | None = None
+    https: int | None = None
+    """1: it answers over HTTPS; NULL: not asked."""
+    cors: str | None = None
+    """Access-Control-Allow-Origin of its content; '' when it sends none."""
+
+
+class Proof(SQLModel, table=True):
+    """One request for content at the last proof: a map, a tile, a feature, a record."""
+
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    position: int = Field(primary_key=True)
+    layer: str
+    """Name of the item asked for."""
+    crs: str
+    outcome: str
+    """ok, blank, exception, not-an-image, image-error-text, wrong-size, axis-order, timeout, http-error, refused"""
+    elapsed_ms: float
+    detail: str
+    url: str
+
+
+class Thumbnail(SQLModel, table=True):
+    """A small PNG of the first content that an endpoint delivered."""
+
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    at: float
+    image: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class SameService(SQLModel, table=True):
+    """Why two endpoints are one service, or by a person's word are not."""
+
+    __tablename__ = "same_service"
+    __table_args__ = (Index("same_service_second", "second_id"),)
+    first_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    """The smaller of the two."""
+    second_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    signal: str = Field(primary_key=True)
+    """document, layers, scheme, host, node; person"""
+    detail: str
+    same: int
+    """1: one service; 0: two, which only a person says."""
+    at: float
 
 
 class Probe(SQLModel, table=True):

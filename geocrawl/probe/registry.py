@@ -1,0 +1,17 @@
+"""Every probe and every prover: a new kind is its file and its lines here."""
+
+from __future__ import annotations
+
+from geocrawl.ports import Probe, Prover
+
+
+def probes() -> tuple[Probe, ...]:
+    """One a kind; of two that fit a candidate equally well, the first is asked."""
+    from geocrawl.probe.wms import WmsProbe
+
+    return (WmsProbe(),)
+
+
+def provers() -> tuple[Prover, ...]:
+    """One a kind that can be asked for content."""
+    return ()
