@@ -33,6 +33,8 @@ _ACCEPT = {
     Purpose.MAP: "*/*",
     Purpose.ROBOTS: "text/plain,*/*;q=0.8",
 }
+_ORIGIN = "https://viewer.example"
+"""What a viewer on some web page would send, so that a server shows whether it lets one use its content (CORS)."""
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _NO_SITE = SiteSettings()
@@ -86,6 +88,7 @@ class HttpClient:
             self._transport = RecordingTransport(self._transport, recorder)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
+        self._headers[Purpose.MAP]["Origin"] = _ORIGIN
 
     async def get(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None = None) -> Answer | Failure:
         """Ask for `url`; whatever the web does comes back as a value. `cookies` are sent as far as they apply."""

@@ -114,6 +114,8 @@ class Layer:
     """Its own list only; what the groups above it state is inherited and stored there."""
     box: Polygon | None = None
     """Its own WGS 84 extent, x = longitude, y = latitude, degrees; None: inherited or unknown."""
+    bounds: tuple[str, float, float, float, float] | None = None
+    """Its first extent in a reference system, as stated: code, then the sides in the order of BBOX. Not stored."""
     styles: tuple[str, ...] = ()
     queryable: bool = False
     keywords: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ systems. Every part is optional here: a layer with a fault costs what is faulty,
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -62,6 +63,7 @@ def _read_layer(element: etree._Element, parent: int | None) -> tuple[Layer, tup
         parent=parent,
         crs=_crs([*parts.get("CRS", ()), *parts.get("SRS", ())]),
         box=box,
+        bounds=next(filter(None, map(_bounds, parts.get("BoundingBox", ()))), None),
         styles=texts(name for name in style_names if name is not None),
         queryable=attribute(element, "queryable").strip().lower() in ("1", "true"),
         keywords=read_keywords(element) if "KeywordList" in parts or "Keywords" in parts else (),
@@ -77,6 +79,17 @@ def _first(parts: _Parts, name: str) -> etree._Element | None:
 def _crs(elements: Iterable[etree._Element]) -> tuple[str, ...]:
     """Codes of all CRS or SRS elements, each once; one element may list several, parted by spaces (WMS 1.1.0)."""
     return tuple(dict.fromkeys(code for element in elements for code in text_of(element).split()))
+
+
+def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] | None:
+    """CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None when a side is no number or there is no area."""
+    code = (attribute(element, "CRS") or attribute(element, "SRS")).strip()
+    try:
+        west, south, east, north = (float(attribute(element, edge)) for edge in _EDGES)
+    except ValueError:
+        return None
+    finite = all(map(math.isfinite, (west, south, east, north)))
+    return (code, west, south, east, north) if code and finite and west < east and south < north else None
 
 
 def _read_own_box(parts: _Parts) -> tuple[Polygon | None, tuple[str, ...]]:

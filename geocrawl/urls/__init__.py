@@ -6,7 +6,7 @@ before the path; `endpoints` frees a service's address of the parameters of one 
 addresses are refused. Lists of names stand as data in `geocrawl/data`, never in code.
 """
 
-from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters
+from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.hosts import site_of
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.stop import StopRules
@@ -21,5 +21,6 @@ __all__ = [
     "query_group",
     "query_parameters",
     "read_url",
+    "request_url",
     "site_of",
 ]

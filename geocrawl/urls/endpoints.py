@@ -7,7 +7,7 @@ faults mended: `&amp;` for `&`, a second `?`, a `;` before a request parameter, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote, unquote_plus
 
 from geocrawl.model import Url
@@ -55,6 +55,12 @@ def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = No
     if version is not None:
         request.append(f"VERSION={quote(version, safe='')}")
     return _with_query(url, [*_vendor_parts(url), *request])
+
+
+def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
+    """Any other request of the endpoint that a URL speaks to: its vendor parameters, then these in their order."""
+    asked = [f"{name}={quote(value, safe=':,/')}" for name, value in parameters.items()]
+    return _with_query(url, [*_vendor_parts(url), *asked])
 
 
 # --------------------------------------------------------------------------- parts of a query

@@ -1,0 +1,116 @@
+"""Pictures that services answer with: decoded within limits, and told blank, map or written error.
+
+A server that cannot draw often answers 200 with an image all the same: of one colour, fully transparent, or with the
+error written in it. The status and the Content-Type say nothing, so the pixels are looked at.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_PIXELS = 4_000_000
+"""An image of more is not decoded: 16 MB as RGBA."""
+THUMBNAIL_PIXELS = 128
+THUMBNAIL_BYTES = 32 * 1024
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_SPARSE_SHARE = 0.8
+"""Background of a page of text, or of a map with few things on it."""
+_FEW_COLOURS = 64
+_NOISE = 6
+"""A JPEG of one colour differs by so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A decoded image."""
+
+    width: int
+    height: int
+    pixels: bytes
+    """RGBA, row by row."""
+    colours: int
+    """Different colours, counted up to 256; fully transparent ones are one."""
+    background: float
+    """Share of the most frequent colour, 0…1."""
+    is_blank: bool
+    """One colour, give or take the noise of JPEG, or fully transparent."""
+
+    @property
+    def may_be_text(self) -> bool:
+        """Few colours on much background: a drawn error looks so, and so does a map of few lines."""
+        return not self.is_blank and self.background >= _SPARSE_SHARE and self.colours <= _FEW_COLOURS
+
+    def likeness(self, other: Picture) -> float:
+        """Share of equal pixels, 0…1; 0 for another size."""
+        if (self.width, self.height) != (other.width, other.height):
+            return 0.0
+        if self.pixels == other.pixels:
+            return 1.0
+        import numpy as np
+
+        ours, theirs = (np.frombuffer(picture.pixels, np.uint32) for picture in (self, other))
+        return float(np.mean(ours == theirs))
+
+
+def is_image(body: bytes) -> bool:
+    """Whether a body begins like an image that is read here."""
+    return body.startswith(_MAGIC) or (body[:4] == b"RIFF" and body[8:12] == b"WEBP")
+
+
+def read_picture(body: bytes) -> Picture | str:
+    """The image in a body; a line that says why there is none."""
+    image = _decoded(body)
+    if isinstance(image, str):
+        return image
+    import numpy as np
+
+    pixels = np.asarray(image).reshape(-1, 4)
+    flat = np.where(pixels[:, 3:] == 0, 0, pixels).astype(np.uint8)
+    values, counts = np.unique(flat.view(np.uint32).ravel(), return_counts=True)
+    spread = int((flat.max(axis=0).astype(int) - flat.min(axis=0)).max())
+    return Picture(
+        width=image.width,
+        height=image.height,
+        pixels=flat.tobytes(),
+        colours=min(len(values), 256),
+        background=float(counts.max() / len(flat)),
+        is_blank=spread <= (_NOISE if body.startswith(b"\xff\xd8") else 0),
+    )
+
+
+def thumbnail(body: bytes) -> bytes:
+    """A PNG of at most 128 × 128 pixels and 32 KiB; b"" when there is no image."""
+    image = _decoded(body)
+    if isinstance(image, str):
+        return b""
+    image.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
+    for colours in (256, 64, 16):
+        written = io.BytesIO()
+        image.quantize(colours).save(written, "PNG", optimize=True)
+        if written.tell() <= THUMBNAIL_BYTES:
+            return written.getvalue()
+    return b""
+
+
+def _decoded(body: bytes) -> Image | str:
+    """The image as RGBA, or why there is none. Never raises; no more than `MAX_PIXELS` are decoded."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            opened = Image.open(io.BytesIO(body), formats=_FORMATS)
+            if opened.width * opened.height > MAX_PIXELS:
+                return f"an image of {opened.width} × {opened.height} pixels is too large to look at"
+            return opened.convert("RGBA")
+    except UnidentifiedImageError:
+        return "no image that can be read"
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError, Image.DecompressionBombError) as error:
+        return f"a broken image ({error})"
