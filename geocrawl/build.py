@@ -340,7 +340,7 @@ def _surveyor(
     return Surveyor(
         fetcher=fetcher,
         probes=probes(),
-        provers=provers() if settings.maps else (),
+        provers=provers(layers=settings.map_layers) if settings.maps else (),
         recogniser=detector,
         clock=clock,
         retry_first_s=settings.retry_first_s,

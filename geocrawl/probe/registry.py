@@ -12,6 +12,8 @@ def probes() -> tuple[Probe, ...]:
     return (WmsProbe(),)
 
 
-def provers() -> tuple[Prover, ...]:
-    """One a kind that can be asked for content."""
-    return ()
+def provers(*, layers: int) -> tuple[Prover, ...]:
+    """One a kind that can be asked for content; `layers`: items of a service tried at most."""
+    from geocrawl.probe.maps import MapProver
+
+    return (MapProver(layers=layers),)
