@@ -5,8 +5,6 @@ It goes by local names, so neither namespaces nor prefixes matter, and takes eve
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 
 from lxml import etree
@@ -76,14 +74,3 @@ def _formats(request: etree._Element | None) -> tuple[str, ...]:
         if found := texts(children(child(request, name), "Format")):
             return found
     return ()
-
-
-# --------------------------------------------------------------------------- identity
-
-
-def fingerprint(service: Service) -> str:
-    """32 hexadecimal digits over what the service describes (kind, title, abstract, layers' names and titles), without
-    any address: the same at two addresses of one service."""
-    layers = [(layer.name, layer.title) for layer in service.layers]
-    text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

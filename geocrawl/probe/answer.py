@@ -1,0 +1,94 @@
+"""What one answer to a request for capabilities is, whatever the kind that was asked for.
+
+The HTTP status and the Content-Type are noted, not believed: servers send exceptions with 200 and capabilities with
+500. A kind hands in how its own document is read (`Read`); everything else that a server may send in its place is told
+apart here: nothing, a page, an exception, a refusal, capabilities of another kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lxml import etree
+
+from geocrawl.model import Deviation, Kind, Page, Service
+from geocrawl.probe.elements import line_of, local_name
+from geocrawl.probe.normalise import Reading, media_type_deviation, read_xml
+from geocrawl.probe.roots import is_capabilities, kind_of_root
+
+_EXCEPTIONS = frozenset({"ServiceExceptionReport", "ServiceException", "ExceptionReport", "WMTException", "Exception"})
+_HTML = re.compile(rb"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
+_HTML_BYTES = 4_096
+_MAX_DETAIL_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an answer is."""
+
+    reason: str
+    """ok, exception, html, empty, truncated, other-kind, not-capabilities, protected, moved or http-NNN."""
+    detail: str = ""
+    service: Service | None = None
+    deviations: tuple[Deviation, ...] = ()
+    names: Kind | None = None
+    """The kind whose capabilities these are, when another was asked for."""
+
+
+Read = Callable[[Page, etree._Element, Reading], Finding | None]
+"""Reads a kind's own document; None when the root is not one of its."""
+
+
+def examine(page: Page, read: Read) -> Finding:
+    """What an answer is. Never raises, whatever the body."""
+    if page.location is not None:
+        return Finding("moved", page.location.address)
+    if not page.body.strip():
+        return by_status(page) or Finding("empty", "no bytes in the answer")
+    reading = read_xml(page.body, page.headers.get("content-type", ""))
+    root = reading.root
+    found = read(page, root, reading) if root is not None else None
+    return found or rejected(page, reading)
+
+
+def rejected(page: Page, reading: Reading) -> Finding:
+    """What an answer with a body is that is not the kind's document."""
+    root = reading.root
+    if page.status in (401, 403):
+        return Finding("protected", f"HTTP {page.status}")
+    if root is not None and local_name(root) in _EXCEPTIONS:
+        return Finding("exception", line_of(root)[:_MAX_DETAIL_CHARS], deviations=reading.deviations)
+    return by_status(page) or _none(page, root)
+
+
+def by_status(page: Page) -> Finding | None:
+    """What the status alone says; None for a success."""
+    if page.status in (401, 403):
+        return Finding("protected", f"HTTP {page.status}")
+    return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
+
+
+def _none(page: Page, root: etree._Element | None) -> Finding:
+    name = local_name(root) if root is not None else ""
+    if name.lower() == "html" or _HTML.search(page.body, 0, _HTML_BYTES):
+        title = re.search(rb"<title[^>]{0,200}>([^<]{0,300})", page.body[:65_536], re.IGNORECASE)
+        return Finding("html", " ".join(title[1].decode("utf-8", "replace").split()) if title else "")
+    if root is None:
+        return Finding("not-capabilities", f"no XML: {page.content_type or 'no Content-Type'}")
+    namespace = etree.QName(root).namespace if isinstance(root.tag, str) and root.tag.startswith("{") else None
+    named = f"{name} ({namespace})" if namespace else name
+    kind = kind_of_root(root)
+    reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
+    return Finding(reason, named[:_MAX_DETAIL_CHARS], names=kind)
+
+
+def of_answer(page: Page) -> list[Deviation]:
+    """Departures of an accepted answer outside its document: status and media type."""
+    found = []
+    if not 200 <= page.status < 300:
+        found.append(Deviation("http-status", str(page.status)))
+    if (wrong_type := media_type_deviation(page.headers.get("content-type", ""))) is not None:
+        found.append(wrong_type)
+    return found

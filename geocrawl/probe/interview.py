@@ -1,0 +1,150 @@
+"""How an interview goes: which of a kind's questions are asked, in order, and the verdict on the answers.
+
+Most candidates of a crawl are dead or well, and one request tells. Another is made only when it can plausibly help: an
+exception or an error may come of a version that the server does not know, HTML and an empty answer of a server that
+fails on VERSION. An answer that a change of version did not change ends the interview.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from geocrawl.model import Candidate, Endpoint, Evidence, Failure, Kind, Page, Status, Url, Verdict
+from geocrawl.ports import Ask, Interview
+from geocrawl.probe.answer import Finding
+from geocrawl.urls import capabilities_url, endpoint_address, endpoint_key
+
+_MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
+"""Reasons that another version may change."""
+_SELDOM_CHANGE = frozenset({"html", "empty"})
+"""… but so seldom that they are worth one more request, and none where only the path looked like a service."""
+_MOST_TELLING = (
+    "ok",
+    "truncated",
+    "protected",
+    "moved",
+    "exception",
+    "other-kind",
+    "not-capabilities",
+    "html",
+    "empty",
+)
+_FIRST_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request of an interview."""
+
+    version: str | None
+    """VERSION in it; None: it names none."""
+    url: Url
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, and what it is."""
+
+    page: Page | Failure
+    finding: Finding
+
+
+Examine = Callable[[Page], Finding]
+Promises = Callable[[Question, Sequence[Answer]], bool]
+"""Whether a kind's own knowledge leaves hope for a question, after these answers."""
+
+
+def fits(kind: Kind, candidate: Candidate) -> float:
+    """How well a probe of one kind fits: 1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+    if candidate.endpoint.kind is not kind:
+        return 0.0
+    return 0.5 if candidate.weak else 1.0
+
+
+def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
+    """GetCapabilities in these versions. A document in a file is first asked as it stands, then in the first."""
+    questions = [
+        Question(version, capabilities_url(endpoint, service=service, version=version)) for version in versions
+    ]
+    if is_file(endpoint):
+        return Question(None, endpoint), questions[0]
+    return tuple(questions)
+
+
+def is_file(endpoint: Url) -> bool:
+    """Whether an endpoint is a document in a file (`…/wms.xml`), which answers without a request."""
+    return endpoint.address.partition("?")[0].lower().endswith(".xml")
+
+
+def hold(
+    candidate: Candidate, questions: Sequence[Question], examine: Examine, promises: Promises | None = None
+) -> Interview:
+    """Ask until the answers tell; the verdict is on the one that says most."""
+    answers: list[Answer] = []
+    for question in questions:
+        if answers and not _worth_asking(question, answers, candidate, promises):
+            continue
+        page = yield Ask(question.url)
+        answers.append(Answer(page, examined(page, examine)))
+    return verdict_on(answers, candidate)
+
+
+def examined(page: Page | Failure, examine: Examine) -> Finding:
+    """What came back, a failure by its code."""
+    return Finding(str(page.code), page.detail) if isinstance(page, Failure) else examine(page)
+
+
+def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, promises: Promises | None) -> bool:
+    """Whether the answers so far leave hope that another version is answered better."""
+    last = answers[-1].finding
+    if last.reason not in _MAY_CHANGE or (len(answers) > 1 and _same(answers[-1], answers[-2])):
+        return False
+    if last.reason in _SELDOM_CHANGE and (len(answers) > 1 or candidate.weak):
+        return False
+    return promises is None or promises(question, answers)
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    """Whether a change of version changed nothing."""
+    return (one.finding.reason, one.finding.detail) == (other.finding.reason, other.finding.detail)
+
+
+def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
+    """On the answer that says most; the first of equals."""
+    best = min(answers, key=lambda answer: _telling(answer.finding.reason))
+    page, finding = best.page, best.finding
+    valid = finding.service is not None
+    return Verdict(
+        status=Status.VALID if valid else Status.INVALID,
+        reason=finding.reason,
+        service=finding.service,
+        deviations=finding.deviations,
+        http_status=page.status,
+        content_type=page.content_type if isinstance(page, Page) else "",
+        first_bytes=_first_bytes(page.body) if isinstance(page, Page) else "",
+        detail=finding.detail,
+        elapsed_ms=page.elapsed_ms,
+        requests=len(answers),
+        moved_to=page.location if isinstance(page, Page) else None,
+        leads=_leads(finding, candidate),
+    )
+
+
+def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
+    """The same address as the kind that its document is of."""
+    if finding.names is None or finding.names is candidate.endpoint.kind:
+        return ()
+    url = candidate.endpoint.url
+    endpoint = Endpoint(finding.names, endpoint_key(url), endpoint_address(url))
+    return (Candidate(endpoint, Evidence("answer", url.address, url.address)),)
+
+
+def _telling(reason: str) -> int:
+    return _MOST_TELLING.index(reason) if reason in _MOST_TELLING else len(_MOST_TELLING)
+
+
+def _first_bytes(body: bytes) -> str:
+    """The first 200 characters, control characters replaced by spaces."""
+    text = body[: 4 * _FIRST_CHARS].decode("utf-8", "replace")[:_FIRST_CHARS]
+    return "".join(character if character.isprintable() else " " for character in text)
