@@ -17,7 +17,7 @@ from functools import lru_cache
 from importlib import resources
 from urllib.parse import unquote
 
-from geocrawl.model import Candidate, Document, Endpoint, Evidence, Kind, Link, Url
+from geocrawl.model import ADDRESS_ONLY, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
 from geocrawl.urls import endpoint_address, endpoint_key, query_parameters, read_url
 
 
@@ -54,7 +54,7 @@ _OTHER_REQUESTS = frozenset(
     | {"describerecord", "describeprocess", "execute", "getobservation", "describesensor"}
 )
 _REQUEST_HINTS = ("wms", "request", "wmtver", "service", "map=")
-_FOUND_IN = frozenset({"form", "redirect", "text", "script", "json", "xml", "sitemap", "seed"})
+_FOUND_IN = ADDRESS_ONLY | {"form", "redirect", "xml", "sitemap", "seed", "object", "embed", "link"}
 """Places of a link that say more about how a candidate was found than its address does."""
 _ESCAPED_QUERY = re.compile(r"[^=&]*(?:service|request)%3d", re.IGNORECASE)
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
@@ -75,7 +75,7 @@ class Detector:
                 evidence = Evidence("document", document.url.address, document.url.address, document.title)
                 found.append((Candidate(_endpoint(rule.kind, document.url), evidence), None))
         for index, link in enumerate(document.links):
-            candidate = _of_url(link.url)
+            candidate = _of_url(link.url) or (_of_kind(link) if link.kind else None)
             if candidate is not None:
                 found.append((_with_evidence(candidate, document, link), index))
             elif "%3" in link.url.address or "=http" in link.url.address:
@@ -100,6 +100,17 @@ class Detector:
 def _with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
     signal = link.where if link.where in _FOUND_IN else candidate.evidence.signal
     return replace(candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor))
+
+
+def _of_kind(link: Link) -> Candidate | None:
+    """An address that says nothing, where the place names the kind beside it. Weak when a person is to read it."""
+    if link.kind not in {rule.kind for rule in _KINDS}:
+        return None
+    path = link.url.address[len(link.url.origin) :].partition("?")[0].lower()
+    if _known_servers().is_never(link.url.host, path):
+        return None
+    evidence = Evidence("named", "", link.url.address)
+    return Candidate(_endpoint(Kind(link.kind), link.url), evidence, weak=link.where in ("a", "area", "text"))
 
 
 def _endpoint(kind: Kind, url: Url) -> Endpoint:
@@ -229,10 +240,11 @@ class KnownServers:
             return None
         for server in self.servers:
             if server.hint in path and server.pattern.search(path):
-                return None if self._is_never(host, path) else server
+                return None if self.is_never(host, path) else server
         return None
 
-    def _is_never(self, host: str, path: str) -> bool:
+    def is_never(self, host: str, path: str) -> bool:
+        """Whether this is a place that only writes about services."""
         if host in self.never_hosts or f".{host}".endswith(self.never_beneath):
             return True
         return not self.never_segments.isdisjoint(path.split("/"))

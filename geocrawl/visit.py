@@ -6,6 +6,7 @@ import zlib
 from dataclasses import replace
 
 from geocrawl.model import (
+    ADDRESS_ONLY,
     Candidate,
     Document,
     Entry,
@@ -154,7 +155,12 @@ class PageVisitor:
         """The page's links worth keeping, one for each identity, the best ranked."""
         best: dict[str, RankedLink] = {}
         for index, (link, rank) in enumerate(zip(document.links, ranks, strict=True)):
-            if rank is None or index in candidates or link.url.identity == document.url.identity:
+            if (
+                rank is None
+                or index in candidates
+                or link.where in ADDRESS_ONLY
+                or link.url.identity == document.url.identity
+            ):
                 continue
             known = best.get(link.url.identity)
             if known is None or rank > known.rank:

@@ -22,9 +22,22 @@ from geocrawl.model.services import (
     Status,
     Verdict,
 )
-from geocrawl.model.web import Failure, FailureCode, HostState, Link, Page, Purpose, Rank, Relevance, RobotsRecord, Url
+from geocrawl.model.web import (
+    ADDRESS_ONLY,
+    Failure,
+    FailureCode,
+    HostState,
+    Link,
+    Page,
+    Purpose,
+    Rank,
+    Relevance,
+    RobotsRecord,
+    Url,
+)
 
 __all__ = [
+    "ADDRESS_ONLY",
     "Attempt",
     "Candidate",
     "Deviation",

@@ -38,6 +38,16 @@ class Link(NamedTuple):
     rel: str = ""
     where: str = "a"
     """The element that carries it: a, area, frame, iframe, link, meta-refresh, form, redirect, seed, xml, sitemap …"""
+    kind: str = ""
+    """The service kind (as `Kind` spells it) that the place names beside the address: `{type: "wms", url: …}`,
+    `L.tileLayer.wms(…)`, the protocol OGC:WMS, "WMS service: …". '' when it names none."""
+
+
+ADDRESS_ONLY = frozenset(
+    {"text", "script", "script-file", "json", "json-ld", "data-attribute", "microdata", "textarea", "input", "option"}
+    | {"comment"}
+)
+"""Places of a `Link` where an address is written but not linked: a candidate service if anything, never a page."""
 
 
 class Relevance(IntEnum):

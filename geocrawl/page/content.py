@@ -22,6 +22,8 @@ class RawLink(NamedTuple):
     anchor: str = ""
     context: str = ""
     rel: str = ""
+    kind: str = ""
+    """`Link.kind`."""
 
 
 @dataclass(slots=True)

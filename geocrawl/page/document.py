@@ -81,7 +81,7 @@ class PageReader:
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
         """The content's links with their addresses read; those that name no page are left out."""
         base = (read_url(content.base, final) if content.base else None) or final
-        for href, where, anchor, context, rel in content.links:
+        for href, where, anchor, context, rel, kind in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
             if not href and where != "form":  # a form without action asks its own page
@@ -90,7 +90,7 @@ class PageReader:
                 continue
             url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
             if url is not None:
-                yield Link(url, anchor, context, rel, where)
+                yield Link(url, anchor, context, rel, where, kind)
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:
