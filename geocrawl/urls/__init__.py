@@ -9,18 +9,25 @@ addresses are refused. Lists of names stand as data in `geocrawl/data`, never in
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.hosts import site_of
 from geocrawl.urls.reading import read_url
+from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
 from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
 
 __all__ = [
+    "RECORDS",
     "StopRules",
     "TrapGuard",
     "capabilities_url",
     "endpoint_address",
     "endpoint_key",
+    "get_records_url",
     "query_group",
     "query_parameters",
     "read_url",
+    "records_page",
+    "records_start",
+    "records_url",
     "request_url",
     "site_of",
+    "with_parameters",
 ]
