@@ -48,17 +48,29 @@ class ProbeLine:
     elapsed_ms: float = 0.0
     moved_to: str = ""
     probed_at: float | None = None
+    level: str = ""
+    """advertised, answers or delivers; '' when no content was asked for."""
+    proof: tuple[Mapping[str, object], ...] | None = None
+    """An entry a layer tried: layer, crs, outcome, milliseconds, detail, url; None when no content was asked for."""
 
     def as_json(self) -> dict[str, object]:
-        """The fields under stable names: url, kind, status, reason, title, version, layers, deviations …"""
-        return {**asdict(self), "deviations": list(self.deviations)}
+        """The fields under stable names: url, kind, status, reason, title, version, layers, deviations … `level` and
+        `proof` when content was asked for."""
+        values = {**asdict(self), "deviations": list(self.deviations)}
+        if self.proof is None:
+            del values["level"], values["proof"]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, object]) -> ProbeLine:
         """The line that `as_json` wrote."""
         names = cls.__dataclass_fields__
         known = {name: value for name, value in values.items() if name in names}
-        return cls(**{**known, "deviations": tuple(known.get("deviations") or ())})  # type: ignore[arg-type]
+        for name in ("deviations", "proof"):
+            value = known.get(name)
+            if isinstance(value, list):
+                known[name] = tuple(value)
+        return cls(**known)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,8 @@ def line_of(visit: Visit, given: str) -> ProbeLine:
         elapsed_ms=round(verdict.elapsed_ms, 1),
         moved_to=verdict.moved_to.address if verdict.moved_to else "",
         probed_at=visit.at,
+        level=visit.proof.level if visit.proof else "",
+        proof=tuple(asdict(each) for each in visit.proof.attempts) if visit.proof else None,
     )
 
 

@@ -56,6 +56,7 @@ def crawl(
     store_pages: Annotated[
         bool, typer.Option("--store-pages", help="Keep pages of the topic, compressed, in the database.")
     ] = False,
+    no_maps: opt.NoMaps = False,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
     log_json: opt.LogJson = False,
@@ -90,6 +91,7 @@ def crawl(
         user_agent=user_agent,
         contact=contact,
         store_pages=store_pages,
+        maps=opt.maps_unless(no_maps),
         quiet=quiet,
         log_json=log_json,
     )

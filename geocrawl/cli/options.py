@@ -19,6 +19,9 @@ Proxy = Annotated[str | None, typer.Option("--proxy", metavar="URL", help="HTTP 
 AllowPrivate = Annotated[
     bool, typer.Option("--allow-private", help="Also ask loopback, private and link-local addresses.")
 ]
+NoMaps = Annotated[
+    bool, typer.Option("--no-maps", help="Do not ask valid services for content (a map, a tile, a feature, a record).")
+]
 Delay = Annotated[
     str | None, typer.Option("--delay", metavar="DURATION", help="Between two requests to one host [1s].")
 ]
@@ -36,6 +39,11 @@ def settings_from(**options: Any) -> Settings:
 
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     return load(given, environ=os.environ, cwd=Path.cwd()).settings
+
+
+def maps_unless(off: bool) -> bool | str | None:
+    """The option `maps` of `settings_from`: switched off, or as configured."""
+    return "false" if off else None
 
 
 def database_path_from(settings: Settings) -> Path:

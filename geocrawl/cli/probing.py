@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,13 @@ from geocrawl.plain import plain
 
 if TYPE_CHECKING:
     from geocrawl.probing import ProbeLine
+
+
+_LEVELS = {
+    "advertised": "advertised: no content was seen",
+    "answers": "answers: but nothing that came proves that it works",
+    "delivers": "delivers: content was seen",
+}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,6 +33,9 @@ def probe(
         Path | None,
         typer.Option("--file", metavar="LIST", help="Addresses, one a line, or a CSV file with a column url."),
     ] = None,
+    maps: Annotated[
+        bool, typer.Option("--maps", help="Ask a valid service for content, too: a map, a tile, a feature, a record.")
+    ] = False,
     save: Annotated[bool, typer.Option("--save", help="Put the verdicts into the catalogue.")] = False,
     db: opt.Db = None,
     json: opt.Json = False,
@@ -46,6 +57,8 @@ def probe(
     Examples:
 
         geocrawl probe "https://maps.example.org/ows?SERVICE=WMS&REQUEST=GetCapabilities"
+
+        geocrawl probe "https://maps.example.org/ows" --maps
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
@@ -71,7 +84,7 @@ def probe(
 
     configure_logging(json_lines=False, quiet=quiet or file is None)
     result = run_probe(
-        settings,
+        replace(settings, maps=maps),
         given,
         database=opt.database_path_from(settings) if save else None,
         campaign=file,
@@ -92,5 +105,10 @@ def _print_line(line: ProbeLine) -> None:
     else:
         typer.echo(f"{mark}  {line.reason}  {plain(line.detail, 200)}")
     typer.echo(f"         {line.url}")
+    if line.level:
+        typer.echo(f"         {_LEVELS[line.level]}")
+    for each in line.proof or ():
+        layer, detail = plain(str(each["layer"]), 60), plain(str(each["detail"]), 120)
+        typer.echo(f"           {each['outcome']}  {layer}  {each['crs']}  {each['milliseconds']:.0f} ms  {detail}")
     if line.deviations:
         typer.echo(f"         tolerated: {', '.join(line.deviations)}")
