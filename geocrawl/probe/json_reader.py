@@ -1,0 +1,176 @@
+"""Tolerant reading of JSON (RFC 8259): the bytes of an answer as an object, with every tolerance named.
+
+A body that a strict parser takes is read as it stands. Only one that it refuses is mended: a callback around it
+(JSONP), text before and after, control characters in strings, commas before a closing bracket. A document that was cut
+off is told by its open brackets, and never completed. Bytes, values and depth are bounded, so no body costs much
+memory, and none makes this raise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from geocrawl.model import Deviation
+from geocrawl.probe import repair
+
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object of JSON: its values are whatever a server wrote, to be read through `json_values`."""
+
+MAX_BYTES = 32 * 1024 * 1024
+MAX_VALUES = 2_000_000
+"""Commas and brackets: a bound on what is made of the text, some 300 MB at worst."""
+_BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_WIDE = {b"{\x00": "utf-16-le", b"\x00{": "utf-16-be"}
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_CALLBACK = re.compile(r"\s*(?:/\*\*/)?\s*[A-Za-z_$][\w$.\[\]]{0,100}\s*\(\s*(?=[{\[])")
+_GUARD = re.compile(r"\s*\)\]\}',?\s*\n|\s*(?:while\(1\)|for\(;;\));")
+"""What some servers put before JSON so that no script element can read it."""
+_OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
+"""Escapes, quotes, brackets, and commas that stand before a closing bracket."""
+MAX_MENDED_CHARS = 8 * 1024 * 1024
+"""A longer text is read as it stands or not at all: mending looks at every quote."""
+_FRONT_CHARS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class JsonReading:
+    """A body as far as it could be read."""
+
+    value: JsonObject | None
+    """None when there is no object in it."""
+    deviations: tuple[Deviation, ...] = ()
+    fault: str = ""
+    """Why there is none: not-json, truncated, over-limit."""
+    detail: str = ""
+
+
+def read_json(body: bytes, content_type: str = "") -> JsonReading:
+    """The object in a body; `content_type` is the header's text with its parameters."""
+    if len(body) > MAX_BYTES:
+        return JsonReading(None, fault="over-limit", detail=f"{len(body)} bytes of JSON; at most {MAX_BYTES} are read")
+    values = sum(map(body.count, (b",", b"{", b"[")))
+    if values > MAX_VALUES:
+        return JsonReading(None, fault="over-limit", detail=f"JSON of {values} values; at most {MAX_VALUES} are read")
+    text, notes = _decoded(body, content_type)
+    try:
+        return _parsed(text, notes)
+    except RecursionError:
+        return JsonReading(None, tuple(notes), "over-limit", "brackets in brackets, too deep to be read")
+
+
+def _decoded(body: bytes, content_type: str) -> tuple[str, list[Deviation]]:
+    for bom, encoding in _BOMS.items():
+        if body.startswith(bom):
+            return body.decode(encoding, "replace"), [Deviation("bom", f"byte order mark {bom.hex(' ').upper()}")]
+    if wide := _WIDE.get(body.lstrip()[:2]):
+        return body.decode(wide, "replace"), [Deviation("wrong-charset", f"JSON is UTF-8, this is {wide}")]
+    charset = _CHARSET.search(content_type)
+    text, wrong = repair.decode(body, "utf-8", charset[1].lower() if charset else "")
+    return text, [wrong] if wrong else []
+
+
+def _parsed(text: str, notes: list[Deviation]) -> JsonReading:
+    parser = _Parser()
+    try:
+        value = parser.strict(text)
+    except ValueError as error:
+        return _mended(text, notes, error)
+    return _of_value(value, [*notes, *parser.notes()])
+
+
+def _of_value(value: object, notes: list[Deviation]) -> JsonReading:
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        value, notes = value[0], [*notes, Deviation("json-in-list", "the object stands alone in a list")]
+    if isinstance(value, dict):
+        return JsonReading(value, tuple(notes))
+    return JsonReading(None, tuple(notes), "not-json", f"JSON, but no object: {type(value).__name__}")
+
+
+def _mended(text: str, notes: list[Deviation], error: ValueError) -> JsonReading:
+    """A second reading that tolerates more; the first one's error tells when it fails, too."""
+    fault = " ".join(str(error).split())[:200]
+    if len(text) > MAX_MENDED_CHARS:
+        return JsonReading(None, tuple(notes), "not-json", fault)
+    text, found = _unwrapped(text)
+    text, is_cut = _without_last_commas(text)
+    if is_cut:
+        return JsonReading(None, (*notes, *found), "truncated", f"ends with {text[-60:]!r}")
+    parser = _Parser()
+    try:
+        value = parser.lenient(text)
+    except ValueError:
+        return JsonReading(None, (*notes, *found), "not-json", fault)
+    return _of_value(value, [*notes, *(found or [Deviation("json-not-well-formed", fault)]), *parser.notes()])
+
+
+def _unwrapped(text: str) -> tuple[str, list[Deviation]]:
+    """The text from its first bracket on, without a callback around it."""
+    wrapper = _CALLBACK.match(text) or _GUARD.match(text)
+    if wrapper is not None:
+        return text[wrapper.end() :].rstrip().rstrip(";)"), [Deviation("jsonp", wrapper[0].strip()[:100])]
+    start = text.find("{", 0, _FRONT_CHARS)
+    before = text[: max(start, 0)].strip()
+    if not before or before.startswith("["):
+        return text.lstrip(), []
+    return text[start:], [Deviation("junk-before", " ".join(before.split())[:100])]
+
+
+def _without_last_commas(text: str) -> tuple[str, bool]:
+    """A text without commas before closing brackets, and whether it ends before its first value does."""
+    kept: list[str] = []
+    start, depth, in_string = 0, 0, False
+    for found in _OUTLINE.finditer(text):
+        mark = found[0]
+        if mark == '"':
+            in_string = not in_string
+        elif in_string or len(mark) > 1:
+            continue
+        elif mark == ",":
+            kept.append(text[start : found.start()])
+            start = found.end()
+        else:
+            depth += 1 if mark in "{[" else -1
+            if depth == 0:
+                break
+    return "".join(kept) + text[start:], depth > 0
+
+
+class _Parser:
+    """json's parser, with an eye on what RFC 8259 does not allow but servers send."""
+
+    def __init__(self) -> None:
+        self._constants = 0
+        self._doubles = ""
+
+    def strict(self, text: str) -> object:
+        """The value of a whole text. Raises ValueError."""
+        return self._decoder(strict=True).decode(text)
+
+    def lenient(self, text: str) -> object:
+        """The first value in a text, whatever stands behind it. Raises ValueError."""
+        return self._decoder(strict=False).raw_decode(text)[0]
+
+    def notes(self) -> list[Deviation]:
+        found = []
+        if self._constants:
+            found.append(Deviation("json-nan", f"{self._constants} times NaN or Infinity, taken for null"))
+        if self._doubles:
+            found.append(Deviation("json-duplicate-key", f"first: {self._doubles[:100]}; the last one is taken"))
+        return found
+
+    def _decoder(self, *, strict: bool) -> json.JSONDecoder:
+        return json.JSONDecoder(object_pairs_hook=self._object, parse_constant=self._constant, strict=strict)
+
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs) and not self._doubles:
+            names = [name for name, _ in pairs]
+            self._doubles = next(name for name in names if names.count(name) > 1)
+        return found
+
+    def _constant(self, _: str) -> None:
+        self._constants += 1
