@@ -61,6 +61,9 @@ class Turn(Protocol):
         never followed: the Page then has `location` and an empty body, and the target takes its own turn.
         """
 
+    def sitemaps(self, url: Url) -> Sequence[Url]:
+        """The sitemaps that robots.txt of this address's origin names, as far as it was read."""
+
     @property
     def host(self) -> HostState:
         """The host as it stands after the requests so far, to be written back when the lease is settled."""

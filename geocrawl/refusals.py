@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Url
-from geocrawl.urls import StopRules, TrapGuard
+from geocrawl.urls import StopRules, TrapGuard, records_page
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -44,4 +44,11 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
     """The reason why an address is left alone for its text, '' for none."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
-    return lambda url: stop.reason(url) or trap.reason(url)
+    most = settings.max_records_pages
+    return lambda url: stop.reason(url) or trap.reason(url) or _beyond(url, most)
+
+
+def _beyond(url: Url, most: int) -> str:
+    """A page of records past the bound on each catalogue, by its own number."""
+    page = records_page(url)
+    return "trap:records" if page is not None and page >= most else ""

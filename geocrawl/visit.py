@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 from geocrawl.model import (
@@ -24,10 +25,15 @@ from geocrawl.model import (
     Relevance,
     State,
     StoredPage,
+    Url,
     Visit,
 )
 from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
 from geocrawl.survey import TRANSIENT
+from geocrawl.urls import RECORDS, records_page
+
+_TAKEN_OTHERWISE = ADDRESS_ONLY | {RECORDS}
+"""Places of links that are not ranked by what is said of them."""
 
 
 class PageVisitor:
@@ -65,14 +71,14 @@ class PageVisitor:
             if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
                 # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
                 answer = await turn.fetch(url, purpose=Purpose.PAGE)
-            host = turn.host
+            host, sitemaps = turn.host, turn.sitemaps(url)
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:
             return self._redirected(lease, answer, host)
         if not 200 <= answer.status < 300:
             return self._refused_by_server(lease, answer, host)
-        return self._understood(lease, answer, host)
+        return self._understood(lease, answer, host, sitemaps)
 
     def _failed(self, lease: Lease, failure: Failure, host: HostState) -> Visit:
         state, reason, retry_s = State.FAILED, str(failure.code), None
@@ -124,7 +130,7 @@ class PageVisitor:
             else (),
         )
 
-    def _understood(self, lease: Lease, page: Page, host: HostState) -> Visit:
+    def _understood(self, lease: Lease, page: Page, host: HostState, sitemaps: Sequence[Url]) -> Visit:
         document = self._reader.read(page, depth=lease.entry.depth)
         judgement = self._strategy.judge(document)
         found = self._recogniser.candidates(document)
@@ -140,6 +146,8 @@ class PageVisitor:
             links=(
                 *_followed(page, lease.entry.rank),
                 *self._links(document, judgement.ranks, {index for _, index in found}),
+                *self._records(document, lease.entry.rank),
+                *self._sitemaps(sitemaps, lease.entry.rank),
             ),
             candidates=tuple(self._with_page(each, document, judgement.ranks) for each in found),
         )
@@ -158,7 +166,7 @@ class PageVisitor:
             if (
                 rank is None
                 or index in candidates
-                or link.where in ADDRESS_ONLY
+                or link.where in _TAKEN_OTHERWISE
                 or link.url.identity == document.url.identity
             ):
                 continue
@@ -168,6 +176,23 @@ class PageVisitor:
                     link, rank, known.refused if known else self._refusals.reason(link.url)
                 )
         return list(best.values())
+
+    def _records(self, document: Document, own: Rank) -> list[RankedLink]:
+        """Pages of a catalogue's records, as high as the page that names them, whatever its words.
+
+        The next page is as deep as this one; one that has no number is deeper, so that it all ends.
+        """
+        links = (link for link in document.links if link.where == RECORDS)
+        return [
+            RankedLink(link, own, self._refusals.reason(link.url), same_depth=records_page(link.url) is not None)
+            for link in links
+            if link.url.identity != document.url.identity
+        ]
+
+    def _sitemaps(self, sitemaps: Sequence[Url], own: Rank) -> list[RankedLink]:
+        """What robots.txt names: a link of each page of the host, as high as the page, and so read once."""
+        links = (Link(url, where="sitemap") for url in sitemaps)
+        return [RankedLink(link, own, self._refusals.reason(link.url)) for link in links]
 
     def _with_page(
         self, found: tuple[Candidate, int | None], document: Document, ranks: tuple[Rank | None, ...]

@@ -118,6 +118,13 @@ class PoliteTurn:
                 detail = f"{len(trail.hops)} redirects followed, the next one leads to {following.address}"
                 return Failure(url, FailureCode.REDIRECT_LOOP, detail, answer.elapsed_ms, status=answer.status)
 
+    def sitemaps(self, url: Url) -> tuple[Url, ...]:
+        """The sitemaps that the robots.txt of an address's origin names, as far as it was read; else none."""
+        known = None if self._settings.ignore_robots else self._robots.get(url.origin, self._clock.now())
+        rules = known[1] if known else None
+        named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
+        return tuple(sitemap for sitemap in named if sitemap is not None)
+
     def _page(self, url: Url, answer: Answer, hops: Sequence[Url]) -> Page:
         return Page(
             url=url,

@@ -23,6 +23,9 @@ _AGENT_LINE = re.compile(
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _OTHERS = "!"  # no product token holds it
 _MARKUP = re.compile(r"\s*<")
+_SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
+MAX_SITEMAPS = 20
+"""Sitemap lines of one robots.txt that are followed: a larger site names an index."""
 _MEMORY_CHARS = 16 * 1024 * 1024
 _MEMORY_ORIGINS = 4096
 
@@ -34,6 +37,7 @@ class Rules:
         """`text` of a robots.txt for a crawler of this product token."""
         self._token = token
         self._rules = Protego.parse(_only_ours(text, token)) if text.strip() else None
+        self.sitemaps = sitemaps_of(text)
         self.crawl_delay_s: float | None = self._rules.crawl_delay(token) if self._rules else None
 
     def allows(self, address: str) -> bool:
@@ -109,6 +113,15 @@ def read_text(body: bytes, limit: int) -> str:
     if len(body) >= limit:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     return text
+
+
+def sitemaps_of(text: str) -> tuple[str, ...]:
+    """The addresses of a robots.txt's Sitemap lines, which hold for every crawler (sitemaps.org, "Specifying the
+    Sitemap location"); each once, in order."""
+    if "itemap" not in text and "ITEMAP" not in text:
+        return ()
+    lines = _SITEMAP_LINE.findall("\n".join(text.splitlines()))
+    return tuple(dict.fromkeys(lines))[:MAX_SITEMAPS]
 
 
 def _only_ours(text: str, token: str) -> str:

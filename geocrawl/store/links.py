@@ -21,7 +21,7 @@ from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, is_over_cap, page_key
 from geocrawl.store.lifecycle import CANDIDATE, arrival_state
 from geocrawl.store.tally import Tally
-from geocrawl.urls import query_group
+from geocrawl.urls import RECORDS, query_group
 
 MAX_ANCHOR_CHARS = 200
 _MEMORY = 100_000
@@ -132,7 +132,7 @@ class Links:
                 source.id,
                 ranked.link.anchor[:MAX_ANCHOR_CHARS] or None,
                 ranked.link.where,
-                source.hops + 1 if ranked.same_depth and source.id is not None else 0,
+                source.hops + 1 if _is_hop(ranked, source) else 0,
                 candidate_of,
                 source.at,
             ),
@@ -216,6 +216,11 @@ class Links:
             else:
                 self._hosts.raise_head(host_id, rank)
         return (depth, rank, depth < old_depth) if to is State.VISITED else None
+
+
+def _is_hop(ranked: RankedLink, source: Source) -> bool:
+    """Whether a redirect led here: a catalogue's next page is as deep as the one before, but not on its way."""
+    return ranked.same_depth and source.id is not None and ranked.link.where != RECORDS
 
 
 def pack_links(ids: list[int]) -> bytes:

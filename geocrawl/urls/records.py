@@ -1,8 +1,8 @@
 """Pages of a catalogue's records: the requests that ask for them, the next one, and how far an address has paged.
 
-Catalogues are read page by page, each an ordinary visit, so the bound on them goes by the address alone (`records_page`)
-and a crawl may be stopped and taken up between any two pages. What the parameters are called and where they begin to
-count is fixed by each interface:
+Catalogues are read page by page, each an ordinary visit, so the bound on them goes by the address alone
+(`records_page`) and a crawl may be stopped and taken up between any two pages. What the parameters are called and where
+they begin to count is fixed by each interface:
 
 CSW          startPosition, maxRecords, from 1 (OGC 07-006r1, 10.8; OGC 12-176r7, 7.3)
 CKAN         start, rows (package_search) or offset, limit (package_list), from 0
