@@ -121,6 +121,8 @@ class Page:
     """Target of a redirect that was not followed (another host, or the caller declined it)."""
     sent_bytes: int = 0
     """Bytes of the body on the wire, before decoding."""
+    cut: bool = False
+    """Whether the body was longer than the limit and ends there (probes only; a page is refused)."""
 
     @property
     def content_type(self) -> str:

@@ -18,7 +18,9 @@ from geocrawl.probe.elements import line_of, local_name
 from geocrawl.probe.normalise import Reading, media_type_deviation, read_xml
 from geocrawl.probe.roots import is_capabilities, kind_of_root
 
-_EXCEPTIONS = frozenset({"ServiceExceptionReport", "ServiceException", "ExceptionReport", "WMTException", "Exception"})
+_EXCEPTIONS = frozenset(
+    {"ServiceExceptionReport", "ServiceException", "ExceptionReport", "WMTException", "Exception", "Fault"}
+)
 _HTML = re.compile(rb"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
 _HTML_BYTES = 4_096
 _MAX_DETAIL_CHARS = 500
@@ -41,16 +43,24 @@ Read = Callable[[Page, etree._Element, Reading], Finding | None]
 """Reads a kind's own document; None when the root is not one of its."""
 
 
-def examine(page: Page, read: Read) -> Finding:
-    """What an answer is. Never raises, whatever the body."""
-    if page.location is not None:
-        return Finding("moved", page.location.address)
-    if not page.body.strip():
-        return by_status(page) or Finding("empty", "no bytes in the answer")
-    reading = read_xml(page.body, page.headers.get("content-type", ""))
+def examine(page: Page, read: Read, take: Take[Any] = NOTHING, *, above: int = STREAM_BYTES) -> Finding:
+    """What an answer is. `take`: the content items of the kind's document, then in `Reading.items`; a body of more than
+    `above` bytes is streamed. Never raises, whatever the body."""
+    if (found := early(page)) is not None:
+        return found
+    reading = read_items(page.body, page.headers.get("content-type", ""), take, cut=page.cut, above=above)
     root = reading.root
     found = read(page, root, reading) if root is not None else None
     return found or rejected(page, reading)
+
+
+def early(page: Page) -> Finding | None:
+    """What an answer without a body is; None for one with a body."""
+    if page.location is not None:
+        return Finding("moved", page.location.address)
+    if not page.body or page.body.isspace():
+        return by_status(page) or Finding("empty", "no bytes in the answer")
+    return None
 
 
 def rejected(page: Page, reading: Reading) -> Finding:

@@ -21,8 +21,10 @@ _WIDE = {  # the beginning of XML in two and four bytes a character, and what de
     b"\x00<\x00?": "utf-16-be",
 }
 _BEGINNING = re.compile(
-    rb"<\?xml\b|<(?:[A-Za-z_][\w.-]*:)?(?:WMS_Capabilities|WMT_MS_Capabilities|ServiceExceptionReport)\b", re.I
+    rb"<\?xml\b|<(?:[A-Za-z_][\w.-]{0,40}:)?(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|(?:Service)?ExceptionReport|TileMap(?:Service)?)\b",
+    re.I,
 )
+"""A declaration, or the root of something that a service says."""
 _HTML = re.compile(rb"<!doctype\s+html|<(?:html|head|body|script|[\w.-]*:?envelope)\b", re.IGNORECASE)
 _HEADER_LINE = re.compile(rb"\s*(?:HTTP/[\d.]+ \d{3}[^\r\n]*|[A-Za-z][A-Za-z-]{1,40}: ?[^\r\n]*)\r?\n")
 _DECLARED = re.compile(rb"""\A<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""", re.IGNORECASE)
@@ -52,12 +54,17 @@ def cut_front(body: bytes) -> tuple[bytes, tuple[Deviation, ...]]:
     return body[begin.start() :], (*found, _junk(before))
 
 
+def wide_encoding(body: bytes) -> str:
+    """UTF-16 or UTF-32, told by its first bytes, as Python names it; '' for any other."""
+    return next((encoding for beginning, encoding in _WIDE.items() if body.startswith(beginning)), "")
+
+
 def _narrow(body: bytes) -> bytes:
-    for beginning, encoding in _WIDE.items():
-        if body.startswith(beginning):
-            text = body.decode(encoding, "replace").lstrip("\ufeff").encode()
-            return _DECLARATION.sub(b'<?xml version="1.0"?>', text)
-    return body
+    encoding = wide_encoding(body)
+    if not encoding:
+        return body
+    text = body.decode(encoding, "replace").lstrip("\ufeff").encode()
+    return _DECLARATION.sub(b'<?xml version="1.0"?>', text)
 
 
 def _is_markup(before: bytes) -> bool:

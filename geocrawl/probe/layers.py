@@ -8,67 +8,76 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
 from geocrawl.model import Deviation, Layer
 from geocrawl.probe.boxes import read_box
-from geocrawl.probe.elements import attribute, child, children, line_of, local_name, text_of, texts
+from geocrawl.probe.elements import attribute, child, line_of, local_name, text_of, texts
+from geocrawl.probe.stream import Take
 from geocrawl.probe.wms_reader import read_keywords
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
+LayerFound = tuple[Layer, tuple[str, ...]]
+"""A layer, and the codes of what in it had to be mended."""
 _Parts = dict[str, list[etree._Element]]
+_Shared = dict[Any, Any]
+"""What equal texts of one document became: read and held once."""
 _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude")
 _EDGES = ("minx", "miny", "maxx", "maxy")
 
 
-def read_layers(root: etree._Element) -> tuple[tuple[Layer, ...], tuple[Deviation, ...]]:
-    """Layers and groups in document order, and what in them had to be mended: one deviation a code, with a count."""
-    layers: list[Layer] = []
+def take_layers() -> Take[LayerFound]:
+    """How the layers of one document are read (`stream.read_items`)."""
+    shared: _Shared = {}
+
+    def read(element: etree._Element, parent: int | None) -> LayerFound:
+        return _read_layer(element, parent, shared)
+
+    return Take(frozenset({"Layer"}), frozenset({"Capability"}), read)
+
+
+def summed(found: Sequence[LayerFound]) -> tuple[tuple[Layer, ...], tuple[Deviation, ...]]:
+    """The layers, and what in them had to be mended: one deviation a code, with a count."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
-    stack: list[tuple[etree._Element, int | None]] = []
-    stack += [(element, None) for element in _layers_of(child(root, "Capability"))]
-    while stack:
-        element, parent = stack.pop()
-        layer, codes = _read_layer(element, parent)
+    for layer, codes in found:
         for code in codes:
             counts[code] += 1
             first.setdefault(code, layer.name or layer.title)
-        stack += [(each, len(layers)) for each in _layers_of(element)]
-        layers.append(layer)
-    found = (Deviation(code, f"{count} layers, first: {first[code]}"[:200]) for code, count in counts.items())
-    return tuple(layers), tuple(found)
+    deviations = (Deviation(code, f"{count} layers, first: {first[code]}"[:200]) for code, count in counts.items())
+    return tuple(layer for layer, _ in found), tuple(deviations)
 
 
-def _layers_of(element: etree._Element | None) -> list[etree._Element]:
-    """The child layers, last first: the order in which a stack gives them back in document order."""
-    return list(children(element, "Layer"))[::-1]
-
-
-def _read_layer(element: etree._Element, parent: int | None) -> tuple[Layer, tuple[str, ...]]:
+def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) -> LayerFound:
     parts: _Parts = {}
     for part in element:
         parts.setdefault(local_name(part), []).append(part)
-    box, codes = _read_own_box(parts)
+    box, codes = _read_own_box(parts, shared)
     style_names = (child(style, "Name") for style in parts.get("Style", ()))
     layer = Layer(
         name=text_of(_first(parts, "Name")),
         title=line_of(_first(parts, "Title")),
         abstract=text_of(_first(parts, "Abstract")),
         parent=parent,
-        crs=_crs([*parts.get("CRS", ()), *parts.get("SRS", ())]),
+        crs=_once(shared, _crs([*parts.get("CRS", ()), *parts.get("SRS", ())])),
         box=box,
         bounds=next(filter(None, map(_bounds, parts.get("BoundingBox", ()))), None),
-        styles=texts(name for name in style_names if name is not None),
+        styles=_once(shared, texts(name for name in style_names if name is not None)),
         queryable=attribute(element, "queryable").strip().lower() in ("1", "true"),
         keywords=read_keywords(element) if "KeywordList" in parts or "Keywords" in parts else (),
     )
     return layer, codes
+
+
+def _once(shared: _Shared, value: tuple[str, ...]) -> tuple[str, ...]:
+    """The one copy of equal lists: servers repeat the same reference systems and styles in every layer."""
+    kept: tuple[str, ...] = shared.setdefault(value, value)
+    return kept
 
 
 def _first(parts: _Parts, name: str) -> etree._Element | None:
@@ -92,11 +101,24 @@ def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] |
     return (code, west, south, east, north) if code and finite and west < east and south < north else None
 
 
-def _read_own_box(parts: _Parts) -> tuple[Polygon | None, tuple[str, ...]]:
-    geographic = _first(parts, "EX_GeographicBoundingBox")
-    if geographic is not None:
-        return read_box(*(text_of(child(geographic, side)) for side in _SIDES))
-    lat_lon = _first(parts, "LatLonBoundingBox")
-    if lat_lon is not None:
-        return read_box(*(attribute(lat_lon, edge) for edge in _EDGES))
-    return None, ()
+def _read_own_box(parts: _Parts, shared: _Shared) -> tuple[Polygon | None, tuple[str, ...]]:
+    sides = _stated_box(parts)
+    if sides is None:
+        return None, ()
+    found: tuple[Polygon | None, tuple[str, ...]]
+    if ("box", sides) in shared:
+        found = shared["box", sides]
+    else:
+        found = shared["box", sides] = read_box(*sides)
+    return found
+
+
+def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
+    """West, south, east and north as they are written."""
+    if (geographic := _first(parts, "EX_GeographicBoundingBox")) is not None:
+        west, south, east, north = (text_of(child(geographic, side)) for side in _SIDES)
+    elif (lat_lon := _first(parts, "LatLonBoundingBox")) is not None:
+        west, south, east, north = (attribute(lat_lon, edge) for edge in _EDGES)
+    else:
+        return None
+    return west, south, east, north

@@ -12,13 +12,17 @@ nodes of 10 MB) stay on. No bytes make this raise.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from types import MappingProxyType
+from typing import Any
 
 from lxml import etree
 
 from geocrawl.model import Deviation
 from geocrawl.probe import front, repair
+from geocrawl.probe.elements import child, local_name
 
 _MARKUP = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)(?:[\w.-]+:)?(Layer|Capability)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*?(/?)>",
@@ -28,6 +32,17 @@ _CUT_LAYER = re.compile(r"<(?:[\w.-]+:)?(?:L(?:a(?:y(?:e(?:r\b[^>]*)?)?)?)?)?\Z"
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[>]{0,2000}", re.IGNORECASE)
 _SYSTEM_ID = re.compile(rb"""["']([^"']{1,500})["']\s*\Z""")
 _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
+PARSER_OPTIONS: Mapping[str, Any] = MappingProxyType(
+    {
+        "resolve_entities": False,
+        "load_dtd": False,
+        "no_network": True,
+        "huge_tree": False,
+        "remove_comments": True,
+        "remove_pis": True,
+    }
+)
+"""Of every parser here: nothing is fetched, no entity expanded, libxml2's own bounds stay on."""
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _PROLOG_BYTES = 8_192
 
@@ -37,7 +52,10 @@ class Cut(Enum):
 
     NOT = auto()
     AFTER_LAYERS = auto()
+    """Behind all of its content items: nothing that is kept was lost."""
     INSIDE = auto()
+    OVER_LIMIT = auto()
+    """Where reading it ended, by our own limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +70,18 @@ class Reading:
 
 def read_xml(body: bytes, content_type: str = "") -> Reading:
     """The element tree of a body; `content_type` is the header's text with its parameters."""
+    return unwrapped(_read(body, content_type))
+
+
+def _read(body: bytes, content_type: str) -> Reading:
     body, found = front.cut_front(body)
     if body.lstrip()[:1] != b"<":
         return Reading(None, found)
-    notes = [*found, *_prolog(body)]
+    notes = [*found, *prolog_deviations(body)]
     root = _strict(body)
     if root is not None:
-        return Reading(root, (*notes, *_charset_conflict(body, content_type)))
-    charset = _CHARSET.search(content_type)
-    text, wrong = repair.decode(body, front.declared_encoding(body), charset[1].lower() if charset else "")
+        return Reading(root, (*notes, *charset_conflict(body, content_type)))
+    text, wrong = repair.decode(body, front.declared_encoding(body), charset_of(content_type))
     if wrong is not None:
         notes.append(wrong)
     text, mended = repair.mend(front.without_declaration(text))
@@ -78,19 +99,27 @@ def read_xml(body: bytes, content_type: str = "") -> Reading:
     return Reading(root, tuple(notes), cut)
 
 
+def unwrapped(reading: Reading) -> Reading:
+    """A SOAP fault (SOAP 1.1, 4.4; 1.2, 5.4) without its envelope: the exception report in it, or the fault itself.
+
+    What else an envelope holds stays in it: a service that answers a plain request so speaks SOAP alone.
+    """
+    root = reading.root
+    if root is None or local_name(root) != "Envelope":
+        return reading
+    fault = child(root, "Body", "Fault")
+    if fault is None:
+        return reading
+    report = next((each for each in fault.iter() if local_name(each).endswith("ExceptionReport")), fault)
+    notes = (*reading.deviations, Deviation("soap-envelope", "a fault in an envelope"))
+    return replace(reading, root=report, deviations=notes)
+
+
 def _strict(body: bytes, encoding: str | None = None) -> etree._Element | None:
     """The root of a well-formed document without entities of its own; None for any other."""
     if encoding is None and (b"<!ENTITY" in body[:_PROLOG_BYTES] or _has_unknown_entities(body)):
         return None
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-        encoding=encoding,
-    )
+    parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
     try:
         return etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError):
@@ -104,17 +133,14 @@ def _has_unknown_entities(body: bytes) -> bool:
 
 def _recover(data: bytes) -> tuple[etree._Element | None, list[Deviation]]:
     """What libxml2 can save, and the kinds of fault that it met."""
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True,
-        encoding="utf-8", recover=True,
-    )  # fmt: skip
+    parser = etree.XMLParser(encoding="utf-8", recover=True, **PARSER_OPTIONS)
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None, []
     codes: dict[str, str] = {}
     for entry in list(parser.error_log)[:1000]:
-        codes.setdefault(_FAULTS.get(entry.type_name, "not-well-formed"), f"line {entry.line}: {entry.message}"[:200])
+        codes.setdefault(fault_code(entry.type_name), f"line {entry.line}: {entry.message}"[:200])
     return root, [Deviation(code, detail) for code, detail in codes.items()]
 
 
@@ -124,6 +150,11 @@ _FAULTS = {
     "NS_ERR_ATTRIBUTE_REDEFINED": "duplicate-attribute",
     "ERR_ATTRIBUTE_REDEFINED": "duplicate-attribute",
 }
+
+
+def fault_code(type_name: str) -> str:
+    """The deviation that a fault of libxml2's is."""
+    return _FAULTS.get(type_name, "not-well-formed")
 
 
 def where_cut(text: str) -> Cut:
@@ -151,7 +182,8 @@ def where_cut(text: str) -> Cut:
 # --------------------------------------------------------------------------- what the document says of itself
 
 
-def _prolog(body: bytes) -> list[Deviation]:
+def prolog_deviations(body: bytes) -> list[Deviation]:
+    """What stands, or is missing, before the root."""
     found = []
     if not front.has_declaration(body):
         found.append(Deviation("no-declaration", "no XML declaration"))
@@ -164,7 +196,13 @@ def _prolog(body: bytes) -> list[Deviation]:
     return found
 
 
-def _charset_conflict(body: bytes, content_type: str) -> list[Deviation]:
+def charset_of(content_type: str) -> str:
+    """The charset that a Content-Type names, lower case; '' for none."""
+    found = _CHARSET.search(content_type)
+    return found[1].lower() if found else ""
+
+
+def charset_conflict(body: bytes, content_type: str) -> list[Deviation]:
     """The header's charset wins in HTTP, the declaration in practice: a document that is well-formed by its own
     declaration is believed, and the header's other opinion noted."""
     stated = _CHARSET.search(content_type)

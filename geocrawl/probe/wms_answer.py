@@ -12,35 +12,47 @@ from dataclasses import replace
 from lxml import etree
 
 from geocrawl.model import Deviation, Page
-from geocrawl.probe import answer, owslib_reader, wms_reader
-from geocrawl.probe.answer import Finding, of_answer
+from geocrawl.probe import owslib_reader, wms_reader
+from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.elements import child, local_name
 from geocrawl.probe.identity import fingerprint
-from geocrawl.probe.layers import read_layers
-from geocrawl.probe.normalise import Cut, Reading
+from geocrawl.probe.layers import LayerFound, summed, take_layers
+from geocrawl.probe.normalise import Cut
+from geocrawl.probe.owslib_reader import OwsReading
+from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items
 
 _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
 
 
-def examine(page: Page, address: str) -> Finding:
-    """What an answer is. `address` is the endpoint's. Never raises, whatever the body."""
+def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
+    """What an answer is. `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
 
-    def read(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
-        return _capabilities(page, root, reading, address) if local_name(root).lower() in _ROOTS else None
+    Never raises, whatever the body.
+    """
+    if (found := early(page)) is not None:
+        return found
+    taken = read_items(page.body, page.headers.get("content-type", ""), take_layers(), cut=page.cut, above=above)
+    root = taken.reading.root
+    if root is None or local_name(root).lower() not in _ROOTS:
+        return rejected(page, taken.reading)
+    streamed = len(page.body) > above or page.cut
+    return _capabilities(page, root, taken, "" if streamed else address)
 
-    return answer.examine(page, read)
 
-
-def _capabilities(page: Page, root: etree._Element, reading: Reading, address: str) -> Finding:
+def _capabilities(page: Page, root: etree._Element, taken: Taken[LayerFound], address: str) -> Finding:
+    """`address`: for OWSLib; '' goes without it."""
+    reading = taken.reading
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
     missing = [part for part in ("Service", "Capability") if child(root, part) is None]
     if missing:
         return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")
     deviations = (*of_answer(page), *reading.deviations, *_of_root(root))
-    layers, of_layers = read_layers(root)
+    layers, of_layers = summed(taken.items)
+    if reading.cut is Cut.OVER_LIMIT and not layers:
+        return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)
     service = replace(wms_reader.read_service(root), version=wms_reader.read_version(root) or _usual_version(root))
-    by_owslib = owslib_reader.read_service(root, service, address)
+    by_owslib = owslib_reader.read_service(root, service, address) if address else OwsReading(None, "a long document")
     service = replace(by_owslib.service or service, layers=layers)
     service = replace(service, fingerprint=fingerprint(service))
     reader = "read by OWSLib" if by_owslib.service else f"read without OWSLib ({by_owslib.failure})"

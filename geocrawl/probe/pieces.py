@@ -1,0 +1,137 @@
+"""A long document's bytes in pieces, as they stand or mended, so that no second copy of the whole is made."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from geocrawl.model import Deviation
+from geocrawl.probe import front, repair
+from geocrawl.probe.normalise import Cut, charset_conflict, charset_of, prolog_deviations
+
+_HEAD_BYTES = 65_536
+_PIECE_BYTES = 262_144
+_MAX_PIECE_BYTES = 4 * 1024 * 1024
+"""A mended piece ends before a tag; one without any tag for so long ends anywhere."""
+_ROOT = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*)[\s/>]")
+_PREFIXES = {
+    "xlink": "http://www.w3.org/1999/xlink",
+    "xsi": "http://www.w3.org/2001/XMLSchema-instance",
+    "ows": "http://www.opengis.net/ows/1.1",
+    "gml": "http://www.opengis.net/gml",
+    "ogc": "http://www.opengis.net/ogc",
+}
+"""Prefixes that people forget to declare: declared for them, so that a long document has not a fault in every line."""
+
+
+class LongText:
+    """The text of one long document."""
+
+    def __init__(self, body: bytes, content_type: str) -> None:
+        self._body = body
+        self._content_type = content_type
+        head = body[:_HEAD_BYTES]
+        self._wide = front.wide_encoding(head)
+        rest, notes = (head, ()) if self._wide else front.cut_front(head)
+        self._begin = len(head) - len(rest)
+        self._head = front.cut_front(head)[0] if self._wide else rest
+        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole."""
+        return len(self._body)
+
+    def is_markup(self) -> bool:
+        """Whether it begins like XML."""
+        return self._head.lstrip()[:1] == b"<"
+
+    def has_entities(self) -> bool:
+        """Whether it needs mending for its entities, which a strict parser would lose silently."""
+        return b"<!ENTITY" in self._head or b"<!DOCTYPE" in self._head
+
+    def deviations(self) -> list[Deviation]:
+        """What was met so far, one entry a code."""
+        return [*self._notes.values()]
+
+    def raw(self) -> Iterator[bytes]:
+        """The bytes as they stand, without what stands before the document."""
+        for conflict in charset_conflict(self._body, self._content_type):
+            self._notes.setdefault(conflict.code, conflict)
+        for start in range(self._begin, len(self._body), _PIECE_BYTES):
+            yield self._body[start : start + _PIECE_BYTES]
+
+    def mended(self) -> Iterator[bytes]:
+        """UTF-8 without a declaration; each piece decoded by itself and mended (`repair`)."""
+        self._notes.pop("charset-conflict", None)
+        declared = "" if self._wide else front.declared_encoding(self._head)
+        by_header = charset_of(self._content_type)
+        first = True
+        for piece in _before_tags(self._narrow()):
+            text, wrong = repair.decode(piece, declared, by_header)
+            if first:
+                first, missing = False, _undeclared(self._body)
+                text = _declaring(front.without_declaration(text), missing)
+                if missing:
+                    self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
+            text, notes = repair.mend(text)
+            for note in (*notes, *((wrong,) if wrong else ())):
+                self._notes.setdefault(note.code, note)
+            yield text.encode("utf-8", "replace")
+
+    def _narrow(self) -> Iterator[bytes]:
+        """The bytes, those of wide encodings as UTF-8."""
+        if not self._wide:
+            for start in range(self._begin, len(self._body), _PIECE_BYTES):
+                yield self._body[start : start + _PIECE_BYTES]
+            return
+        decoder = codecs.getincrementaldecoder(self._wide)("replace")
+        for start in range(0, len(self._body), _PIECE_BYTES):
+            yield decoder.decode(self._body[start : start + _PIECE_BYTES]).lstrip("\ufeff").encode("utf-8", "replace")
+
+    def where_cut(self, containers: frozenset[str]) -> Cut:
+        """Where it ends before its end: told by the end tags of its root and of what holds its items."""
+        root = next((tag for tag in _ROOT.finditer(self._head)), None)
+        if self._wide or root is None or self._body.rfind(b"</" + root[1]) >= 0:
+            return Cut.NOT
+        names = b"|".join(sorted(name.encode() for name in containers))
+        ended = re.search(rb"</(?:[\w.-]+:)?(?:" + names + rb")\s*>", self._body) if names else None
+        return Cut.AFTER_LAYERS if ended else Cut.INSIDE
+
+    def tail(self) -> bytes:
+        """Its last bytes, for a person."""
+        return self._body[-60:]
+
+
+def _before_tags(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, each piece ending before a tag: no character, entity or reference is cut in two."""
+    held = b""
+    for piece in pieces:
+        held += piece
+        end = held.rfind(b"<")
+        if end <= 0 and len(held) > _MAX_PIECE_BYTES:
+            end = len(held)
+        if end > 0:
+            yield held[:end]
+            held = held[end:]
+    if held:
+        yield held
+
+
+def _undeclared(body: bytes) -> tuple[str, ...]:
+    """The usual prefixes that a document uses and does not declare."""
+    return tuple(
+        prefix
+        for prefix in _PREFIXES
+        if b"xmlns:" + prefix.encode() not in body and re.search(rb"[<\s]" + prefix.encode() + b":", body)
+    )
+
+
+def _declaring(text: str, prefixes: tuple[str, ...]) -> str:
+    """The first piece of a document, with these prefixes declared in its root."""
+    root = re.search(r"<(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*(?=[\s/>])", text)
+    if root is None:
+        return text
+    declared = "".join(f' xmlns:{prefix}="{_PREFIXES[prefix]}"' for prefix in prefixes)
+    return text[: root.end()] + declared + text[root.end() :]

@@ -1,0 +1,227 @@
+"""Reading long capabilities without holding their tree: items are read as the parser ends them, and cleared.
+
+A document of 100 MB becomes a tree of 600 MB. Nearly all of it is content items (layers, feature types, coverages),
+each small. `read_items` gives what a probe makes of each, and the root with everything but the items, which is short
+and can be read like any document. Short documents are read whole (`normalise.read_xml`) and give the same: a probe
+that reads by `read_items` need not know which of the two it was.
+
+Long documents are read strictly once; when that fails, once more piece by piece, each piece decoded and mended
+(`repair`) before a recovering parser sees it. Memory stays bounded whatever the bytes: reading ends where the tree grew
+by `_TREE_BYTES` of text without an item, and what was read till then stands, with the deviation `over-limit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from lxml import etree
+
+from geocrawl.model import Deviation
+from geocrawl.probe.elements import local_name
+from geocrawl.probe.normalise import PARSER_OPTIONS, Cut, Reading, fault_code, read_xml, unwrapped
+from geocrawl.probe.pieces import LongText
+
+STREAM_BYTES = 8 * 1024 * 1024
+"""Longer documents are streamed."""
+_TREE_BYTES = 16 * 1024 * 1024
+_MAX_FAULTS = 20_000
+_READS_A_CHECK = 16
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Take(Generic[T]):
+    """What is taken out of a document, by local names."""
+
+    items: frozenset[str]
+    """Elements that are items: {"Layer"}, {"FeatureType"} …"""
+    within: frozenset[str]
+    """What they stand in: {"Capability"}, {"Contents"} …; an item may also stand in an item."""
+    read: Callable[[etree._Element, int | None], T]
+    """(element, index of the item around it) → what is kept of the item. The items within it may be gone already, so
+    it reads what is the element's own. Called as elements end: inner ones first. Must not raise."""
+    drop: frozenset[str] = frozenset()
+    """Elements that nobody reads and that can be many (`TileMatrixLimits`): a long document's are thrown away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Generic[T]):
+    """A document as far as it could be read."""
+
+    reading: Reading
+    """Its root is without items when the document was long."""
+    items: tuple[T, ...] = ()
+    """In document order: a group before what stands in it."""
+
+
+def read_items(
+    body: bytes, content_type: str, take: Take[T], *, cut: bool = False, above: int = STREAM_BYTES
+) -> Taken[T]:
+    """The tree of a body and the items in it. `cut`: the body was longer and ends at a limit (`Page.cut`).
+
+    Never raises, whatever the body.
+    """
+    if len(body) > above or cut:
+        return _Streamed(body, content_type, take, cut=cut).read()
+    reading = read_xml(body, content_type)
+    collector = _Collector(take)
+    if reading.root is not None:
+        for event, element in etree.iterwalk(reading.root, events=("start", "end")):
+            collector.see(event, element)
+    return Taken(reading, collector.items())
+
+
+NOTHING: Take[None] = Take(frozenset(), frozenset(), lambda _element, _around: None)
+"""For documents without items."""
+
+
+class _Collector(Generic[T]):
+    """Items in document order, from the begins and ends of elements."""
+
+    def __init__(self, take: Take[T]) -> None:
+        self._take = take
+        self._found: list[T | None] = []
+        self._open: list[int] = []
+        self._parents = take.within | take.items
+
+    def see(self, event: str, element: etree._Element) -> bool:
+        """Whether an item has ended, and was read."""
+        if local_name(element) not in self._take.items or local_name_of_parent(element) not in self._parents:
+            return False
+        if event == "start":
+            self._open.append(len(self._found))
+            self._found.append(None)
+            return False
+        if not self._open:
+            return False
+        index = self._open.pop()
+        self._found[index] = self._take.read(element, self._open[-1] if self._open else None)
+        return True
+
+    def innermost(self) -> int | None:
+        """Index of the last item when it has not ended yet."""
+        return self._open[-1] if self._open and self._open[-1] == len(self._found) - 1 else None
+
+    def items(self, *, without: int | None = None) -> tuple[T, ...]:
+        """All that were read; `without`: the last one's index, when it is not to be among them."""
+        found = self._found if without is None else self._found[:without]
+        return tuple(item for item in found if item is not None)
+
+
+def local_name_of_parent(element: etree._Element) -> str:
+    """'' for a root."""
+    parent = element.getparent()
+    return local_name(parent) if parent is not None else ""
+
+
+class _Source:
+    """The file that a parser reads: pieces until they end, or the tree grew too much, or there are too many faults."""
+
+    def __init__(self, pieces: Iterator[bytes], at_end: Callable[[], None], faults: Callable[[], int]) -> None:
+        self._pieces = pieces
+        self._at_end = at_end
+        self._faults = faults
+        self._reads = 0
+        self.grown = 0
+        """Bytes since the last item was cleared."""
+        self.stopped = ""
+        """Why reading ended before the document."""
+
+    def read(self, _size: int = -1) -> bytes:
+        self._reads += 1
+        if self.grown > _TREE_BYTES:
+            self.stopped = f"{self.grown} bytes without an item"
+        elif self._reads % _READS_A_CHECK == 0 and self._faults() > _MAX_FAULTS:
+            self.stopped = f"more than {_MAX_FAULTS} faults"
+        piece = b"" if self.stopped else next(self._pieces, b"")
+        self.grown += len(piece)
+        if not piece:
+            self._at_end()
+        return piece
+
+
+class _Streamed(Generic[T]):
+    """One long document."""
+
+    def __init__(self, body: bytes, content_type: str, take: Take[T], *, cut: bool) -> None:
+        self._text = LongText(body, content_type)
+        self._take = take
+        self._body_is_cut = cut
+
+    def read(self) -> Taken[T]:
+        """The whole, or as much as may be held."""
+        if not self._text.is_markup():
+            return Taken(Reading(None, tuple(self._text.deviations())))
+        found = None if self._body_is_cut or self._text.has_entities() else self._pass(strict=True)
+        return found or self._pass(strict=False) or Taken(Reading(None, tuple(self._text.deviations())))
+
+    def _pass(self, *, strict: bool) -> Taken[T] | None:
+        """One way through the document; None when a strict parser refuses it, or there is no root."""
+        collector = _Collector(self._take)
+        half: list[int | None] = [None]
+        pieces = self._text.raw() if strict else self._text.mended()
+        source = _Source(pieces, lambda: half.__setitem__(0, collector.innermost()), lambda: len(parser.error_log))
+        parser: Any = etree.iterparse(
+            source,
+            events=("start", "end"),
+            tag=self._tags() if strict else None,
+            recover=not strict,
+            encoding=None if strict else "utf-8",
+            **PARSER_OPTIONS,
+        )
+        try:
+            for event, element in parser:
+                if collector.see(event, element) or (event == "end" and local_name(element) in self._take.drop):
+                    _clear(element, self._take)
+                    source.grown = 0
+        except (etree.XMLSyntaxError, ValueError, LookupError):
+            return None
+        if parser.root is None:
+            return None
+        return self._taken(parser, collector, half[0], source.stopped)
+
+    def _tags(self) -> list[str]:
+        """A strict parser knows all namespaces, and need not tell of other elements."""
+        return [f"{{*}}{name}" for name in sorted(self._take.items | self._take.drop)]
+
+    def _taken(self, parser: Any, collector: _Collector[T], half: int | None, stopped: str) -> Taken[T]:
+        root = _without_emptied(parser.root, self._take)
+        notes = self._text.deviations()
+        cut = Cut.OVER_LIMIT if self._body_is_cut or stopped else self._text.where_cut(self._take.within)
+        items = collector.items(without=None if cut is Cut.NOT else half)
+        if cut is Cut.OVER_LIMIT:
+            why = stopped or f"longer than the limit of {self._text.size} bytes"
+            notes.append(Deviation("over-limit", f"{why}; {len(items)} items read"))
+        elif cut is Cut.AFTER_LAYERS:
+            notes.append(Deviation("truncated-tail", f"ends with {self._text.tail()!r}"))
+        elif cut is Cut.NOT:
+            notes += _faults(parser)
+        return Taken(unwrapped(Reading(root, tuple(notes), cut)), items)
+
+
+def _clear(element: etree._Element, take: Take[Any]) -> None:
+    """Empty an element that has ended, and take away its emptied forerunners. The element itself stays: the parser may
+    be at the text behind it."""
+    element.clear(keep_tail=True)  # type: ignore[call-arg]  # lxml's stubs do not know it
+    parent = element.getparent()
+    gone = take.items | take.drop
+    while parent is not None and (before := element.getprevious()) is not None and local_name(before) in gone:
+        parent.remove(before)
+
+
+def _without_emptied(root: etree._Element, take: Take[Any]) -> etree._Element:
+    for element in [each for each in root.iter() if local_name(each) in take.items | take.drop]:
+        parent = element.getparent()
+        if parent is not None and not len(element):
+            parent.remove(element)
+    return root
+
+
+def _faults(parser: Any) -> list[Deviation]:
+    codes: dict[str, str] = {}
+    for entry in parser.error_log:
+        codes.setdefault(fault_code(entry.type_name), f"line {entry.line}: {entry.message}"[:200])
+    return [Deviation(code, detail) for code, detail in codes.items()]
