@@ -64,6 +64,10 @@ def search(
     ] = None,
     crs: Annotated[str | None, typer.Option("--crs", metavar="EPSG:N", help="With a layer in this system.")] = None,
     alive: Annotated[bool, typer.Option("--alive", help="Only those valid at the last probe.")] = False,
+    level: Annotated[
+        str | None,
+        typer.Option("--level", metavar="LEVEL", help="Seen to do at least this: advertised, answers, delivers."),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
     format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
     db: opt.Db = None,
@@ -81,9 +85,13 @@ def search(
 
     if format_ not in ("table", "json", "csv"):
         raise UsageError(f"--format {format_!r}: expected table, json or csv")
+    if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
+        raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
     with _catalogue(db) as (connection, _):
-        rows = find(connection, " ".join(words or []), kind=kind, bbox=box, crs=crs, alive=alive, limit=limit)
+        rows = find(
+            connection, " ".join(words or []), kind=kind, bbox=box, crs=crs, alive=alive, level=level, limit=limit
+        )
     if format_ == "json":
         opt.echo_json([asdict(row) for row in rows])
     elif format_ == "csv":
@@ -92,8 +100,8 @@ def search(
         from geocrawl.cli.tables import print_table
 
         print_table(
-            ("id", "kind", "alive", "layers", "title", "address"),
-            [(row.id, row.kind, row.alive, row.layers, row.title, row.url) for row in rows],
+            ("id", "kind", "alive", "level", "layers", "title", "address"),
+            [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
         )
     else:
         typer.echo("No service matches.", err=True)
@@ -115,7 +123,7 @@ def _bbox(text: str) -> BBox:
     return west, south, east, north
 
 
-_FOUND = ("id", "kind", "alive", "layers", "url", "title", "provider", "version", "last_ok")
+_FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
 
 
 def _print_csv(rows: list[Found]) -> None:
@@ -129,7 +137,7 @@ def _print_csv(rows: list[Found]) -> None:
     for row in rows:
         texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
         box = row.box or ("", "", "", "")
-        writer.writerow((row.id, row.kind, row.alive, row.layers, row.url, *texts, row.last_ok, *box))
+        writer.writerow((row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, row.last_ok, *box))
 
 
 def show(

@@ -106,6 +106,11 @@ def _endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
     yield f"    {endpoint.kind} {verdict}, probed {endpoint.probes} times, last {moment(endpoint.last_probe)} UTC"
     if endpoint.detail:
         yield f"    {plain(endpoint.detail, 300)}"
+    if endpoint.level:
+        yield f"    {endpoint.level}, asked for content {moment(endpoint.proved_at)} UTC"
+    for each in endpoint.proof:
+        layer, detail = plain(str(each["layer"]), 60), plain(str(each["detail"]), 120)
+        yield f"      {each['outcome']}  {layer}  {each['crs']}  {each['milliseconds']} ms  {detail}"
     if endpoint.deviations:
         yield "    tolerated: " + ", ".join(plain(str(d.get("code", "")), 60) for d in endpoint.deviations)
     for evidence in endpoint.evidence[:5]:

@@ -68,6 +68,8 @@ COLUMNS: Mapping[str, Callable[[object], Value]] = {
     "north": _number,
     "deviations": _list,
     "service_id": _number,
+    "level": _text,
+    "cors": _text,
 }
 """Name, and how the row's field of that name is read. New columns go to the end: scripts may read by position."""
 

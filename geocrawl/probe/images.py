@@ -22,7 +22,6 @@ _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _SPARSE_SHARE = 0.8
 """Background of a page of text, or of a map with few things on it."""
-_FEW_COLOURS = 64
 _NOISE = 6
 """A JPEG of one colour differs by so much."""
 
@@ -44,8 +43,8 @@ class Picture:
 
     @property
     def may_be_text(self) -> bool:
-        """Few colours on much background: a drawn error looks so, and so does a map of few lines."""
-        return not self.is_blank and self.background >= _SPARSE_SHARE and self.colours <= _FEW_COLOURS
+        """Little ink on much background: a drawn error looks so (in many shades, smoothed), and a map of few lines."""
+        return not self.is_blank and self.background >= _SPARSE_SHARE
 
     def likeness(self, other: Picture) -> float:
         """Share of equal pixels, 0…1; 0 for another size."""
@@ -110,7 +109,9 @@ def _decoded(body: bytes) -> Image | str:
             if opened.width * opened.height > MAX_PIXELS:
                 return f"an image of {opened.width} × {opened.height} pixels is too large to look at"
             return opened.convert("RGBA")
+    except Image.DecompressionBombError:
+        return f"an image of more than {MAX_PIXELS:,} pixels is too large to look at"
     except UnidentifiedImageError:
         return "no image that can be read"
-    except (OSError, SyntaxError, ValueError, EOFError, IndexError, Image.DecompressionBombError) as error:
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError) as error:
         return f"a broken image ({error})"

@@ -166,6 +166,9 @@ class LayerRow:
     styles: tuple[str, ...]
     keywords: tuple[str, ...]
     queryable: bool
+    item: str
+    """layer, feature-type, coverage, collection, process, offering, record-type, folder."""
+    formats: tuple[str, ...]
     box: tuple[float, float, float, float] | None
     """west, south, east, north, degrees."""
 
@@ -188,6 +191,13 @@ class EndpointRow:
     last_probe: float | None
     last_ok: float | None
     probes: int
+    level: str | None
+    """advertised, answers, delivers; None: no content was asked for."""
+    proved_at: float | None
+    https: bool | None
+    cors: str | None
+    proof: tuple[Mapping[str, object], ...]
+    """layer, crs, outcome, milliseconds, detail, url."""
     evidence: tuple[Mapping[str, object], ...]
     """signal, page, link, anchor, at."""
 
@@ -220,11 +230,15 @@ _SERVICE = """
 SELECT id, kind, title, abstract, keywords, provider, contact, fees, access_constraints, version, formats,
        online_resource, layer_count, west, south, east, north, first_seen, last_ok FROM service WHERE id = ?"""
 _LAYERS = """
-SELECT position, parent, name, title, abstract, crs, styles, keywords, queryable, west, south, east, north
+SELECT position, parent, name, title, abstract, crs, styles, keywords, queryable, item, formats,
+       west, south, east, north
 FROM layer WHERE service_id = ? ORDER BY position"""
 _ENDPOINT = """
 SELECT id, kind, url, service_id, status, reason, detail, version, http_status, deviations, first_seen, last_probe,
-       last_ok, probes FROM endpoint"""
+       last_ok, probes, level, proved_at, https, cors FROM endpoint"""
+_PROOF = """
+SELECT layer, crs, outcome, elapsed_ms AS milliseconds, detail, url FROM proof
+WHERE endpoint_id = ? ORDER BY position"""
 _EVIDENCE = "SELECT signal, page, link, anchor, at FROM evidence WHERE endpoint_id = ? ORDER BY id"
 
 
@@ -258,7 +272,12 @@ def _endpoints(connection: sqlite3.Connection, condition: str, value: object) ->
     rows = list(dicts(connection, f"{_ENDPOINT} WHERE {condition} ORDER BY id", value))
     return tuple(
         EndpointRow(
-            **row | {"deviations": tuple(json.loads(row["deviations"] or "[]"))},
+            **row
+            | {
+                "deviations": tuple(json.loads(row["deviations"] or "[]")),
+                "https": None if row["https"] is None else bool(row["https"]),
+            },
+            proof=tuple(dicts(connection, _PROOF, row["id"])),
             evidence=tuple(dicts(connection, _EVIDENCE, row["id"])),
         )
         for row in rows
@@ -266,7 +285,7 @@ def _endpoints(connection: sqlite3.Connection, condition: str, value: object) ->
 
 
 def _layer(row: dict[str, Any]) -> LayerRow:
-    decoded = _decoded(row, "crs", "styles", "keywords")
+    decoded = _decoded(row, "crs", "styles", "keywords", "formats")
     return LayerRow(**decoded | {"queryable": bool(row["queryable"])})
 
 

@@ -26,6 +26,8 @@ class Found:
     """Named layers."""
     alive: bool
     """Valid at its last probe, at one of its endpoints at least."""
+    level: str
+    """What its best endpoint was seen to do: delivers, answers, advertised; '' when no content was asked for."""
     url: str
     """The endpoint that was valid last."""
     last_ok: float
@@ -35,6 +37,7 @@ class Found:
 _COLUMNS = """
 SELECT s.id, s.kind, s.title, s.provider, s.version, s.layer_count AS layers,
   EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS alive,
+  (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level,
   (SELECT e.url FROM endpoint e WHERE e.service_id = s.id
    ORDER BY e.status = 'valid' DESC, e.last_ok DESC, e.id LIMIT 1) AS url,
   s.last_ok, s.west, s.south, s.east, s.north
@@ -45,6 +48,9 @@ _BEST_FIRST = " ORDER BY bm25(service_text, 10.0, 2.0, 5.0, 3.0, 3.0), s.id"
 _CRS = "EXISTS (SELECT 1 FROM layer l, json_each(l.crs) c WHERE l.service_id = s.id AND upper(c.value) = upper(?))"
 _ALIVE = "EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid')"
 
+# The levels' names stand in the order of the alphabet: advertised, answers, delivers.
+_LEVEL = "EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid' AND e.level >= ?)"
+
 
 def search(
     connection: sqlite3.Connection,
@@ -54,6 +60,7 @@ def search(
     bbox: BBox | None = None,
     crs: str | None = None,
     alive: bool = False,
+    level: str | None = None,
     limit: int = 20,
     segment: Segment = spaced,
 ) -> list[Found]:
@@ -81,6 +88,9 @@ def search(
         values.append(crs)
     if alive:
         conditions.append(_ALIVE)
+    if level:
+        conditions.append(_LEVEL)
+        values.append(level.lower())
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     order = _BEST_FIRST if query else " ORDER BY s.last_ok DESC, s.id"
     statement = _COLUMNS + (_BY_WORDS if query else "") + where + order + " LIMIT ?"
@@ -98,5 +108,10 @@ def _touches(bbox: BBox) -> tuple[str, list[object]]:
 
 def _found(row: dict[str, Any]) -> Found:
     sides = tuple(row.pop(side) for side in ("west", "south", "east", "north"))
-    row |= {"alive": bool(row["alive"]), "url": row["url"] or "", "box": None if None in sides else sides}
+    row |= {
+        "alive": bool(row["alive"]),
+        "url": row["url"] or "",
+        "level": row["level"] or "",
+        "box": None if None in sides else sides,
+    }
     return Found(**row)

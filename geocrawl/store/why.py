@@ -106,13 +106,16 @@ class ExportRow:
     deviations: str
     """A JSON list of {code, detail}."""
     service_id: int | None
+    level: str
+    """advertised, answers, delivers; '' when no content was asked for."""
+    cors: str
 
 
 _EXPORT = """
 SELECT e.url, e.kind, e.status, coalesce(s.title, ''), coalesce(e.version, ''), coalesce(s.layer_count, 0),
        e.first_seen, e.last_ok, e.reason, e.last_probe, coalesce(s.abstract, ''), coalesce(s.keywords, '[]'),
        coalesce(s.provider, ''), coalesce(s.formats, '[]'), coalesce(s.online_resource, ''), s.west, s.south, s.east,
-       s.north, coalesce(e.deviations, '[]'), e.service_id
+       s.north, coalesce(e.deviations, '[]'), e.service_id, coalesce(e.level, ''), coalesce(e.cors, '')
 FROM endpoint e LEFT JOIN service s ON s.id = e.service_id WHERE e.status IS NOT NULL ORDER BY e.id"""
 
 

@@ -48,6 +48,8 @@ class Row:
     north: float | None = float("nan")
     deviations: str = '[{"code": "bom", "detail": "EF BB BF"}, {"code": "content-type", "detail": ""}]'
     service_id: int | None = None
+    level: str = ""
+    cors: str = ""
 
 
 def _csv(*rows: Row) -> list[dict[str, str]]:

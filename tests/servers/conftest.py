@@ -55,9 +55,9 @@ class Geocrawl:
         """One command to its end."""
         return run(geocrawl(*arguments), env=self._env, limit_s=100)
 
-    def probe(self, url: str) -> dict[str, Any]:
+    def probe(self, url: str, *options: str) -> dict[str, Any]:
         """The verdict on one address, with the command's exit code as `exit_code`."""
-        done = self.run("probe", url, "--json", "--allow-private", "--delay", "0")
+        done = self.run("probe", url, "--json", "--allow-private", "--delay", "0", *options)
         lines = done.stdout.splitlines()
         assert lines, f"no verdict on {url}: {done.stderr}"
         verdict: dict[str, Any] = json.loads(lines[0])
