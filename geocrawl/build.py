@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.crawl import Crawler, Summary, take_up
-from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, Relevance, State, Url
+from geocrawl.model import Candidate, Evidence, Kind, Lesson, Purpose, Rank, Relevance, State, Url
 from geocrawl.outcome import Outcome
 from geocrawl.ports import Waiting
 from geocrawl.refusals import Refusals, text_rule
@@ -242,9 +242,9 @@ async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary
 # --------------------------------------------------------------------------- probe
 
 
-def given_candidate(url: Url) -> Candidate:
-    """What a person typed, as a candidate: whatever its address looks like, it is asked."""
-    return _detector().given(url)
+def given_candidate(url: Url, kind: Kind | None = None) -> Candidate:
+    """What a person typed, as a candidate: whatever its address looks like, it is asked as what they call it."""
+    return _detector().given(url, kind)
 
 
 def survey(settings: Settings, path: Path, candidates: Sequence[Candidate], *, observer: Observer) -> Summary:
@@ -328,8 +328,9 @@ def topics_folder() -> Path | None:
 
 def _detector() -> Detector:
     from geocrawl.detect import Detector
+    from geocrawl.probe.registry import probes
 
-    return Detector()
+    return Detector(probe.kind for probe in probes())
 
 
 def _surveyor(

@@ -28,6 +28,10 @@ class Document:
     """From <html lang> or Content-Language, lower case; '' when unnamed."""
     xml_root: str = ""
     """Local name of the root element when the body is XML, else ''."""
+    xml_namespace: str = ""
+    """The root's namespace; '' when it has none."""
+    json_keys: tuple[str, ...] = ()
+    """The first keys of the object that the body is when it is JSON, at most 64."""
     headline: str = ""
     """The most likely headline (`page.headline`); the title where none stands out. '' when nobody asked for it."""
     prose: str = ""

@@ -42,6 +42,8 @@ class Content:
     prose: str = ""
     anchor_chars: int = 0
     xml_root: str = ""
+    xml_namespace: str = ""
+    json_keys: tuple[str, ...] = ()
 
 
 def fold(text: str, limit: int) -> str:

@@ -48,16 +48,16 @@ class PageReader:
         if is_binary(body, page.content_type):
             return _document(page, depth, "", Content())
         decoded = decode(body, header_charset(page.headers.get("content-type", "")))
-        content = self._completed(self._content(decoded, page.content_type))
+        content = self._completed(self._content(decoded, page.content_type, page.final))
         if refresh := refresh_target(page.headers.get("refresh", "")):
             content.links.insert(0, RawLink(refresh, "meta-refresh"))
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
         return _document(page, depth, decoded.encoding.name, content, links)
 
-    def _content(self, decoded: Decoded, content_type: str) -> Content:
+    def _content(self, decoded: Decoded, content_type: str, url: Url) -> Content:
         form = text_form(decoded.text, content_type)
         if form is Form.XML:
-            content = read_xml(decoded.text, max_links=self._max_links)
+            content = read_xml(decoded.text, url, max_links=self._max_links)
             if content is not None:
                 return content
         if form is Form.TEXT:
@@ -109,6 +109,8 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         noindex=robots.noindex,
         language=content.language or page.headers.get("content-language", "").partition(",")[0].strip().lower()[:35],
         xml_root=content.xml_root,
+        xml_namespace=content.xml_namespace,
+        json_keys=content.json_keys,
         headline=content.headline,
         prose=content.prose,
         anchor_chars=content.anchor_chars,

@@ -1,17 +1,20 @@
-"""XML to `Content`: feeds, sitemaps, metadata records (ISO 19139, Dublin Core) and documents of any other kind.
+"""XML to `Content`: formats that are known by their root element, feeds, sitemaps, and documents of any other kind.
 
-One rule serves them all. A link is an element whose whole text is a URL, or an `href` or `xlink:href` attribute. What
-is said about it stands in the nearest element around it that says more than the URL: an RSS item, an Atom entry, a
-CI_OnlineResource. Names and titles in there are the anchor, descriptions the context.
+`_FORMATS` says which reader takes which root. Whatever it leaves, one rule serves: a link is an element whose whole text
+is a URL, or an `href` or `xlink:href` attribute. What is said about it stands in the nearest element around it that says
+more than the URL: an RSS item, an Atom entry. Names and titles in there are the anchor, descriptions the context.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from lxml import etree
 
+from geocrawl.model import Url
+from geocrawl.page import csw, desktop
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
@@ -22,75 +25,90 @@ from geocrawl.page.content import (
     RawLink,
     fold,
 )
+from geocrawl.page.context import read_ows_context, read_web_map_context
+from geocrawl.page.elements import XLINK_HREF, local, namespace, parse_xml
+from geocrawl.page.metadata import RECORD_NAMES, read_record, records_in
+from geocrawl.page.search import read_search_description
 
-_DECLARATION = re.compile(r"\s*<\?xml[^>]*?\?>", re.S)
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters outside XML 1.0's Char production (2.2): the parser would stop there."""
 _URL = re.compile(r"\s*(https?://\S+)\s*", re.I)
-_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 _NAMES = frozenset({"title", "name", "label", "protocol"})
 _DESCRIPTIONS = frozenset({"description", "summary", "abstract", "subtitle"})
 _RELATIVE_HREF = frozenset({"link", "a", "entry", "outline"})
 """Elements whose bare `href` is an address even when it is relative (Atom, 4.2.7.1; XHTML inside feeds)."""
+_RECORD_HOLDERS = frozenset({*(name.lower() for name in RECORD_NAMES), "oai-pmh"})
 _MAX_CLIMB = 3
 """Levels from a URL up to what is said about it: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
 _MAX_GROUP = 80
 """Elements of a group that are looked at."""
 
 
-def read_xml(text: str, *, max_links: int) -> Content | None:
-    """What an XML document says and where it links; None when nothing of it can be parsed.
+def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
+    """What an XML document at `url` says and where it links; None when nothing of it can be parsed.
 
     Errors are passed over (libxml2's recovery), entities are not expanded, nothing is fetched.
     """
-    root = _parse(text)
+    root = parse_xml(text)
     if root is None:
         return None
-    name = _local(root)
+    name = local(root)
     content = Content(
-        xml_root=name, language=(root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").lower()[:35]
+        xml_root=name,
+        xml_namespace=namespace(root),
+        language=(root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").lower()[:35],
     )
     content.text = _text(root)
-    content.title = next((fold(_text(e), MAX_TITLE_CHARS) for e in root.iter("*") if _local(e).lower() == "title"), "")
+    content.title = next((fold(_text(e), MAX_TITLE_CHARS) for e in root.iter("*") if local(e).lower() == "title"), "")
+    known = list(islice(_of_format(root, url), max_links))
+    told = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
-    for href, element in _hrefs(root):
-        if len(content.links) >= max_links:
-            break
-        anchor, context = ("", "") if where == "sitemap" else _said_about(element)
-        content.links.append(RawLink(href, where, anchor, context, (element.get("rel") or "").lower()))
+    others = (link for link in _of_any(root, where) if link.href not in told)
+    content.links = list(islice(chain(known, others), max_links))
     return content
 
 
-def _parse(text: str) -> etree._Element | None:
-    """The root. The declaration goes, since the characters are read already, whatever encoding it names."""
-    parser = etree.XMLParser(
-        encoding="utf-8",
-        recover=True,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    data = _NOT_XML.sub(" ", _DECLARATION.sub("", text.lstrip("\ufeff"), count=1)).strip()
-    try:
-        return etree.fromstring(data.encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
+def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
+    """The links of a document whose format its root tells; none for any other."""
+    name = local(root)
+    if name in csw.ANSWERS:
+        return csw.read_answer(root, url)
+    lowered = name.lower()
+    if lowered in _RECORD_HOLDERS:
+        return [link for record in records_in(root) for link in read_record(record, "metadata")]
+    if desktop.is_connections(lowered):
+        return desktop.read_qgis_connections(root)
+    reader = _FORMATS.get(lowered)
+    if reader is not None:
+        return reader(root)
+    return csw.read_capabilities(root, url)
 
 
-def _local(element: etree._Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+_FORMATS = {
+    "viewcontext": read_web_map_context,
+    "feed": read_ows_context,
+    "opensearchdescription": read_search_description,
+    "kml": desktop.read_kml,
+    "qgis": desktop.read_qgis_layers,
+    "qlr": desktop.read_qgis_layers,
+    "gdal_wms": desktop.read_gdal_service,
+    "gdal_wmts": desktop.read_gdal_service,
+    "wcs_gdal": desktop.read_gdal_service,
+    "ogrwfsdatasource": desktop.read_gdal_service,
+}
+
+
+def _of_any(root: etree._Element, where: str) -> Iterator[RawLink]:
+    for href, element in _hrefs(root):
+        anchor, context = ("", "") if where == "sitemap" else _said_about(element)
+        yield RawLink(href, where, anchor, context, (element.get("rel") or "").lower())
 
 
 def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
     """Each address with the element that carries it, in document order."""
     for element in root.iter("*"):
-        for name in ("href", _XLINK_HREF):
+        for name in ("href", XLINK_HREF):
             value = element.get(name)
-            if value and (_URL.match(value) or (name == "href" and _local(element).lower() in _RELATIVE_HREF)):
+            if value and (_URL.match(value) or (name == "href" and local(element).lower() in _RELATIVE_HREF)):
                 yield value, element
         text = element.text
         if text and len(text) < MAX_HREF_CHARS and (match := _URL.fullmatch(text)):
@@ -121,7 +139,7 @@ def _names_and_descriptions(group: etree._Element) -> tuple[list[str], list[str]
         if not text or not text.strip() or _URL.fullmatch(text[:MAX_HREF_CHARS]):
             continue
         parent = element.getparent()
-        kinds = {_local(element).lower(), _local(parent).lower() if parent is not None else ""}
+        kinds = {local(element).lower(), local(parent).lower() if parent is not None else ""}
         if kinds & _NAMES:
             names.append(text[:MAX_ANCHOR_CHARS])
         elif kinds & _DESCRIPTIONS:

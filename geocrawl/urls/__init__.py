@@ -2,7 +2,8 @@
 
 Everything here is pure and goes by the URL alone, never by the order in which URLs arrive, so a crawl run to its end
 gives the same catalogue in whatever order it ran. `reading` makes the two texts of a `Url`, with `hosts` for the part
-before the path; `endpoints` frees a service's address of the parameters of one request; `stop` and `traps` say which
+before the path; `endpoints` frees a service's address of the parameters of one request, `services` finds the
+service that a layer, an item or a tile lies beneath; `stop` and `traps` say which
 addresses are refused. Lists of names stand as data in `geocrawl/data`, never in code.
 """
 
@@ -10,6 +11,7 @@ from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint
 from geocrawl.urls.hosts import site_of
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
+from geocrawl.urls.services import service_endpoint, service_keys
 from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
 
@@ -28,6 +30,8 @@ __all__ = [
     "records_start",
     "records_url",
     "request_url",
+    "service_endpoint",
+    "service_keys",
     "site_of",
     "with_parameters",
 ]

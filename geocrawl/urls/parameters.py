@@ -31,6 +31,8 @@ class Parameters:
     session: Names
     session_if_random: Names
     request: Names
+    rest_request: Names
+    """Of one request of a service that is asked by a path."""
 
     def is_noise(self, name: str, value: str) -> bool:
         """Whether a query parameter says who visits or where from, not what is shown. `name` in any case."""
@@ -49,6 +51,7 @@ def load_parameters() -> Parameters:
         session=_names(lists["session"]),
         session_if_random=_names(lists["session_if_random"]),
         request=_names(lists["request"]),
+        rest_request=_names(lists["rest_request"]),
     )
 
 

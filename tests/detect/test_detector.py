@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import tomllib
+from dataclasses import replace
 from importlib import resources
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Document, Kind, Link, Url
-from geocrawl.urls import read_url
+from geocrawl.urls import read_url, service_endpoint
 
 DETECTOR = Detector()
 HOST = "http://maps.example.org"
@@ -72,9 +71,10 @@ def test_a_request_of_a_wms_is_a_candidate_in_any_spelling(query: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "service=WFS&request=GetCapabilities",
-        "service=WCS&request=GetCapabilities&map=/a.map",
-        "request=GetFeature",
+        "service=SPS&request=GetCapabilities",
+        "service=cleaning&request=quote",
+        "request=execute",
+        "request=GetTile",
         "request=map",
         "request=help",
         "q=wms",
@@ -86,15 +86,49 @@ def test_a_request_of_anything_else_is_none(query: str) -> None:
     assert candidate(f"{HOST}/any?{query}") is None
 
 
-def test_a_path_of_another_service_says_what_a_request_without_service_asks() -> None:
-    assert candidate(f"{HOST}/geoserver/gwc/service/wmts?REQUEST=getcapabilities") is None
-    assert candidate(f"{HOST}/geoserver/wfs?REQUEST=GetCapabilities") is None
-    assert candidate(f"{HOST}/geoserver/wfs?service=WMS&REQUEST=GetCapabilities") is not None
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ("/any?service=WFS&request=GetCapabilities", Kind.WFS),
+        ("/any?SERVICE=wfs&VERSION=2.0.0&REQUEST=GetFeature&typeNames=a:b", Kind.WFS),
+        ("/any?request=DescribeFeatureType&typename=a", Kind.WFS),
+        ("/any?service=WMTS&request=GetTile&tilematrix=3", Kind.WMTS),
+        ("/any?request=GetTile&tilematrix=3&tilerow=1&tilecol=2", Kind.WMTS),
+        ("/any?service=WCS&request=GetCapabilities&map=/a.map", Kind.WCS),
+        ("/any?request=DescribeCoverage&coverage=a", Kind.WCS),
+        ("/any?service=CSW&request=GetRecords", Kind.CSW),
+        ("/any?request=GetRecordById&id=1", Kind.CSW),
+        ("/any?service=WPS&request=Execute", Kind.WPS),
+        ("/any?request=DescribeProcess&identifier=buffer", Kind.WPS),
+        ("/any?service=SOS&request=GetObservation", Kind.SOS),
+        ("/any?request=DescribeSensor", Kind.SOS),
+        ("/geoserver/gwc/service/wmts?REQUEST=getcapabilities", Kind.WMTS),
+        ("/geoserver/gwc/service/wmts?REQUEST=GetFeatureInfo", Kind.WMTS),
+        ("/geoserver/wfs?REQUEST=GetCapabilities", Kind.WFS),
+        ("/geoserver/wfs?service=WMS&REQUEST=GetCapabilities", Kind.WMS),
+        ("/geoserver/ows?service=WFS&request=GetFeature", Kind.WFS),
+        ("/geoserver/ows?request=GetCoverage", Kind.WCS),
+        ("/geonetwork/srv/eng/csw?request=GetCapabilities", Kind.CSW),
+        ("/wps/WebProcessingService?REQUEST=Execute", Kind.WPS),
+    ],
+)
+def test_a_request_of_any_kind_is_a_candidate_of_that_kind(asked: str, kind: Kind) -> None:
+    found = candidate(HOST + asked)
+    assert found is not None
+    assert (found.endpoint.kind, found.weak) == (kind, False)
 
 
-def test_another_service_at_a_known_path_is_none() -> None:
-    assert candidate(f"{HOST}/geoserver/ows?service=WFS&request=GetFeature") is None
-    assert candidate(f"{HOST}/geoserver/ows?request=GetCoverage") is None
+def test_a_request_that_the_path_rules_out_is_none() -> None:
+    assert candidate(f"{HOST}/geoserver/wms/kml?REQUEST=GetCapabilities") is None
+    arcgis = candidate(f"{HOST}/arcgis/rest/services/A/MapServer?request=getmap")
+    assert arcgis is not None
+    assert (arcgis.endpoint.kind, arcgis.weak) == (Kind.ARCGIS, True)
+
+
+def test_an_unknown_request_of_a_known_service_is_weak() -> None:
+    found = candidate(f"{HOST}/any?SERVICE=WFS&REQUEST=DescribeAllFeatureType")
+    assert found is not None
+    assert (found.endpoint.kind, found.weak) == (Kind.WFS, True)
 
 
 def test_vendor_parameters_stay_with_the_endpoint() -> None:
@@ -108,19 +142,19 @@ def test_a_service_parameter_alone_is_weak() -> None:
     assert found.weak
 
 
-def known_servers() -> list[tuple[str, str]]:
+def known_servers() -> list[tuple[str, str, str]]:
     text = resources.files("geocrawl").joinpath("data/known_servers.toml").read_text("utf-8")
     data = tomllib.loads(text)
-    return [(row["name"], row["example"]) for row in [*data["server"], *data["parameter"]]]
+    return [(row["name"], row["kind"], row["example"]) for row in [*data["server"], *data["parameter"]]]
 
 
-@pytest.mark.parametrize(("name", "example"), known_servers())
-def test_every_known_server_is_recognised_by_its_example(name: str, example: str) -> None:
+@pytest.mark.parametrize(("name", "kind", "example"), known_servers())
+def test_every_known_server_is_recognised_by_its_example(name: str, kind: str, example: str) -> None:
     found = candidate(example)
     assert found is not None, name
     assert found.weak
     assert found.evidence.signal == "path"
-    assert found.endpoint.kind is Kind.WMS
+    assert found.endpoint.kind == kind
 
 
 @pytest.mark.parametrize(
@@ -151,7 +185,16 @@ def test_known_paths_are_recognised_in_their_variants(address: str) -> None:
         "https://www.example.org/cms/news",
         "https://www.example.org/windows",
         "https://www.example.org/wms.html",
-        "https://gis.example.org/arcgis/rest/services/Roads/MapServer",
+        "https://developers.arcgis.com/rest/services/roads",
+        "https://shop.example.org/collections/summer/products",
+        "https://www.example.org/wps/portal/start",
+        "https://www.example.org/help/csw",
+        "https://www.example.org/emergency/sos",
+        "https://www.example.org/api/v1/things",
+        "https://schemas.opengis.net/wfs/2.0/wfs.xsd",
+        "https://www.ogc.org/standards/wmts/",
+        "https://img.shields.io/docker/pulls/52north/sos",
+        "https://www.example.org/catalogue.html",
         "https://lists.osgeo.org/mailman/listinfo/mapserver-users",
     ],
 )
@@ -181,7 +224,6 @@ def test_a_capabilities_document_is_a_candidate_itself() -> None:
     ((found, index),) = DETECTOR.candidates(document)
     assert (found.evidence.signal, index, found.weak) == ("document", None, False)
     assert found.endpoint.url.address == f"{HOST}/files/roads.xml"
-    assert DETECTOR.candidates(page(xml_root="WFS_Capabilities")) == ()
 
 
 def test_an_address_within_a_viewers_address_is_a_candidate_and_the_viewer_still_a_page() -> None:
@@ -217,20 +259,65 @@ def test_order_and_case_of_parameters_do_not_matter(names: list[str], upper: set
     assert found.endpoint.key == "maps.example.org/cgi?map=/a/B.map"
 
 
-@pytest.mark.shared
-def test_on_labelled_addresses_nearly_all_wms_and_hardly_anything_else_is_recognised(shared: Path) -> None:
-    """Rows of the editor layer index that are called wms but ask an ArcGIS REST service for an image are left out."""
-    hits = {"wms": 0, "strong else": 0, "weak else": 0}
-    wms = 0
-    with (shared / "corpus" / "urls.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            read = read_url(row["url"])
-            if read is None or "/rest/services/" in row["url"]:
-                continue
-            found = DETECTOR.of_url(read)
-            wms += row["label"] == "wms"
-            if found is not None:
-                hits["wms" if row["label"] == "wms" else "weak else" if found.weak else "strong else"] += 1
-    assert hits["wms"] / wms > 0.999
-    assert hits["strong else"] == 0
-    assert hits["weak else"] <= 20
+@pytest.mark.parametrize(
+    ("root", "namespace", "kind"),
+    [
+        ("WFS_Capabilities", "", Kind.WFS),
+        ("WCS_Capabilities", "http://www.opengis.net/wcs", Kind.WCS),
+        ("Capabilities", "http://www.opengis.net/wmts/1.0", Kind.WMTS),
+        ("Capabilities", "http://www.opengis.net/wcs/1.1.1", Kind.WCS),
+        ("Capabilities", "http://www.opengis.net/cat/csw/2.0.2", Kind.CSW),
+        ("Capabilities", "http://www.opengis.net/wps/1.0.0", Kind.WPS),
+        ("Capabilities", "https://www.opengis.net/sos/2.0", Kind.SOS),
+        ("TileMapService", "", Kind.TMS),
+    ],
+)
+def test_capabilities_of_every_kind_are_told_by_root_and_namespace(root: str, namespace: str, kind: Kind) -> None:
+    ((found, index),) = DETECTOR.candidates(replace(page(xml_root=root), xml_namespace=namespace))
+    assert (found.endpoint.kind, index) == (kind, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "rel", "kind"),
+    [
+        (("stac_version", "id", "links"), "", Kind.STAC),
+        (("currentVersion", "folders", "services"), "", Kind.ARCGIS),
+        (("currentVersion", "serviceDescription", "mapName", "layers"), "", Kind.ARCGIS),
+        (("tilejson", "tiles", "name"), "", Kind.TILEJSON),
+        (("title", "description", "links"), "conformance", Kind.OGCAPI),
+    ],
+)
+def test_json_of_a_service_is_told_by_its_keys(keys: tuple[str, ...], rel: str, kind: Kind) -> None:
+    document = replace(page(Link(url(f"{HOST}/conformance"), rel=rel)), json_keys=keys)
+    assert DETECTOR.candidates(document)[0][0].endpoint.kind is kind
+
+
+def test_other_documents_are_no_services() -> None:
+    assert DETECTOR.candidates(page(xml_root="Capabilities")) == ()
+    assert DETECTOR.candidates(replace(page(xml_root="Capabilities"), xml_namespace="http://www.opengis.net/sps")) == ()
+    assert DETECTOR.candidates(replace(page(), json_keys=("title", "links"))) == ()
+
+
+def test_a_request_for_records_names_the_catalogue_and_is_still_a_page() -> None:
+    records = Link(url(f"{HOST}/csw?service=CSW&request=GetRecords&startPosition=11"))
+    ((found, index),) = DETECTOR.candidates(page(records))
+    assert (found.endpoint.kind, found.endpoint.key, index) == (Kind.CSW, "maps.example.org/csw", None)
+
+
+def test_the_kind_that_a_place_names_counts_where_the_address_does_not_ask() -> None:
+    named = Link(url(f"{HOST}/geoserver/ows"), where="script", kind="wfs")
+    asked = Link(url(f"{HOST}/geoserver/ows?service=WMS&request=GetMap"), where="script", kind="wfs")
+    kinds = [found.endpoint.kind for found, _ in DETECTOR.candidates(page(named, asked))]
+    assert kinds == [Kind.WFS, Kind.WMS]
+
+
+def test_kinds_that_cannot_be_proved_are_no_candidates() -> None:
+    detector = Detector({Kind.WMS})
+    assert detector.of_url(url(f"{HOST}/geoserver/wfs")) is None
+    assert detector.given(url(f"{HOST}/geoserver/wfs")).endpoint.kind is Kind.WMS
+    assert detector.siblings(service_endpoint(Kind.WMS, url(f"{HOST}/geoserver/wms"))) == ()
+
+
+def test_a_kind_that_a_person_names_is_asked_for() -> None:
+    found = DETECTOR.given(url(f"{HOST}/any"), Kind.CSW)
+    assert (found.endpoint.kind, found.weak) == (Kind.CSW, False)

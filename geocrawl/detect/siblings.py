@@ -1,0 +1,128 @@
+"""Which kinds answer beside a valid one, by the form of address that its server's software has.
+
+A guess costs requests, so only likely ones are made: what the software offers by default, at the address where it
+offers it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Url
+from geocrawl.urls import read_url, service_endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One form of address and what stands beside it."""
+
+    software: str
+    path: re.Pattern[str]
+    """Searched in the path in its own case."""
+    others: tuple[tuple[Kind, str], ...]
+    """Kind and the path in place of the match (`\\1` …), the likeliest first; `\\g<0>`: the same address."""
+
+
+_SAME = r"\g<0>"
+
+
+def _beside(software: str, path: str, *others: tuple[Kind, str]) -> Beside:
+    return Beside(software, re.compile(path, re.IGNORECASE), others)
+
+
+_FORMS = (
+    _beside(
+        "ArcGIS Server",
+        r"/services(/.+/(?:Map|Image)Server)/W[MFC]SServer/?\Z",
+        (Kind.ARCGIS, r"/rest/services\1"),
+    ),
+    _beside(
+        "GeoServer, one address for all its services",
+        r"(/geoserver(?:/[^/]+){0,2})/ows/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WFS, _SAME),
+        (Kind.WCS, _SAME),
+        (Kind.WMTS, r"\1/gwc/service/wmts"),
+    ),
+    _beside(
+        "GeoServer, an address for each service",
+        r"(/geoserver(?:/[^/]+){0,2})/(?:wms|wfs|wcs)/?\Z",
+        (Kind.WMS, r"\1/wms"),
+        (Kind.WFS, r"\1/wfs"),
+        (Kind.WCS, r"\1/wcs"),
+        (Kind.WMTS, r"\1/gwc/service/wmts"),
+    ),
+    _beside(
+        "GeoWebCache",
+        r"(/gwc/service)/(?:wmts|wms|tms/1\.0\.0)/?\Z",
+        (Kind.WMTS, r"\1/wmts"),
+        (Kind.WMSC, r"\1/wms"),
+        (Kind.TMS, r"\1/tms/1.0.0"),
+    ),
+    _beside(
+        "QGIS Server",
+        r"/qgis[-_]?(?:server|mapserv)(?:\.fcgi|\.cgi)?(?:/[^/.]+)?/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WFS, _SAME),
+        (Kind.WCS, _SAME),
+        (Kind.WMTS, _SAME),
+    ),
+    _beside("Lizmap", r"/index\.php/lizmap/service/?\Z", (Kind.WMS, _SAME), (Kind.WFS, _SAME), (Kind.WMTS, _SAME)),
+    _beside(
+        "MapServer",
+        r"/mapserv(?:er)?[0-9_.]{0,6}(?:\.exe|\.fcgi|\.cgi)?(?:/[^/]+)?/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WFS, _SAME),
+        (Kind.WCS, _SAME),
+    ),
+    _beside("all services of one program", r"/(?:ows|wxs)/?\Z", (Kind.WMS, _SAME), (Kind.WFS, _SAME)),
+    _beside(
+        "MapProxy",
+        r"(/mapproxy(?:/[^/]+)?)/service/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WMTS, _SAME),
+        (Kind.TMS, r"\1/tms/1.0.0"),
+    ),
+    _beside(
+        "MapCache",
+        r"(/mapcache)(?:/(?:wms|wmts|tms/1\.0\.0))?/?\Z",
+        (Kind.WMS, r"\1/"),
+        (Kind.WMTS, r"\1/wmts"),
+        (Kind.TMS, r"\1/tms/1.0.0"),
+    ),
+    _beside("THREDDS", r"(/thredds)/(?:wms|wcs)(/.+)\Z", (Kind.WMS, r"\1/wms\2"), (Kind.WCS, r"\1/wcs\2")),
+    _beside(
+        "deegree",
+        r"/(?:deegree[a-z0-9-]*|[a-z0-9-]+-workspace)/services/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WFS, _SAME),
+        (Kind.CSW, _SAME),
+    ),
+    _beside(
+        "pygeoapi, ldproxy and others: one landing page for both",
+        r"/(?:pygeoapi|oapi|ogcapi|stac)/?\Z",
+        (Kind.OGCAPI, _SAME),
+        (Kind.STAC, _SAME),
+    ),
+)
+
+
+def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
+    """Endpoints of other kinds beside this one, by the first form that its address has."""
+    path = endpoint.url.address[len(endpoint.url.origin) :].partition("?")[0]
+    for form in _FORMS:
+        found = form.path.search(path)
+        if found is None:
+            continue
+        for kind, place in form.others:
+            if kind is not endpoint.kind and (url := _at(endpoint.url, path, found, place)) is not None:
+                yield Candidate(service_endpoint(kind, url), Evidence("sibling", endpoint.url.address, url.address))
+        return
+
+
+def _at(url: Url, path: str, found: re.Match[str], place: str) -> Url | None:
+    """The address with the matched end of its path replaced; vendor parameters (`map=`) stay."""
+    _, mark, query = url.address.partition("?")
+    return read_url(url.origin + path[: found.start()] + found.expand(place) + mark + query)

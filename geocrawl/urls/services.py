@@ -1,0 +1,106 @@
+"""The endpoint that an address speaks to, by the kind of its service.
+
+Services that are asked by a query (OGC's KVP kinds) keep their path; `endpoints` frees their query of the request.
+Those that are asked by a path (ArcGIS REST, OGC API, STAC, SensorThings, TMS, tiles of a WMTS) have one root beneath
+which all their resources lie: the address of a layer, an item or a tile leads to it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from geocrawl.model import Endpoint, Kind, Url
+from geocrawl.urls.endpoints import endpoint_address, endpoint_key
+from geocrawl.urls.parameters import load_parameters
+from geocrawl.urls.reading import read_absolute
+
+_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.SENSORTHINGS, Kind.TMS})
+"""Kinds whose query is of one request and whose root may have a slash at its end or not."""
+_ARCGIS_SERVICE = re.compile(
+    r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA|Stream|Mobile|Globe)"
+    r"Server)(?:/.*)?",
+    re.IGNORECASE,
+)
+_ARCGIS_INFO = re.compile(r"(.*?/rest)/(?:services/)?info/?", re.IGNORECASE)
+_OGCAPI_RESOURCE = re.compile(
+    r"(.*?)/(?:collections|conformance|processes|jobs|tilematrixsets|openapi(?:\.json|\.ya?ml)?)(?:/.*)?", re.IGNORECASE
+)
+_STAC_RESOURCE = re.compile(r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*", re.IGNORECASE)
+_SENSORTHINGS_ROOT = re.compile(r"(.*?/v1\.[01])(?:/.*)?", re.IGNORECASE)
+_TMS_ROOT = re.compile(r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?", re.IGNORECASE)
+_WMTS_TILE = re.compile(
+    r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))",
+    re.IGNORECASE,
+)
+
+
+def service_endpoint(kind: Kind, url: Url) -> Endpoint:
+    """The endpoint of this kind that an address speaks to, whatever part of the service it names.
+
+    Of kinds asked by a path the key has no slash at its end; the address keeps its spelling.
+    """
+    path = url.address[len(url.origin) :].partition("?")[0]
+    root = _root(kind, path)
+    if root != path:
+        url = _with_path(url, root or "/")
+    if kind not in _BY_PATH:
+        return Endpoint(kind, endpoint_key(url), endpoint_address(url))
+    url = _without_request(url)
+    place, mark, query = endpoint_key(url).partition("?")
+    return Endpoint(kind, place.rstrip("/") + mark + query, endpoint_address(url))
+
+
+def service_keys(url: Url) -> tuple[str, ...]:
+    """The identities under which an address may stand in the catalogue, whatever its kind; the plainest first."""
+    found = dict.fromkeys([endpoint_key(url)])
+    for kind in Kind:
+        found.setdefault(service_endpoint(kind, url).key)
+    return tuple(found)
+
+
+def _root(kind: Kind, path: str) -> str:
+    """The path of the service that a resource lies beneath."""
+    if kind is Kind.ARCGIS:
+        if found := _ARCGIS_INFO.fullmatch(path):
+            return f"{found[1]}/services"
+        found = _ARCGIS_SERVICE.fullmatch(path)
+    elif kind is Kind.OGCAPI:
+        found = _OGCAPI_RESOURCE.fullmatch(path)
+    elif kind is Kind.STAC:
+        found = _STAC_RESOURCE.fullmatch(path)
+    elif kind is Kind.SENSORTHINGS:
+        found = _SENSORTHINGS_ROOT.fullmatch(path)
+    elif kind is Kind.TMS:
+        found = _TMS_ROOT.fullmatch(path)
+    elif kind is Kind.WMTS:
+        found = _WMTS_TILE.fullmatch(path)
+        return f"{found[1]}/WMTSCapabilities.xml" if found else path
+    else:
+        return path
+    return found[1] if found else path
+
+
+def _with_path(url: Url, path: str) -> Url:
+    _, mark, query = url.address.partition("?")
+    return _read(url.origin + path + mark + query)
+
+
+def _without_request(url: Url) -> Url:
+    """The address without what only one request of a resource says (`f=json`, `where=…`); tokens and keys stay."""
+    place, _, query = url.address.partition("?")
+    if not query:
+        return url
+    names = load_parameters().rest_request
+    kept = []
+    for part in query.split("&"):
+        name = part.partition("=")[0].lower()
+        if name not in names and not name.startswith(("$", "%24")):
+            kept.append(part)
+    return _read(place + ("?" + "&".join(kept) if kept else ""))
+
+
+def _read(text: str) -> Url:
+    url = read_absolute(text)
+    if url is None:
+        raise ValueError(f"not an address that was read: {text}")
+    return url
