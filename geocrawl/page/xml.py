@@ -1,8 +1,9 @@
 """XML to `Content`: formats that are known by their root element, feeds, sitemaps, and documents of any other kind.
 
-`_FORMATS` says which reader takes which root. Whatever it leaves, one rule serves: a link is an element whose whole text
-is a URL, or an `href` or `xlink:href` attribute. What is said about it stands in the nearest element around it that says
-more than the URL: an RSS item, an Atom entry. Names and titles in there are the anchor, descriptions the context.
+`_FORMATS` says which reader takes which root. Whatever it leaves, one rule serves: a link is an element whose whole
+text is a URL, or an `href` or `xlink:href` attribute. What is said about it stands in the nearest element around it
+that says more than the URL: an RSS item, an Atom entry. Names and titles in there are the anchor, descriptions the
+context.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
     )
     content.text = _text(root)
     content.title = next((fold(_text(e), MAX_TITLE_CHARS) for e in root.iter("*") if local(e).lower() == "title"), "")
-    known = list(islice(_of_format(root, url), max_links))
+    known = dict.fromkeys(islice(_of_format(root, url), max_links))
     told = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
     others = (link for link in _of_any(root, where) if link.href not in told)

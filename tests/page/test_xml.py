@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.page.xml import read_xml
-from tests.page.pages import hrefs, read
+from tests.page.pages import hrefs, read, url
 
 ISO = """<?xml version="1.0" encoding="UTF-8"?>
 <gmd:MD_Metadata xmlns:gmd="http://www.isotc211.org/2005/gmd" xmlns:gco="http://www.isotc211.org/2005/gco"
@@ -23,8 +23,8 @@ def test_a_metadata_record_leads_to_its_online_resources() -> None:
     document = read(ISO, "text/html")
     assert (document.xml_root, document.title) == ("MD_Metadata", "Lakes")
     service, record = document.links
-    assert service.url.address == "http://m.example/wms?map=a&service=WMS"
-    assert (service.anchor, service.context, service.where) == ("OGC:WMS lakes", "View service", "xml")
+    assert (service.url.address, service.kind) == ("http://m.example/wms?map=a&service=WMS", "wms")
+    assert (service.anchor, service.context, service.where) == ("Lakes lakes OGC:WMS", "View service", "metadata")
     assert record.url.address == "http://m.example/record?id=1"
 
 
@@ -102,4 +102,4 @@ def test_deep_xml_does_not_raise() -> None:
     )
 )
 def test_any_soup_of_xml_is_read(soup: list[str]) -> None:
-    read_xml("".join(soup), max_links=5)
+    read_xml("".join(soup), url("http://h.example/"), max_links=5)

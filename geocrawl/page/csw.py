@@ -1,0 +1,65 @@
+"""Answers of a catalogue service (CSW 2.0.2, 3.0): its records as links, and the request for the next page.
+
+Servers loop: at the end nextRecord is 0 as the standard has it (OGC 07-006r1, table 66), or 1, or the page's own start,
+or stands past the last record. A next page is asked for only when it lies behind this one and before the end.
+"""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from geocrawl.model import Url
+from geocrawl.page.content import RawLink
+from geocrawl.page.elements import child, children, local, namespace
+from geocrawl.page.metadata import read_record, records_in
+from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
+
+ISO_19139 = "http://www.isotc211.org/2005/gmd"
+SIGNAL = "csw-record"
+ANSWERS = frozenset({"GetRecordsResponse", "GetRecordByIdResponse"})
+_CATALOGUE = "www.opengis.net/cat/csw/"
+
+
+def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
+    """The links of a GetRecords or GetRecordById answer: what its records name, then the next page."""
+    links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
+    results = child(root, "SearchResults")
+    following = _next_page(results, url, told=bool(links)) if results is not None else None
+    return [*links, RawLink(following.address, RECORDS)] if following is not None else links
+
+
+def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
+    """A catalogue's capabilities lead to its first page of records, asked for at the same address."""
+    if local(root) != "Capabilities" or _CATALOGUE not in namespace(root):
+        return []
+    return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
+
+
+def _next_page(results: etree._Element, url: Url, *, told: bool) -> Url | None:
+    """The request for the records behind these; None at the end. Where records name no address at all (`told`), which
+    Dublin Core often leaves out, the same page in ISO 19139 comes first."""
+    start = records_start(url)
+    if start is None:
+        return None
+    held = sum(1 for _ in children(results))
+    returned = _number(results.get("numberOfRecordsReturned"), held)
+    matched = _number(results.get("numberOfRecordsMatched"), None)
+    if not held or not returned:
+        return None
+    if not told and start == 0 and not _asks_for_iso(url):
+        return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
+    following = (_number(results.get("nextRecord"), start + returned + 1) or 0) - 1
+    if following <= start or (matched is not None and following >= matched):
+        return None
+    return records_url(url, following)
+
+
+_ISO_NAMESPACE = {"NAMESPACE": f"xmlns(gmd={ISO_19139})"}
+
+
+def _asks_for_iso(url: Url) -> bool:
+    return any(name.lower() == "outputschema" and value == ISO_19139 for name, value in query_parameters(url))
+
+
+def _number(text: str | None, default: int | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 12 else default

@@ -1,0 +1,86 @@
+"""Files of desktop programs that name services: QGIS projects, layer definitions and connections, GDAL's service
+descriptions, KML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl
+
+from lxml import etree
+
+from geocrawl.page.content import MAX_HREF_CHARS, RawLink
+from geocrawl.page.elements import address_in, child, first, local, said
+from geocrawl.page.metadata import link
+from geocrawl.page.protocols import kind_of_protocol
+
+_QUOTED_URL = re.compile(r"\burl='([^']{1,4000})'")
+_ARCGIS = ("arcgismapserver", "arcgisfeatureserver", "afs", "ams")
+_CONNECTION_ENDS = ("qgswmsconnections", "qgswfsconnections", "qgswcsconnections", "qgsxyztilesconnections")
+
+
+def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
+    """Layers of a project (.qgs) or a layer definition (.qlr) whose data come from a service.
+
+    A data source is a query (`url=…&layers=…`, provider wms) or a list of quoted values (`url='…' typename='…'`,
+    provider WFS), or the request itself.
+    """
+    for layer in root.iter("{*}maplayer"):
+        source = said(child(layer, "datasource"), MAX_HREF_CHARS)
+        provider = said(child(layer, "provider")).lower()
+        href = _address_in_source(source)
+        if href:
+            kind = "arcgis" if provider in _ARCGIS else kind_of_protocol(provider)
+            if kind == "wms" and "tileMatrixSet=" in source:
+                kind = "wmts"
+            if kind == "wms" and "type=xyz" in source:
+                kind = ""
+            names = [said(child(layer, "layername")), said(child(layer, "title"))]
+            yield link(href, "qgis", names=names, said_of_it=[said(child(layer, "abstract"))], kind=kind)
+
+
+def read_qgis_connections(root: etree._Element) -> Iterator[RawLink]:
+    """Connections that a person exported from QGIS: one element each, named by the kind."""
+    for connection in root.iter("{*}wms", "{*}wfs", "{*}wcs"):
+        if href := address_in(connection.get("url") or ""):
+            name = connection.get("name") or ""
+            yield link(href, "qgis", names=[name], said_of_it=[], kind=local(connection).lower())
+
+
+def is_connections(name: str) -> bool:
+    """Whether a root element of this name (lower case) holds connections of QGIS."""
+    return name in _CONNECTION_ENDS
+
+
+def _address_in_source(source: str) -> str:
+    if quoted := _QUOTED_URL.search(source):
+        return address_in(quoted[1])
+    if "url=" in source and not source.lower().startswith("http"):
+        return address_in(dict(parse_qsl(source)).get("url", ""))
+    return address_in(source) if source.lower().startswith("http") else ""
+
+
+def read_gdal_service(root: etree._Element) -> Iterator[RawLink]:
+    """The server of GDAL's description of a service: `<GDAL_WMS><Service name="WMS"><ServerUrl>…`."""
+    service = first(root, "Service")
+    named = service.get("name") or "" if service is not None else ""
+    for name in ("ServerUrl", "ServerURL", "ServiceURL", "ServiceUrl", "GetCapabilitiesUrl", "URL"):
+        for element in root.iter(name):
+            if (href := address_in(said(element, MAX_HREF_CHARS))) and "${" not in href:
+                kind = kind_of_protocol(named) or kind_of_protocol(local(root).replace("_", " "))
+                yield link(href, "gdal", names=[said(first(root, "Layers")), named], said_of_it=[], kind=kind)
+
+
+def read_kml(root: etree._Element) -> Iterator[RawLink]:
+    """What a KML document loads: network links, overlays, icons of ground overlays (OGC 12-007r2, 9.2, 11.2, 12.1)."""
+    for element in root.iter("{*}href"):
+        parent = element.getparent()
+        above = parent.getparent() if parent is not None else None
+        if parent is None or above is None or local(parent) not in ("Link", "Url", "Icon", "href"):
+            continue
+        if local(parent) == "Icon" and local(above) not in ("GroundOverlay", "PhotoOverlay"):
+            continue  # a marker's picture
+        # viewFormat belongs to the request; a relative address is one of the page's own
+        href = said(element, MAX_HREF_CHARS)
+        said_of_it = [said(child(above, "description"))]
+        yield link(href, "kml", names=[said(child(above, "name"))], said_of_it=said_of_it, kind="")

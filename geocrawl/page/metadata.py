@@ -1,0 +1,131 @@
+"""Metadata records: ISO 19139 and ISO 19115-3, Dublin Core as catalogues give it. Each address of a record is a link.
+
+The record's title is the anchor, with the resource's own name and protocol; the context is the organisation and what is
+said of the resource. A protocol that names a service kind goes with the link, for the address often says nothing
+(`http://maps.example.org/ows` beside `OGC:WMS`).
+
+Read are CI_OnlineResource (ISO 19115:2003, B.3.2.5; ISO 19115-1:2014, B.4.2.6), also where SV_OperationMetadata has it
+as connectPoint (ISO 19119, 7.4.2), and the Dublin Core elements `references`, `source`, `relation` and `URI` of
+csw:Record (OGC 07-006r1, 10.2.5), whose scheme or protocol stands in an attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
+from geocrawl.page.elements import address_in, child, children, first, local, said
+from geocrawl.page.protocols import kind_among, kind_of_protocol
+
+_ISO = frozenset({"MD_Metadata", "MI_Metadata"})
+_DUBLIN_CORE = frozenset({"Record", "SummaryRecord", "BriefRecord", "dc", "simpledc"})
+RECORD_NAMES = _ISO | _DUBLIN_CORE
+_MAX_RECORDS = 2_000
+"""Of one document; a page of a catalogue has ten to a hundred."""
+_MAX_RESOURCES = 500
+"""Of one record."""
+
+
+def records_in(root: etree._Element) -> Iterator[etree._Element]:
+    """The records that a document consists of or holds, outermost only."""
+    if local(root) in RECORD_NAMES:
+        yield root
+        return
+    for count, element in enumerate(root.iter(*(f"{{*}}{name}" for name in sorted(RECORD_NAMES)))):
+        if count >= _MAX_RECORDS:
+            return
+        if not any(local(above) in RECORD_NAMES for above in element.iterancestors()):
+            yield element
+
+
+def read_record(record: etree._Element, where: str) -> list[RawLink]:
+    """The addresses that a record names, in its order; none for what is no record."""
+    if local(record) in _ISO:
+        return list(_iso(record, where))
+    return list(_dublin_core(record, where))
+
+
+def link(href: str, where: str, *, names: list[str], said_of_it: list[str], kind: str) -> RawLink:
+    """A link of a record: what names it as its anchor, what else is said of it as its context; each text once."""
+    anchor = fold(" ".join(dict.fromkeys(filter(None, names))), MAX_ANCHOR_CHARS)
+    context = fold(" ".join(dict.fromkeys(filter(None, said_of_it))), MAX_CONTEXT_CHARS)
+    return RawLink(href, where, anchor, context, kind=kind)
+
+
+# --------------------------------------------------------------------------- ISO 19139, ISO 19115-3
+
+
+def _iso(record: etree._Element, where: str) -> Iterator[RawLink]:
+    title, organisation = _iso_title(record), _iso_organisation(record)
+    service = _service_type(record)
+    for count, resource in enumerate(record.iter("{*}CI_OnlineResource")):
+        if count >= _MAX_RESOURCES:
+            return
+        href = address_in(said(child(resource, "linkage"), MAX_HREF_CHARS))
+        if not href:
+            continue
+        protocol, name = said(child(resource, "protocol")), said(child(resource, "name"))
+        parent = resource.getparent()
+        operation = parent is not None and local(parent) == "connectPoint"
+        kind = kind_of_protocol(protocol) or (service if operation else "")
+        yield link(
+            href,
+            where,
+            names=[title, name, protocol],
+            said_of_it=[organisation, said(child(resource, "description"))],
+            kind=kind,
+        )
+
+
+def _iso_title(record: etree._Element) -> str:
+    about = first(record, "identificationInfo", "citation", "title")
+    return said(about if about is not None else first(record, "title"))
+
+
+def _iso_organisation(record: etree._Element) -> str:
+    """Of ISO 19139 the organisation's name, of ISO 19115-3 the name of the first CI_Organisation."""
+    named = first(record, "organisationName")
+    return said(named if named is not None else first(record, "CI_Organisation", "name"))
+
+
+def _service_type(record: etree._Element) -> str:
+    """The kind of a service's record, by its type and the versions of that: `view` says none, `OGC:WMS 1.3.0` does."""
+    service = first(record, "SV_ServiceIdentification")
+    if service is None:
+        return ""
+    texts = [said(each) for each in children(service) if local(each) in ("serviceType", "serviceTypeVersion")]
+    return kind_among(*texts)
+
+
+# --------------------------------------------------------------------------- Dublin Core
+
+
+def _dublin_core(record: etree._Element, where: str) -> Iterator[RawLink]:
+    values = list(record.iter("*"))[1 : _MAX_RESOURCES + 1]
+    texts = {local(value).lower(): said(value) for value in reversed(values)}
+    title = texts.get("title", "")
+    organisation = texts.get("publisher") or texts.get("creator") or texts.get("contributor") or ""
+    for value in values:
+        href = _address_of(value)
+        if not href:
+            continue
+        protocol = value.get("protocol") or value.get("scheme") or ""
+        yield link(
+            href,
+            where,
+            names=[title, value.get("name") or "", protocol],
+            said_of_it=[organisation, value.get("description") or "", texts.get("abstract", "")],
+            kind=kind_of_protocol(protocol),
+        )
+
+
+def _address_of(value: etree._Element) -> str:
+    """The address that is an element's whole text: with a scheme, or without one where addresses are expected."""
+    text = (value.text or "").strip()
+    if not text or len(text) > MAX_HREF_CHARS:
+        return ""
+    if local(value) in ("references", "URI"):
+        return address_in(text)
+    return text if text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text)) else ""

@@ -1,0 +1,45 @@
+"""What metadata calls the protocol or format of a resource, as a service kind.
+
+There is no one vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork), `urn:ogc:serviceType:
+WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN), a requirement's URL of
+OWS Context, or just `WMS`. `naming` knows the names of OGC's kinds; here is what only catalogues say.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from geocrawl.page.naming import kind_in_name
+
+_MAX_CHARS = 200
+_OTHERS = (
+    ("ogcapi", re.compile(r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)")),
+    (
+        "arcgis",
+        re.compile(
+            r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice|esri:(?:map|image|feature)server"
+        ),
+    ),
+    ("wmsc", re.compile(r"(?<![a-z])wms-c(?![a-z])")),
+    ("csw", re.compile(r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])")),
+)
+
+
+@lru_cache(maxsize=4_096)
+def kind_of_protocol(text: str) -> str:
+    """The kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' when it says none."""
+    if not text or len(text) > _MAX_CHARS:
+        return ""
+    lowered = text.lower()
+    for kind, pattern in _OTHERS:
+        if pattern.search(lowered):
+            return kind
+    # Of a URL the end says what it stands for; a host named wms.example.org would not.
+    name = text.rstrip("/").rpartition("/")[2] if "://" in text else text
+    return kind_in_name(name)
+
+
+def kind_among(*texts: str) -> str:
+    """The kind that the first telling one of these names."""
+    return next((kind for text in texts if (kind := kind_of_protocol(text))), "")

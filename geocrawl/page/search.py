@@ -1,0 +1,26 @@
+"""OpenSearch descriptions: where a site's search answers, its template's parameters left out (OpenSearch 1.1, "URL
+template syntax")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+
+from geocrawl.page.content import RawLink
+from geocrawl.page.elements import child, said
+from geocrawl.page.metadata import link
+
+_PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
+
+
+def read_search_description(root: etree._Element) -> Iterator[RawLink]:
+    """The search addresses that can be asked without a word to search for."""
+    names = [said(child(root, "LongName")) or said(child(root, "ShortName"))]
+    said_of_it = [said(child(root, "Description"))]
+    for url in root.iter("{*}Url"):
+        place, mark, query = (url.get("template") or "").partition("?")
+        if place and "{" not in place and (url.get("rel") or "results") in ("results", "collection"):
+            query = _PARAMETER.sub("", query).rstrip("&")
+            yield link(place + mark + query, "opensearch", names=names, said_of_it=said_of_it, kind="")
