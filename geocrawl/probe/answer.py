@@ -43,12 +43,11 @@ Read = Callable[[Page, etree._Element, Reading], Finding | None]
 """Reads a kind's own document; None when the root is not one of its."""
 
 
-def examine(page: Page, read: Read, take: Take[Any] = NOTHING, *, above: int = STREAM_BYTES) -> Finding:
-    """What an answer is. `take`: the content items of the kind's document, then in `Reading.items`; a body of more than
-    `above` bytes is streamed. Never raises, whatever the body."""
+def examine(page: Page, read: Read) -> Finding:
+    """What an answer is. Never raises, whatever the body."""
     if (found := early(page)) is not None:
         return found
-    reading = read_items(page.body, page.headers.get("content-type", ""), take, cut=page.cut, above=above)
+    reading = read_xml(page.body, page.headers.get("content-type", ""))
     root = reading.root
     found = read(page, root, reading) if root is not None else None
     return found or rejected(page, reading)

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.model import Candidate, Endpoint, Evidence, Failure, Kind, Page, Status, Url, Verdict
+from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.urls import capabilities_url, endpoint_address, endpoint_key
+from geocrawl.urls import capabilities_url, service_endpoint
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
 """… but so seldom that they are worth one more request, and none where only the path looked like a service."""
+_MAY_BE_ELSEWHERE = frozenset({"http-404", "not-capabilities"})
 _MOST_TELLING = (
     "ok",
     "truncated",
+    "over-limit",
     "protected",
     "moved",
     "exception",
@@ -40,6 +42,8 @@ class Question:
     version: str | None
     """VERSION in it; None: it names none."""
     url: Url
+    other_place: bool = False
+    """Another address is asked, so what the endpoint's own answered takes no hope from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ def examined(page: Page | Failure, examine: Examine) -> Finding:
 def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, promises: Promises | None) -> bool:
     """Whether the answers so far leave hope that another version is answered better."""
     last = answers[-1].finding
+    if question.other_place:
+        return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
     if last.reason not in _MAY_CHANGE or (len(answers) > 1 and _same(answers[-1], answers[-2])):
         return False
     if last.reason in _SELDOM_CHANGE and (len(answers) > 1 or candidate.weak):
@@ -136,8 +142,7 @@ def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
     if finding.names is None or finding.names is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url
-    endpoint = Endpoint(finding.names, endpoint_key(url), endpoint_address(url))
-    return (Candidate(endpoint, Evidence("answer", url.address, url.address)),)
+    return (Candidate(service_endpoint(finding.names, url), Evidence("answer", url.address, url.address)),)
 
 
 def _telling(reason: str) -> int:

@@ -7,9 +7,15 @@ from geocrawl.ports import Probe, Prover
 
 def probes() -> tuple[Probe, ...]:
     """One a kind; of two that fit a candidate equally well, the first is asked."""
+    from geocrawl.probe.csw import CswProbe
+    from geocrawl.probe.sos import SosProbe
+    from geocrawl.probe.wcs import WcsProbe
+    from geocrawl.probe.wfs import WfsProbe
     from geocrawl.probe.wms import WmsProbe
+    from geocrawl.probe.wmts import WmtsProbe
+    from geocrawl.probe.wps import WpsProbe
 
-    return (WmsProbe(),)
+    return (WmsProbe(), WfsProbe(), WmtsProbe(), WcsProbe(), CswProbe(), WpsProbe(), SosProbe())
 
 
 def provers(*, layers: int) -> tuple[Prover, ...]:

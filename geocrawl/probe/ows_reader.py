@@ -1,0 +1,155 @@
+"""What a service of OWS Common says of itself, and the same in the documents before it.
+
+OWS Common (OGC 06-121r9, 7.4.4 to 7.4.6) has `ServiceIdentification`, `ServiceProvider` and `OperationsMetadata`, in
+three namespaces over time; WFS 1.0.0 has one `Service` as WMS has, WCS 1.0.0 one of its own. Read by local names, every
+part optional. OWSLib, which reads most of them, refuses a document of another version than was asked for and has no
+reader of CSW from bytes; tests hold its reading against this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from geocrawl.model import Kind, Service
+from geocrawl.probe.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
+
+_CONTACT = {
+    "person": ("IndividualName",),
+    "position": ("PositionName",),
+    "email": ("ContactInfo", "Address", "ElectronicMailAddress"),
+    "phone": ("ContactInfo", "Phone", "Voice"),
+    "address": ("ContactInfo", "Address", "DeliveryPoint"),
+    "city": ("ContactInfo", "Address", "City"),
+    "country": ("ContactInfo", "Address", "Country"),
+}
+_OLD_CONTACT = {
+    "person": ("individualName",),
+    "organization": ("organisationName",),
+    "position": ("positionName",),
+    "email": ("contactInfo", "address", "electronicMailAddress"),
+    "phone": ("contactInfo", "phone", "voice"),
+    "address": ("contactInfo", "address", "deliveryPoint"),
+    "city": ("contactInfo", "address", "city"),
+    "country": ("contactInfo", "address", "country"),
+}
+
+
+def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
+    """Everything but formats, content items and the fingerprint."""
+    old = child(root, "Service")
+    if old is not None and child(root, "ServiceIdentification") is None:
+        return _wcs_1_0(old, kind, version) if child(old, "label") is not None else _wfs_1_0(old, kind, version)
+    said, provider = child(root, "ServiceIdentification"), child(root, "ServiceProvider")
+    name = line_of(child(provider, "ProviderName"))
+    contact = _parts(child(provider, "ServiceContact"), _CONTACT)
+    return Service(
+        kind=kind,
+        version=version,
+        title=first_line(said, "Title"),
+        abstract=first_text(said, "Abstract"),
+        keywords=read_keywords(said),
+        provider=name,
+        contact={**({"organization": name} if name else {}), **contact},
+        fees=line_of(child(said, "Fees")),
+        access_constraints="; ".join(texts(children(said, "AccessConstraints"))),
+        online_resource=href_of(child(provider, "ProviderSite"))
+        or href_of(child(provider, "ServiceContact", "ContactInfo", "OnlineResource")),
+    )
+
+
+def _wfs_1_0(said: etree._Element, kind: Kind, version: str) -> Service:
+    """WFS 1.0.0 (OGC 02-058, 12.3.2)."""
+    return Service(
+        kind=kind,
+        version=version,
+        title=line_of(child(said, "Title")),
+        abstract=text_of(child(said, "Abstract")),
+        keywords=read_keywords(said),
+        fees=line_of(child(said, "Fees")),
+        access_constraints=line_of(child(said, "AccessConstraints")),
+        online_resource=href_of(child(said, "OnlineResource")),
+    )
+
+
+def _wcs_1_0(said: etree._Element, kind: Kind, version: str) -> Service:
+    """WCS 1.0.0 (OGC 03-065r6, 8.3.1)."""
+    party = child(said, "responsibleParty")
+    contact = _parts(party, _OLD_CONTACT)
+    return Service(
+        kind=kind,
+        version=version,
+        title=line_of(child(said, "label")),
+        abstract=text_of(child(said, "description")),
+        keywords=read_keywords(said),
+        provider=contact.get("organization", ""),
+        contact=contact,
+        fees=line_of(child(said, "fees")),
+        access_constraints="; ".join(texts(children(said, "accessConstraints"))),
+        online_resource=href_of(child(party, "contactInfo", "onlineResource")),
+    )
+
+
+def _parts(element: etree._Element | None, paths: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    found = {key: line_of(child(element, *path)) for key, path in paths.items()}
+    return {key: value for key, value in found.items() if value}
+
+
+def first_line(element: etree._Element | None, name: str) -> str:
+    """The first child of this name that says something, as a line: titles may come in several languages."""
+    return next(iter(texts(children(element, name))), "")
+
+
+def first_text(element: etree._Element | None, name: str) -> str:
+    """Likewise as a text, its lines kept."""
+    return next(filter(None, map(text_of, children(element, name))), "")
+
+
+def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
+    """Of every list of keywords: `Keywords/Keyword`, `keywords/keyword`, or one text parted by commas (WFS 1.0.0)."""
+    found: list[str] = []
+    for name, entry in (("Keywords", "Keyword"), ("keywords", "keyword")):
+        for listed in children(element, name):
+            entries = texts(children(listed, entry))
+            found += entries or [part for part in map(str.strip, line_of(listed).split(",")) if part]
+    return tuple(dict.fromkeys(found))
+
+
+# --------------------------------------------------------------------------- operations
+
+
+def parameter_values(root: etree._Element, operation: str, *names: str) -> tuple[str, ...]:
+    """What an operation's parameter may be (OGC 06-121r9, 7.4.6), by any of its names in any case; else what is said
+    for all operations."""
+    wanted = {name.lower() for name in names}
+    metadata = child(root, "OperationsMetadata")
+    for place in (*_operations(metadata, operation), metadata):
+        for parameter in (*children(place, "Parameter"), *children(place, "Constraint")):
+            if attribute(parameter, "name").strip().lower() in wanted and (found := texts(_values(parameter))):
+                return found
+    return ()
+
+
+def _operations(metadata: etree._Element | None, name: str) -> Iterator[etree._Element]:
+    for operation in children(metadata, "Operation"):
+        if attribute(operation, "name").strip().lower() == name.lower():
+            yield operation
+
+
+def _values(parameter: etree._Element) -> Iterator[etree._Element]:
+    """`Value` stands in the parameter (OWS 1.0) or in its `AllowedValues` (1.1 on)."""
+    for part in parameter:
+        if local_name(part) == "Value":
+            yield part
+        elif local_name(part) == "AllowedValues":
+            yield from children(part, "Value")
+
+
+def get_address(root: etree._Element, operation: str) -> str:
+    """Where an operation is asked by GET; '' when it says nothing."""
+    for each in _operations(child(root, "OperationsMetadata"), operation):
+        for get in children(child(each, "DCP", "HTTP"), "Get"):
+            if address := href_of(get):
+                return address
+    return ""
