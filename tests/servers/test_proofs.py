@@ -68,5 +68,6 @@ def test_the_silent_wrong_order_of_the_axes_is_caught(
     with relay(servers[server]["wms"]) as address:
         verdict = command.probe(address, "--maps")
     assert verdict["status"] == "valid" and verdict["version"] == "1.3.0"
-    assert {entry["outcome"] for entry in verdict["proof"]} == {"axis-order"}
+    outcomes = {entry["outcome"] for entry in verdict["proof"]}
+    assert "axis-order" in outcomes and "ok" not in outcomes
     assert verdict["level"] == "answers"
