@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from geocrawl.model import Kind
+from geocrawl.probe.json_links import relations
 from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import lines, list_of, objects, relations
+from geocrawl.probe.json_values import lines, list_of, objects
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 _SCHEMA = "$schema"

@@ -5,13 +5,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from geocrawl.model import Url
 from geocrawl.probe.json_reader import JsonObject
-from geocrawl.urls import read_url
 
 _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000
@@ -85,32 +82,3 @@ def number_of(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-# --------------------------------------------------------------------------- links
-
-
-@dataclass(frozen=True, slots=True)
-class WebLink:
-    """A link of an OGC API or a STAC (RFC 8288 in JSON)."""
-
-    rel: str
-    url: Url
-    media_type: str
-    """Lower case, without parameters."""
-    title: str
-
-
-def links_of(value: JsonObject, base: Url) -> Iterator[WebLink]:
-    """The links of a document at `base` that lead to an address, in order."""
-    for link in objects(value.get("links")):
-        href = link.get("href")
-        url = read_url(href.strip(), base) if isinstance(href, str) and href.strip() else None
-        if url is not None and isinstance(rel := link.get("rel"), str):
-            media_type = text_of(link.get("type")).partition(";")[0].strip().lower()
-            yield WebLink(rel.strip(), url, media_type, line_of(link.get("title")))
-
-
-def relations(value: JsonObject) -> frozenset[str]:
-    """The relations that its links name, whether they lead anywhere or not."""
-    return frozenset(rel for link in objects(value.get("links")) if isinstance(rel := link.get("rel"), str))

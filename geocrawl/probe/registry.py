@@ -7,7 +7,9 @@ from geocrawl.ports import Probe, Prover
 
 def probes() -> tuple[Probe, ...]:
     """One a kind; of two that fit a candidate equally well, the first is asked."""
+    from geocrawl.probe.arcgis import ArcGisProbe
     from geocrawl.probe.csw import CswProbe
+    from geocrawl.probe.ogcapi import OgcApiProbe
     from geocrawl.probe.sos import SosProbe
     from geocrawl.probe.wcs import WcsProbe
     from geocrawl.probe.wfs import WfsProbe
@@ -15,7 +17,17 @@ def probes() -> tuple[Probe, ...]:
     from geocrawl.probe.wmts import WmtsProbe
     from geocrawl.probe.wps import WpsProbe
 
-    return (WmsProbe(), WfsProbe(), WmtsProbe(), WcsProbe(), CswProbe(), WpsProbe(), SosProbe())
+    return (
+        WmsProbe(),
+        WfsProbe(),
+        WmtsProbe(),
+        WcsProbe(),
+        CswProbe(),
+        WpsProbe(),
+        SosProbe(),
+        ArcGisProbe(),
+        OgcApiProbe(),
+    )
 
 
 def provers(*, layers: int) -> tuple[Prover, ...]:

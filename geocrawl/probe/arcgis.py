@@ -1,0 +1,46 @@
+"""The interview of an ArcGIS Server: `?f=json` of a folder, a map, image or feature service, or one of its layers.
+
+A folder is a service here, too: its items are the services and folders that it lists, and each that can be read leads
+to an interview of its own. A service leads to the OGC services that it offers beside itself (`supportedExtensions`;
+WMTS, where it has a cache of tiles), a layer to its service.
+Source: ArcGIS REST API: Catalog, Map Service, Feature Service, Image Service, Layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.model import Candidate, Kind, Status
+from geocrawl.ports import Ask, Interview
+from geocrawl.probe import interview
+from geocrawl.probe.arcgis_leads import leads_of
+from geocrawl.probe.arcgis_reader import read_arcgis
+from geocrawl.probe.json_answer import JsonAnswer, examine_json, verdict_on
+from geocrawl.urls import with_parameters
+
+_ANOTHER_FORM_MAY_HELP = frozenset({"html", "empty", "not-json", "http-400", "http-406", "http-500", "http-501"})
+
+
+class ArcGisProbe:
+    """Proves ArcGIS folders and services (`ports.Probe`)."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.ARCGIS
+
+    def recognise(self, candidate: Candidate) -> float:
+        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        return interview.fits(Kind.ARCGIS, candidate)
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Ask for `f=json`, and for `f=pjson` where that does not come through. Two requests at most."""
+        answers: list[JsonAnswer] = []
+        for form in ("json", "pjson"):
+            if answers and answers[-1].finding.reason not in _ANOTHER_FORM_MAY_HELP:
+                break
+            page = yield Ask(with_parameters(candidate.endpoint.url, {"f": form}))
+            answers.append(examine_json(page, read_arcgis))
+        verdict = verdict_on(answers, candidate)
+        if verdict.status is not Status.VALID:
+            return verdict
+        return replace(verdict, leads=leads_of(answers[-1].value, answers[-1].base))
