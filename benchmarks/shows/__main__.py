@@ -6,7 +6,20 @@ import importlib
 import sys
 import time
 
-NAMES = ("fresh", "corpus", "status", "bombs", "servers", "kill", "worlds", "bench", "contest", "bayes")
+NAMES = (
+    "fresh",
+    "corpus",
+    "status",
+    "bombs",
+    "servers",
+    "kill",
+    "worlds",
+    "bench",
+    "contest",
+    "bayes",
+    "urls",
+    "clusters",
+)
 
 
 def main(arguments: list[str]) -> None:

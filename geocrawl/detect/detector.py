@@ -75,8 +75,8 @@ def of_url(url: Url) -> Candidate | None:
     path, mark, query = address[len(url.origin) :].partition("?")
     if mark and may_ask(query):
         return of_query(url, path)
-    server = known_servers().find(url.host, path)
-    return weak(server.kind, url) if server else None
+    kind = known_servers().find(url.host, path, query)
+    return weak(kind, url) if kind else None
 
 
 def _of_link(link: Link) -> Candidate | None:

@@ -9,6 +9,9 @@ from importlib import resources
 
 from geocrawl.model import Kind
 
+_SHORT_CHARS = 16
+"""Paths up to here may be the root of a host that is called after its service: `/`, `/api/v1.0.0/`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -18,6 +21,17 @@ class Server:
     kind: Kind
     hint: str
     pattern: re.Pattern[str]
+    query: str = ""
+    """What must stand in the query, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerHost:
+    """A name of a host that a server is known by, where nothing or next to nothing follows it."""
+
+    kind: Kind
+    pattern: re.Pattern[str]
+    path: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +51,32 @@ class KnownServers:
     hint: re.Pattern[str]
     """Finds one of the texts of which one stands in every path that can match."""
     parameters: tuple[ServerParameter, ...]
+    named_hosts: tuple[ServerHost, ...]
     never_hosts: frozenset[str]
     never_beneath: tuple[str, ...]
     never_segments: frozenset[str]
 
-    def find(self, host: str, path: str) -> Server | None:
-        """The first form that a path (lower case, not decoded) has, None at places that only write about services."""
-        server = self.form(path)
-        return None if server is None or self.is_never(host, path) else server
+    def find(self, host: str, path: str, query: str = "") -> Kind | None:
+        """The kind of the first form that a path (lower case, not decoded) has, else what the host is called; None at
+        places that only write about services."""
+        kind = self.form(path, query)
+        if kind is None and len(path) <= _SHORT_CHARS:
+            kind = self._named(host, path)
+        return None if kind is None or self.is_never(host, path) else kind
 
-    def form(self, path: str) -> Server | None:
-        """The first form that a path has, wherever it is."""
+    def form(self, path: str, query: str = "") -> Kind | None:
+        """The kind of the first form that a path has, wherever it is."""
         if self.hint.search(path) is None:
             return None
         for server in self.servers:
-            if server.hint in path and server.pattern.search(path):
-                return server
+            if server.hint in path and server.query in query and server.pattern.search(path):
+                return server.kind
+        return None
+
+    def _named(self, host: str, path: str) -> Kind | None:
+        for named in self.named_hosts:
+            if named.pattern.search(host) and named.path.search(path):
+                return named.kind
         return None
 
     def is_never(self, host: str, path: str) -> bool:
@@ -74,11 +98,15 @@ def known_servers() -> KnownServers:
     hosts: list[str] = data["never"]["hosts"]
     return KnownServers(
         servers=tuple(
-            Server(row["name"], Kind(row["kind"]), row["hint"], re.compile(row["path"])) for row in data["server"]
+            Server(row["name"], Kind(row["kind"]), row["hint"], re.compile(row["path"]), row.get("query", ""))
+            for row in data["server"]
         ),
         hint=re.compile("|".join(map(re.escape, shortest))),
         parameters=tuple(
             ServerParameter(row["name"], Kind(row["kind"]), re.compile(row["value"])) for row in data["parameter"]
+        ),
+        named_hosts=tuple(
+            ServerHost(Kind(row["kind"]), re.compile(row["host"]), re.compile(row["path"])) for row in data["host"]
         ),
         never_hosts=frozenset(host.removeprefix(".") for host in hosts),
         never_beneath=tuple(host for host in hosts if host.startswith(".")),

@@ -63,8 +63,8 @@ def _asked(rule: KindRule, request: str, parameters: dict[str, str], url: Url, p
 def _kind_of_request(request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
     """The kind that REQUEST names without SERVICE: by itself, or with the path's help."""
     index = kind_index()
-    server = known_servers().form(path)
-    rule = index.rule[server.kind] if server else None
+    said = known_servers().form(path)
+    rule = index.rule[said] if said else None
     if rule and rule.services and (request in rule.requests or request in rule.shared):
         return rule.kind
     if request == "gettile" and "tilematrix" in parameters:
@@ -94,8 +94,8 @@ def _is_old(parameters: dict[str, str], url: Url, path: str) -> bool:
 def _of_place(parameters: dict[str, str], url: Url, path: str) -> Candidate | None:
     """By the path, or by a parameter that names a map: no request says anything."""
     servers = known_servers()
-    if server := servers.find(url.host, path):
-        return weak(server.kind, url)
+    if kind := servers.find(url.host, path, url.address.partition("?")[2].lower()):
+        return weak(kind, url)
     for parameter in servers.parameters:
         if parameter.pattern.search(parameters.get(parameter.name, "")):
             return weak(parameter.kind, url)

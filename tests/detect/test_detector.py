@@ -145,7 +145,7 @@ def test_a_service_parameter_alone_is_weak() -> None:
 def known_servers() -> list[tuple[str, str, str]]:
     text = resources.files("geocrawl").joinpath("data/known_servers.toml").read_text("utf-8")
     data = tomllib.loads(text)
-    return [(row["name"], row["kind"], row["example"]) for row in [*data["server"], *data["parameter"]]]
+    return [(row["name"], row["kind"], row["example"]) for row in [*data["server"], *data["parameter"], *data["host"]]]
 
 
 @pytest.mark.parametrize(("name", "kind", "example"), known_servers())
