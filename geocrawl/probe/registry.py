@@ -11,6 +11,7 @@ def probes() -> tuple[Probe, ...]:
     from geocrawl.probe.csw import CswProbe
     from geocrawl.probe.ogcapi import OgcApiProbe
     from geocrawl.probe.sos import SosProbe
+    from geocrawl.probe.stac import StacProbe
     from geocrawl.probe.wcs import WcsProbe
     from geocrawl.probe.wfs import WfsProbe
     from geocrawl.probe.wms import WmsProbe
@@ -27,6 +28,7 @@ def probes() -> tuple[Probe, ...]:
         SosProbe(),
         ArcGisProbe(),
         OgcApiProbe(),
+        StacProbe(),
     )
 
 

@@ -1,0 +1,51 @@
+"""The interview of a STAC: the catalogue at the address, and the collections of an API, to which its landing page links.
+
+A catalogue in files (`catalog.json`) is one request; its children and items are pages of the crawl, not of the
+interview (STAC 1.0, Catalog; STAC API 1.0, Core).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.model import Candidate, Kind, Status
+from geocrawl.ports import Ask, Interview
+from geocrawl.probe import interview
+from geocrawl.probe.json_answer import JsonAnswer, examine_json, json_of, verdict_on
+from geocrawl.probe.json_links import linked
+from geocrawl.probe.stac_reader import pages_of, read_stac, with_collections
+from geocrawl.urls import with_parameters
+
+_ANOTHER_FORM_MAY_HELP = frozenset({"html", "http-406"})
+
+
+class StacProbe:
+    """Proves STAC catalogues and APIs (`ports.Probe`)."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.STAC
+
+    def recognise(self, candidate: Candidate) -> float:
+        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        return interview.fits(Kind.STAC, candidate)
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Ask for the catalogue, as JSON where a page for people comes, then for its collections; three at most."""
+        endpoint = candidate.endpoint.url
+        answers: list[JsonAnswer] = []
+        for url in (endpoint, with_parameters(endpoint, {"f": "json"})):
+            if answers and answers[-1].finding.reason not in _ANOTHER_FORM_MAY_HELP:
+                break
+            answers.append(examine_json((yield Ask(url)), read_stac))
+        verdict = verdict_on(answers, candidate)
+        if verdict.status is not Status.VALID or verdict.service is None:
+            return verdict
+        value, base = answers[-1].value, answers[-1].base
+        service, pages = verdict.service, pages_of(value, base)
+        collections = linked(value, base, ("data",)) if "conformsTo" in value else None
+        if collections is None:
+            return replace(verdict, pages=pages)
+        if listed := json_of((yield Ask(collections))):
+            service = with_collections(service, listed, base)
+        return replace(verdict, service=service, pages=pages, requests=verdict.requests + 1)
