@@ -1,4 +1,4 @@
-"""The interview of a STAC: the catalogue at the address, and the collections of an API, to which its landing page links.
+"""The interview of a STAC: the catalogue at the address, and for an API the collections that it links to.
 
 A catalogue in files (`catalog.json`) is one request; its children and items are pages of the crawl, not of the
 interview (STAC 1.0, Catalog; STAC API 1.0, Core).
