@@ -1,7 +1,7 @@
 """A crawl of the demo web that kills itself: `python -m tests.killed_crawl DB PROXY STRATEGY MOMENT COUNT [SEED…]`.
 
 MOMENT is where in a visit the COUNT-th time of it is the last: `leased` (an entry is held), `learning` (settled, its
-lesson not yet learnt), `revising` (the queue half ranked anew), `settled` (over and done with).
+lesson not yet learnt), `revising` (the new ranks half given), `settled` (over and done with).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from geocrawl import build
 from geocrawl.model import Document, Entry, FrontierStats, Judgement, Lease, Lesson, Rank, Relevance, Settled, Visit
 from geocrawl.ports import Strategy, Waiting
 from geocrawl.settings import Settings
-from geocrawl.store import frontier
+from geocrawl.store import rerank
 from geocrawl.urls import read_url
 
 PAGES = 60
@@ -50,15 +50,15 @@ def run(
     die: Callable[[str], None] = lambda moment: None,
 ) -> None:
     """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
-    make, per_batch = build.make_strategy, frontier._RANKS
+    make, per_batch = build.make_strategy, rerank._WRITTEN
     if strategy == LEARNER:
         build.make_strategy = lambda *_: Learner(die)
-        frontier._RANKS = _RANKS_A_TRANSACTION
+        rerank._WRITTEN = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
         build.crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
     finally:
-        build.make_strategy, frontier._RANKS = make, per_batch
+        build.make_strategy, rerank._WRITTEN = make, per_batch
 
 
 def order_of_visits(path: Path) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from operator import itemgetter
 
 from geocrawl.model import (
     Candidate,
@@ -41,16 +40,13 @@ from geocrawl.store.links import Limits, Links, Source
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
+from geocrawl.store.rerank import Reranking
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
 from geocrawl.urls import endpoint_key, query_group, read_url
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
-_SORTED = 200_000
-"""New ranks in memory: written in the order of their rows they touch each page of the file few times."""
-_RANKS = 20_000
-"""Given anew in one transaction: the more, the fewer times a host's head is found; it lasts about half a second."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int]
 """A row of `statements.HEAD`."""
@@ -86,6 +82,7 @@ class SqlFrontier:
         self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
         self._lessons = Lessons(database)
         self._queue = Queue(self._connection, self._hosts, self._tally)
+        self._reranking = Reranking(database, self._hosts, self._tally)
         self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
         self._settlement = Settlement(
             self._connection,
@@ -267,19 +264,13 @@ class SqlFrontier:
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew.
 
-        `through`: the lesson that it came after, written down with the last of the ranks: a process killed before
+        `through`: the lesson that it came after, written down after the last of the ranks: a process killed before
         that will rank anew once more.
         """
-        changed, todo = 0, _in_order(ranks)
-        batch = list(islice(todo, _RANKS))
-        while batch or through is not None:
-            following = list(islice(todo, _RANKS))
+        changed = self._reranking.give(ranks)
+        if through is not None:
             with self._database.transaction:
-                changed += self._queue.rerank(batch)
-                if through is not None and not following:
-                    self._lessons.write_revised(through)
-                    through = None
-            batch = following
+                self._lessons.write_revised(through)
         self._links.clear()
         return changed
 
@@ -331,11 +322,3 @@ class SqlFrontier:
     def stats(self) -> FrontierStats:
         """Counts for status and progress; of pages but for `probes_waiting`."""
         return read_stats(self._connection, self._clock.now())
-
-
-def _in_order(ranks: Iterable[tuple[int, Rank | None]]) -> Iterator[tuple[int, Rank | None]]:
-    """The same, by id within each `_SORTED` of them; of doubled ones the last stays last."""
-    todo = iter(ranks)
-    while some := list(islice(todo, _SORTED)):
-        some.sort(key=itemgetter(0))
-        yield from some

@@ -1,16 +1,15 @@
-"""Changes of the queue outside visits: what becomes due, is ranked anew, comes back, or is shut out by a new limit."""
+"""Changes of the queue outside visits: what becomes due, comes back, or is shut out by a new limit."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from collections.abc import Iterator
 
 from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store import statements as sql
 from geocrawl.store.hosts import Hosts
-from geocrawl.store.lifecycle import CANDIDATE, UNRANKED
+from geocrawl.store.lifecycle import CANDIDATE
 from geocrawl.store.tally import Tally
 from geocrawl.urls import read_url
 
@@ -63,30 +62,3 @@ class Queue:
                     seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
                     yield Waiting(url_id, url, anchor or "", depth, seen)
             last = rows[-1][0]
-
-    def rerank(self, batch: Iterable[tuple[int, Rank | None]]) -> int:
-        """New ranks for pages that wait or were dropped; returns how many changed.
-
-        Written host by host, for the queue's index is sorted so, and each host's head is found once at the end.
-        """
-        changes = []
-        left: dict[int, int] = {}
-        for url_id, rank in dict(batch).items():
-            row = self._connection.execute(sql.RANKED, (url_id,)).fetchone()
-            if row is None:
-                continue
-            state, tier, score, host_id = row
-            to, reason = (State.REFUSED, UNRANKED) if rank is None else (State.WAITING, None)
-            tier_to, score_to = (tier, score) if rank is None else rank
-            if (state, tier, score) == (to, tier_to, score_to):
-                continue
-            changes.append((host_id, url_id, tier_to, score_to, to, reason))
-            self._tally.add("page", state, tier, -1)
-            self._tally.add("page", to, tier_to, 1)
-            left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to is State.WAITING)
-        changes.sort(key=itemgetter(0, 1))
-        self._connection.executemany(sql.WRITE_RANK, (change[1:] for change in changes))
-        for host_id, count in left.items():
-            self._hosts.refresh(host_id, count)
-        self._tally.flush()
-        return len(changes)

@@ -138,12 +138,6 @@ WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
-# A page that may be ranked anew.
-RANKED = """
-SELECT state, tier, score, host_id FROM url
-WHERE id = ? AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""
-# A new rank from the strategy.
-WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
 # Addresses seen that differ only in their query.
 SEE_QUERY = "INSERT INTO query_group VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
 # How many that are.
@@ -159,6 +153,34 @@ SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose
 ACROSS_DEPTH = """
 SELECT id, depth FROM url WHERE purpose = 'page'
 AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
+
+# --------------------------------------------------------------------------- ranks anew
+
+# New ranks, by the row they belong to; no tier: the page is dropped.
+MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"
+# None are ready.
+CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
+# Lay one ready; a later one for the same page counts.
+LAY_NEW_RANK = "INSERT OR REPLACE INTO temp.new_rank VALUES (?, ?, ?)"
+# The last of the ?2 ranks from row ?1 on.
+LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2)"
+# Of pages that wait or were dropped, those whose rank or state the new one changes.
+_CHANGED = """
+n.id BETWEEN ?1 AND ?2 AND url.purpose = 'page'
+AND (url.state = 'waiting' OR (url.state = 'refused' AND url.reason = 'unranked'))
+AND CASE WHEN n.tier IS NULL THEN url.state = 'waiting'
+    ELSE url.state <> 'waiting' OR url.tier <> n.tier OR url.score <> n.score END"""
+# How many that are, by host, by state and tier before and after. (The cross join keeps to the order of the rows.)
+RANK_CHANGES = f"""
+SELECT url.host_id, url.state, url.tier, CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
+  coalesce(n.tier, url.tier), count(*)
+FROM temp.new_rank n CROSS JOIN url ON url.id = n.id WHERE {_CHANGED} GROUP BY 1, 2, 3, 4, 5"""  # noqa: S608 both are ours
+# Write them. (Without NOT INDEXED the planner would walk the whole queue for each range.)
+WRITE_NEW_RANKS = f"""
+UPDATE url NOT INDEXED SET tier = coalesce(n.tier, url.tier), score = coalesce(n.score, url.score),
+  state = CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
+  reason = CASE WHEN n.tier IS NULL THEN 'unranked' END
+FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHANGED}"""  # noqa: S608 both are ours
 
 # --------------------------------------------------------------------------- batches
 

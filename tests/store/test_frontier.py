@@ -179,6 +179,24 @@ def test_reranking_reorders_drops_and_brings_back(world: World) -> None:
     assert world.visit() == "http://a.example/2"
 
 
+def test_a_queue_ranked_anew_in_many_steps_is_served_by_its_last_ranks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geocrawl.store.rerank._READY", 7)
+    monkeypatch.setattr("geocrawl.store.rerank._WRITTEN", 2)
+    monkeypatch.setattr("geocrawl.store.rerank._STEP", 3)
+    world.seed("a.example/")
+    world.visit(*(link(f"{host}.example/{n}", 5) for host in "abc" for n in range(6)))
+    ids = {w.url.address: w.id for w in world.frontier.waiting()}
+    wanted = sorted(ids, key=lambda address: address[::-1])
+    rise = [(ids[address], Rank(8, 100.0 - place)) for place, address in enumerate(wanted)]
+    fall = [(ids[address], Rank(1, 0.0)) for address in ids]
+    assert world.frontier.rerank([*fall, *reversed(rise), (10**9, Rank(9))], through=None) >= len(ids)
+    assert [world.visit() for _ in ids] == wanted
+    assert world.frontier.lease() is None
+    assert world.frontier.stats().waiting_by_tier == {}
+
+
 def test_another_depth_limit_lets_in_and_sets_aside(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db", Settings(max_depth=1))
     world.seed("a.example/")
