@@ -12,9 +12,11 @@ def probes() -> tuple[Probe, ...]:
     from geocrawl.probe.ogcapi import OgcApiProbe
     from geocrawl.probe.sos import SosProbe
     from geocrawl.probe.stac import StacProbe
+    from geocrawl.probe.tms import TmsProbe
     from geocrawl.probe.wcs import WcsProbe
     from geocrawl.probe.wfs import WfsProbe
     from geocrawl.probe.wms import WmsProbe
+    from geocrawl.probe.wmsc import WmscProbe
     from geocrawl.probe.wmts import WmtsProbe
     from geocrawl.probe.wps import WpsProbe
 
@@ -29,6 +31,8 @@ def probes() -> tuple[Probe, ...]:
         ArcGisProbe(),
         OgcApiProbe(),
         StacProbe(),
+        TmsProbe(),
+        WmscProbe(),
     )
 
 
