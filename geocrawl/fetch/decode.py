@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Protocol
 
 import brotli
@@ -107,32 +108,26 @@ class Body:
     def __init__(self, limits: Limits, *, cut: bool = False) -> None:
         """`cut`: a longer body is cut at the limit rather than refused."""
         self._limits = limits
-        self._cut = cut
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._may_be_cut = cut
+        self._buffer = BytesIO()  # its value is handed out without a copy: pieces joined would be held twice
+        self.cut = False
+        """Whether there was more than the limit."""
 
     def add(self, piece: bytes) -> bool:
         """Keep a piece; False when nothing more is wanted. Raises Unreadable (body-limit)."""
-        room = self._limits.body_bytes - self._size
-        if len(piece) > room:
-            if not self._cut:
-                raise _too_long(self._limits)
-            piece = piece[:room]
-            self._pieces.append(piece)
-            self._size += len(piece)
-            return False
-        self._pieces.append(piece)
-        self._size += len(piece)
-        return True
+        room = self._limits.body_bytes - len(self)
+        if len(piece) > room and not self._may_be_cut:
+            raise _too_long(self._limits)
+        self.cut = len(piece) > room
+        self._buffer.write(piece[:room] if self.cut else piece)
+        return not self.cut
 
     def bytes(self) -> bytes:
         """All of it, up to now."""
-        if len(self._pieces) > 1:
-            self._pieces = [b"".join(self._pieces)]
-        return self._pieces[0] if self._pieces else b""
+        return self._buffer.getvalue()
 
     def __len__(self) -> int:
-        return self._size
+        return self._buffer.tell()
 
 
 def _too_long(limits: Limits) -> Unreadable:

@@ -137,6 +137,7 @@ class PoliteTurn:
             hops=tuple(hops),
             location=answer.location,
             sent_bytes=answer.sent_bytes,
+            cut=answer.cut,
         )
 
     async def _allowed(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None) -> Answer | Failure:

@@ -35,6 +35,8 @@ _ACCEPT = {
 }
 _ORIGIN = "https://viewer.example"
 """What a viewer on some web page would send, so that a server shows whether it lets one use its content (CORS)."""
+_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
+"""Of what the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first layers)."""
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _NO_SITE = SiteSettings()
@@ -49,12 +51,21 @@ class Answer:
     headers: dict[str, str]
     """Lower-case names; values of a repeated field joined by ', '."""
     body: bytes
+    cut: bool
+    """Whether the body was longer than the limit and ends there."""
     location: Url | None
     """Where it redirects to; its body was then not read."""
     sent_bytes: int
     elapsed_ms: float
     response: httpx.Response
     """For its cookies."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    body: bytes = b""
+    sent_bytes: int = 0
+    cut: bool = False
 
 
 def user_agent(settings: Settings, version: str) -> str:
@@ -107,9 +118,9 @@ class HttpClient:
                         raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
                     headers = _headers(response, self._settings.header_bytes)
                     location = _redirect_target(url, response)
-                    body, sent = b"", 0
+                    content = _Content()
                     if location is None:
-                        body, sent = await self._read(stream, response.is_success, headers, url, purpose)
+                        content = await self._read(stream, response.is_success, headers, url, purpose)
                 finally:
                     await stream.aclose()
         except (Unreadable, *WEB_ERRORS) as error:
@@ -117,7 +128,10 @@ class HttpClient:
             if code is FailureCode.TIMEOUT_TOTAL:
                 detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
             return Failure(url, code, detail, self._since_ms(started), status=status)
-        return Answer(url, status, headers, body, location, sent, self._since_ms(started), response)
+        elapsed_ms = self._since_ms(started)
+        return Answer(
+            url, status, headers, content.body, content.cut, location, content.sent_bytes, elapsed_ms, response
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -142,8 +156,8 @@ class HttpClient:
 
     async def _read(
         self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose
-    ) -> tuple[bytes, int]:
-        """The decoded body and its length on the wire. Raises Unreadable, or an error of the transport.
+    ) -> _Content:
+        """The decoded body. Raises Unreadable, or an error of the transport.
 
         An error page is evidence of its status alone: when its body is not worth reading, it stays empty.
         """
@@ -157,7 +171,7 @@ class HttpClient:
             return await _read_body(stream, headers, limits, content_type, purpose)
         except Unreadable as problem:
             if problem.code is FailureCode.WRONG_TYPE and not success:
-                return b"", 0
+                return _Content()
             raise
 
     def _limits(self, purpose: Purpose, site: SiteSettings) -> Limits:
@@ -175,21 +189,21 @@ class HttpClient:
 
 async def _read_body(
     stream: AsyncIterable[bytes], headers: dict[str, str], limits: Limits, content_type: str, purpose: Purpose
-) -> tuple[bytes, int]:
+) -> _Content:
     decoder = Decoder(headers.get("content-encoding", ""), limits)
-    body = Body(limits, cut=purpose is Purpose.ROBOTS)
+    body = Body(limits, cut=purpose in _CUT)
     sniffed = False
     async for data in stream:
         for piece in decoder.feed(data):
             if not body.add(piece):
-                return body.bytes(), decoder.sent_bytes
+                return _Content(body.bytes(), decoder.sent_bytes, body.cut)
         if not sniffed and len(body) >= SNIFF_BYTES:
             sniffed = True
             check_first_bytes(body.bytes(), content_type, purpose)
     decoder.finish()
     if not sniffed:
         check_first_bytes(body.bytes(), content_type, purpose)
-    return body.bytes(), decoder.sent_bytes
+    return _Content(body.bytes(), decoder.sent_bytes)
 
 
 def _headers(response: httpx.Response, limit: int) -> dict[str, str]:

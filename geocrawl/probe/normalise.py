@@ -117,7 +117,7 @@ def unwrapped(reading: Reading) -> Reading:
 
 def _strict(body: bytes, encoding: str | None = None) -> etree._Element | None:
     """The root of a well-formed document without entities of its own; None for any other."""
-    if encoding is None and (b"<!ENTITY" in body[:_PROLOG_BYTES] or _has_unknown_entities(body)):
+    if encoding is None and has_entities(body):
         return None
     parser = etree.XMLParser(encoding=encoding, **PARSER_OPTIONS)
     try:
@@ -126,9 +126,11 @@ def _strict(body: bytes, encoding: str | None = None) -> etree._Element | None:
         return None
 
 
-def _has_unknown_entities(body: bytes) -> bool:
-    """With a DOCTYPE, an entity that nobody declared is no error for libxml2: its text would be lost silently."""
-    return b"<!DOCTYPE" in body[:_PROLOG_BYTES] and _OTHER_ENTITY.search(body) is not None
+def has_entities(body: bytes) -> bool:
+    """Whether a document has entities of its own, or, beside a DOCTYPE, some that nobody declared: these are no error
+    for libxml2, and their text would be lost silently."""
+    prolog = body[:_PROLOG_BYTES]
+    return b"<!ENTITY" in prolog or (b"<!DOCTYPE" in prolog and _OTHER_ENTITY.search(body) is not None)
 
 
 def _recover(data: bytes) -> tuple[etree._Element | None, list[Deviation]]:

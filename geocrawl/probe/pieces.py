@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from geocrawl.model import Deviation
 from geocrawl.probe import front, repair
-from geocrawl.probe.normalise import Cut, charset_conflict, charset_of, prolog_deviations
+from geocrawl.probe.normalise import Cut, charset_conflict, charset_of, has_entities, prolog_deviations
 
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 262_144
 _MAX_PIECE_BYTES = 4 * 1024 * 1024
 """A mended piece ends before a tag; one without any tag for so long ends anywhere."""
-_ROOT = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*)[\s/>]")
+_MAX_TAGS = 10_000
 _PREFIXES = {
     "xlink": "http://www.w3.org/1999/xlink",
     "xsi": "http://www.w3.org/2001/XMLSchema-instance",
@@ -47,9 +47,9 @@ class LongText:
         """Whether it begins like XML."""
         return self._head.lstrip()[:1] == b"<"
 
-    def has_entities(self) -> bool:
-        """Whether it needs mending for its entities, which a strict parser would lose silently."""
-        return b"<!ENTITY" in self._head or b"<!DOCTYPE" in self._head
+    def needs_mending(self) -> bool:
+        """Whether a strict parser would lose some of its text silently."""
+        return has_entities(self._body)
 
     def deviations(self) -> list[Deviation]:
         """What was met so far, one entry a code."""
@@ -90,14 +90,21 @@ class LongText:
         for start in range(0, len(self._body), _PIECE_BYTES):
             yield decoder.decode(self._body[start : start + _PIECE_BYTES]).lstrip("\ufeff").encode("utf-8", "replace")
 
-    def where_cut(self, containers: frozenset[str]) -> Cut:
+    def where_cut(self, root: str, containers: frozenset[str]) -> Cut:
         """Where it ends before its end: told by the end tags of its root and of what holds its items."""
-        root = next((tag for tag in _ROOT.finditer(self._head)), None)
-        if self._wide or root is None or self._body.rfind(b"</" + root[1]) >= 0:
+        if self._wide or self._has_end({root}):
             return Cut.NOT
-        names = b"|".join(sorted(name.encode() for name in containers))
-        ended = re.search(rb"</(?:[\w.-]+:)?(?:" + names + rb")\s*>", self._body) if names else None
-        return Cut.AFTER_LAYERS if ended else Cut.INSIDE
+        return Cut.AFTER_LAYERS if self._has_end(containers) else Cut.INSIDE
+
+    def prefixed(self, names: Set[str]) -> frozenset[str]:
+        """These names with the prefixes that they are written with."""
+        any_name = "|".join(re.escape(name) for name in sorted(names))
+        tags = re.finditer(rf"<([A-Za-z_][\w.-]{{0,40}}:(?:{any_name}))[\s/>]".encode(), self._body) if names else ()
+        return frozenset(tag[1].decode("latin-1") for tag, _ in zip(tags, range(_MAX_TAGS), strict=False))
+
+    def _has_end(self, names: Set[str]) -> bool:
+        any_name = "|".join(re.escape(name) for name in sorted(names))
+        return bool(names) and re.search(rf"</(?:[\w.-]+:)?(?:{any_name})[\s>]".encode(), self._body) is not None
 
     def tail(self) -> bytes:
         """Its last bytes, for a person."""

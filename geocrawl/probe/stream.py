@@ -155,7 +155,7 @@ class _Streamed(Generic[T]):
         """The whole, or as much as may be held."""
         if not self._text.is_markup():
             return Taken(Reading(None, tuple(self._text.deviations())))
-        found = None if self._body_is_cut or self._text.has_entities() else self._pass(strict=True)
+        found = None if self._body_is_cut or self._text.needs_mending() else self._pass(strict=True)
         return found or self._pass(strict=False) or Taken(Reading(None, tuple(self._text.deviations())))
 
     def _pass(self, *, strict: bool) -> Taken[T] | None:
@@ -167,7 +167,7 @@ class _Streamed(Generic[T]):
         parser: Any = etree.iterparse(
             source,
             events=("start", "end"),
-            tag=self._tags() if strict else None,
+            tag=self._tags(),
             recover=not strict,
             encoding=None if strict else "utf-8",
             **PARSER_OPTIONS,
@@ -181,16 +181,23 @@ class _Streamed(Generic[T]):
             return None
         if parser.root is None:
             return None
-        return self._taken(parser, collector, half[0], source.stopped)
+        return self._taken(parser, collector, half[0], source.stopped, strict=strict)
 
     def _tags(self) -> list[str]:
-        """A strict parser knows all namespaces, and need not tell of other elements."""
-        return [f"{{*}}{name}" for name in sorted(self._take.items | self._take.drop)]
+        """What the parser tells of: to hear of every element takes ten times as long. A prefix that nobody declared is
+        part of the name for a recovering parser."""
+        names = self._take.items | self._take.drop
+        written = names | self._text.prefixed(names)
+        return [f"{{*}}{name}" for name in sorted(written)] or ["-"]
 
-    def _taken(self, parser: Any, collector: _Collector[T], half: int | None, stopped: str) -> Taken[T]:
-        root = _without_emptied(parser.root, self._take)
+    def _taken(
+        self, parser: Any, collector: _Collector[T], half: int | None, stopped: str, *, strict: bool
+    ) -> Taken[T]:
+        root = _without_emptied(parser.root, self._tags())
         notes = self._text.deviations()
-        cut = Cut.OVER_LIMIT if self._body_is_cut or stopped else self._text.where_cut(self._take.within)
+        cut = Cut.OVER_LIMIT if self._body_is_cut or stopped else Cut.NOT
+        if cut is Cut.NOT and not strict:
+            cut = self._text.where_cut(local_name(root), self._take.within)
         items = collector.items(without=None if cut is Cut.NOT else half)
         if cut is Cut.OVER_LIMIT:
             why = stopped or f"longer than the limit of {self._text.size} bytes"
@@ -212,8 +219,8 @@ def _clear(element: etree._Element, take: Take[Any]) -> None:
         parent.remove(before)
 
 
-def _without_emptied(root: etree._Element, take: Take[Any]) -> etree._Element:
-    for element in [each for each in root.iter() if local_name(each) in take.items | take.drop]:
+def _without_emptied(root: etree._Element, tags: list[str]) -> etree._Element:
+    for element in list(root.iter(*tags)):
         parent = element.getparent()
         if parent is not None and not len(element):
             parent.remove(element)

@@ -176,6 +176,17 @@ async def test_a_body_longer_than_the_limit_is_body_limit(kit: MakeKit) -> None:
     assert got.status == 200
 
 
+async def test_a_longer_answer_to_a_probe_is_cut_and_says_so(kit: MakeKit) -> None:
+    body = b"<a>" + b"x" * 5000
+    async with serve(pages({"/page": answer(body, content_type="text/xml")})) as server:
+        got = await kit(probe_body_bytes=1000).get(f"{server.base}/page", Purpose.PROBE)
+        whole = await kit(probe_body_bytes=5003).get(f"{server.base}/page", Purpose.PROBE)
+    assert isinstance(got, Page)
+    assert (got.cut, got.body) == (True, body[:1000])
+    assert isinstance(whole, Page)
+    assert (whole.cut, whole.body) == (False, body)
+
+
 async def test_content_length_is_not_believed(kit: MakeKit) -> None:
     raw = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n" + b"x" * 1001
 

@@ -1,0 +1,167 @@
+"""Long documents: read item by item, the same as a short one read whole, and bounded whatever their bytes."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from geocrawl.model import Page
+from geocrawl.probe.answer import Finding
+from geocrawl.probe.elements import child, line_of, text_of
+from geocrawl.probe.normalise import Cut
+from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Take, Taken, read_items
+from geocrawl.probe.wms_answer import examine
+from tests.probe.answers import CAPABILITIES, ENDPOINT, page
+
+ALL_LABELS = ("wms", "wfs", "wmts", "wcs", "csw", "exception", "broken", "other")
+GOOD = CAPABILITIES.encode()
+
+
+def name_of(element: etree._Element, around: int | None) -> tuple[str, int | None]:
+    return text_of(child(element, "Name")) or line_of(child(element, "Title")), around
+
+
+LAYERS = Take(frozenset({"Layer"}), frozenset({"Capability"}), name_of)
+
+
+def taken(body: bytes, content_type: str = "text/xml", *, cut: bool = False) -> Taken[tuple[str, int | None]]:
+    return read_items(body, content_type, LAYERS, cut=cut, above=0)
+
+
+def both(answer: Page) -> tuple[Finding, Finding]:
+    return examine(answer, ENDPOINT), examine(answer, ENDPOINT, above=0)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("label", ALL_LABELS)
+def test_every_recorded_answer_streamed_gives_what_it_gives_whole(shared: Path, label: str) -> None:
+    """Titles, layers, reference systems, boxes and all else that is kept; reasons and deviations too."""
+    for file in sorted((shared / "corpus" / "documents" / label).iterdir()):
+        whole, streamed = both(page(file.read_bytes()))
+        assert whole.service == streamed.service, file.name
+        assert whole.reason == streamed.reason, file.name
+        assert [each.code for each in whole.deviations] == [each.code for each in streamed.deviations], file.name
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        GOOD,
+        b"\n\n" + GOOD,
+        b"Content-Type: text/xml\r\n\r\n" + GOOD,
+        b"\xef\xbb\xbf" + GOOD,
+        GOOD.replace(b"Fees>none<", b"Fees>a & b &nbsp; &eacute;<"),
+        GOOD.replace(b"Gravel", b"Gr\x02avel &#7;"),
+        GOOD.replace(b' xmlns:xlink="http://www.w3.org/1999/xlink"', b""),
+        GOOD.replace(b"<", b"<w:").replace(b"<w:/", b"</w:").replace(b"<w:?", b"<?"),
+        GOOD.replace(b"</WMS_Capabilities>", b""),
+        GOOD + b"<html><p>Advertisement</html>",
+        CAPABILITIES.encode("latin-1", "replace"),
+        CAPABILITIES.replace("UTF-8", "UTF-16").encode("utf-16"),
+        CAPABILITIES.replace("UTF-8", "UTF-16").replace("none<", "a & b<").encode("utf-16"),
+        CAPABILITIES.replace("Härjedalen", "全国道路地图服务").encode("gb18030"),
+        b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY who "Road Office">]>' + GOOD[39:].replace(b"Roads of", b"&who;"),
+        b"",
+        b"<",
+        b"no markup at all",
+        b"<!DOCTYPE html><html><p>A page<br></html>",
+    ],
+)
+def test_faults_are_read_over_as_in_a_short_document(body: bytes) -> None:
+    whole, streamed = both(page(body))
+    assert whole.service == streamed.service
+    assert whole.reason == streamed.reason
+    assert {each.code for each in whole.deviations} == {each.code for each in streamed.deviations}
+
+
+def test_items_come_in_document_order_with_the_group_around_them() -> None:
+    assert taken(GOOD).items == (("All", None), ("major", 0), ("Minor", 0), ("gravel", 2))
+
+
+def test_the_root_of_a_streamed_document_is_without_its_items() -> None:
+    root = taken(GOOD).reading.root
+    assert root is not None
+    assert line_of(child(root, "Service", "Title")) == "Roads of Härjedalen"
+    assert child(root, "Capability", "Layer") is None
+
+
+def test_elements_of_an_items_name_elsewhere_are_none() -> None:
+    body = GOOD.replace(b"<Fees>", b"<Layer><Name>stray</Name></Layer><Fees>")
+    assert [name for name, _ in taken(body).items] == ["All", "major", "Minor", "gravel"]
+    assert [name for name, _ in read_items(body, "", LAYERS).items] == ["All", "major", "Minor", "gravel"]
+
+
+def test_a_body_that_ends_at_the_limit_gives_its_whole_layers_and_a_note() -> None:
+    begun = GOOD.index(b"gravel") + 3
+    finding = examine(replace(page(GOOD[:begun]), cut=True), ENDPOINT)
+    assert finding.service is not None
+    assert [layer.title for layer in finding.service.layers] == ["All", "Major roads", "Minor"]
+    (note,) = (each for each in finding.deviations if each.code == "over-limit")
+    assert note.detail == f"longer than the limit of {begun} bytes; 3 items read"
+
+
+def test_a_body_that_ends_at_the_limit_before_any_layer_is_rejected() -> None:
+    finding = examine(replace(page(GOOD[: GOOD.index(b"<Layer>")]), cut=True), ENDPOINT)
+    assert (finding.service, finding.reason) == (None, "over-limit")
+
+
+def test_a_long_document_cut_off_within_its_layers_is_truncated() -> None:
+    reading = taken(GOOD[: GOOD.index(b"gravel")]).reading
+    assert reading.cut is Cut.INSIDE
+
+
+def long_layers(count: int) -> bytes:
+    head, tail = GOOD.split(b"</Layer></Capability>")
+    layer = b"<Layer><Name>n%d</Name><Title>Layer %d</Title><Abstract>" + b"x" * 400 + b"</Abstract></Layer>"
+    return head + b"".join(layer % (n, n) for n in range(count)) + b"</Layer></Capability>" + tail
+
+
+def test_memory_does_not_grow_with_the_number_of_layers() -> None:
+    """Of what Python holds; libxml2's part is measured by the Show `big`."""
+    body = long_layers(20_000)
+    assert len(body) > STREAM_BYTES
+    tracemalloc.start()
+    try:
+        found = read_items(body, "text/xml", LAYERS)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.items) == 20_004
+    assert found.items[-1] == ("n19999", 0)
+    assert peak < len(body)
+
+
+@pytest.mark.parametrize("middle", [b"<a>x</a>", b"<Layer>", b"x", b"&a;", b"<q:a/>"])
+def test_a_long_document_without_end_is_read_to_a_bound(middle: bytes) -> None:
+    body = GOOD[: GOOD.index(b"<Fees>")] + middle * (17_000_000 // len(middle))
+    assert examine(page(body), ENDPOINT).service is None
+
+
+def test_a_long_document_of_another_kind_is_told_by_its_root() -> None:
+    body = b"<wfs:WFS_Capabilities xmlns:wfs='http://www.opengis.net/wfs'>" + b"<a>x</a>" * 2_200_000
+    finding = examine(page(body), ENDPOINT)
+    assert finding.reason == "other-kind"
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_no_bytes_make_it_fail(body: bytes, content_type: str) -> None:
+    taken(body, content_type)
+    taken(b"<WMS_Capabilities>" + body, content_type, cut=True)
+    read_items(body, content_type, NOTHING, above=0)
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_no_damage_to_a_document_makes_it_fail(data: st.DataObject) -> None:
+    body = bytearray(GOOD)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=20))
+    found = taken(bytes(body), cut=data.draw(st.booleans()))
+    assert all(around is None or around < index for index, (_, around) in enumerate(found.items))
