@@ -8,8 +8,10 @@ from urllib.parse import quote
 
 from geocrawl.model import Document, Link, Page, Url
 from geocrawl.page.content import MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
+from geocrawl.page.data import read_data
 from geocrawl.page.encoding import UTF_8, Decoded, decode, header_charset
 from geocrawl.page.html import read_html, refresh_target
+from geocrawl.page.rdf import looks_like_turtle, read_turtle
 from geocrawl.page.robots import read_directives
 from geocrawl.page.sniff import Form, is_binary, text_form
 from geocrawl.page.xml import read_xml
@@ -61,7 +63,7 @@ class PageReader:
             if content is not None:
                 return content
         if form is Form.TEXT:
-            return Content(text=decoded.text[:MAX_TEXT_CHARS])
+            return self._of_text(decoded.text, content_type, url)
         return read_html(
             decoded.text,
             decoded.encoding.codec,
@@ -69,6 +71,13 @@ class PageReader:
             headline=self._headline,
             prose=self._prose,
         )
+
+    def _of_text(self, text: str, content_type: str, url: Url) -> Content:
+        """What is no markup: JSON, Turtle, or just text."""
+        content = read_data(text, url, max_links=self._max_links) or Content(text=text[:MAX_TEXT_CHARS])
+        if looks_like_turtle(text, content_type):
+            content.links = read_turtle(text, url)
+        return content
 
     def _completed(self, content: Content) -> Content:
         """Where no headline stands out, it is the title; what is not HTML is prose."""

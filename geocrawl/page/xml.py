@@ -29,6 +29,7 @@ from geocrawl.page.content import (
 from geocrawl.page.context import read_ows_context, read_web_map_context
 from geocrawl.page.elements import XLINK_HREF, local, namespace, parse_xml
 from geocrawl.page.metadata import RECORD_NAMES, read_record, records_in
+from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.page.search import read_search_description
 
 _URL = re.compile(r"\s*(https?://\S+)\s*", re.I)
@@ -78,6 +79,8 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
         return [link for record in records_in(root) for link in read_record(record, "metadata")]
     if desktop.is_connections(lowered):
         return desktop.read_qgis_connections(root)
+    if lowered == "rdf":
+        return read_rdf_xml(root, url)
     reader = _FORMATS.get(lowered)
     if reader is not None:
         return reader(root)

@@ -23,7 +23,7 @@ from geocrawl.model import Url
 from geocrawl.urls.endpoints import capabilities_url, query_parameters
 from geocrawl.urls.reading import read_url
 
-RECORDS = "records"
+RECORDS = "records-page"
 """`Link.where` of a link to a page of a catalogue's records: the next one, or the first of a catalogue that was met."""
 
 CSW_ROWS = 50

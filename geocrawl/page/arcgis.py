@@ -1,0 +1,68 @@
+"""ArcGIS REST: the services of a folder, and the items of a portal's search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from geocrawl.model import Url
+from geocrawl.page.content import RawLink
+from geocrawl.page.elements import address_in
+from geocrawl.page.metadata import link
+from geocrawl.page.protocols import kind_of_protocol
+from geocrawl.page.values import number, objects, text_of
+from geocrawl.urls import RECORDS, records_start, records_url
+
+SIGNAL = "arcgis-portal"
+FOLDER_SIGNAL = "arcgis-folder"
+_ROOT = re.compile(r".*?/services(?=/|\Z)", re.I)
+_MAP_TYPES = frozenset({"MapServer", "ImageServer", "FeatureServer", "SceneServer", "VectorTileServer"})
+_ITEM_TYPES = frozenset({"map service", "feature service", "image service", "vector tile service", "scene service"})
+_MAX_FOLDERS = 200
+
+
+def read_arcgis(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+    """Links of a folder or of a page of search results; None for any other document."""
+    if isinstance(data.get("services"), list) and ("folders" in data or "currentVersion" in data):
+        return list(_folder(data, url))
+    if isinstance(data.get("results"), list) and "nextStart" in data and "num" in data:
+        return [*_items(data), *_next_page(data, url)]
+    return None
+
+
+def _folder(data: dict[str, Any], url: Url) -> Iterator[RawLink]:
+    """Services (their names hold the folder's) and folders beneath the root `…/rest/services`."""
+    place = url.address.partition("?")[0].rstrip("/")
+    found = _ROOT.match(place)
+    root = found[0] if found else place
+    for service in objects(data["services"]):
+        name, form = text_of(service.get("name")), text_of(service.get("type"))
+        if name and form in _MAP_TYPES:
+            yield link(f"{root}/{name}/{form}", FOLDER_SIGNAL, names=[name, form], said_of_it=[], kind="arcgis")
+    folders = data.get("folders")
+    for name in folders[:_MAX_FOLDERS] if isinstance(folders, list) else ():
+        if isinstance(name, str) and name:
+            # Some servers name folders by their whole path, most by their own name.
+            beneath = name if name.startswith("/") else f"/{name}"
+            yield RawLink(f"{root}{beneath}?f=json", RECORDS, anchor=name)
+
+
+def _items(data: dict[str, Any]) -> Iterator[RawLink]:
+    for item in objects(data["results"]):
+        href = address_in(text_of(item.get("url")))
+        if href:
+            form = text_of(item.get("type"))
+            kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
+            organisation = text_of(item.get("accessInformation")) or text_of(item.get("owner"))
+            said_of_it = [organisation, text_of(item.get("snippet"))]
+            yield link(href, SIGNAL, names=[text_of(item.get("title")), form], said_of_it=said_of_it, kind=kind)
+
+
+def _next_page(data: dict[str, Any], url: Url) -> list[RawLink]:
+    """`nextStart` is -1 on the last page; one that does not lie behind this page would loop."""
+    start, following = records_start(url), number(data.get("nextStart")) - 1
+    if start is None or following <= start or not data["results"]:
+        return []
+    after = records_url(url, following)
+    return [RawLink(after.address, RECORDS)] if after is not None else []

@@ -1,0 +1,64 @@
+"""CKAN's action API: data sets with their resources (`package_search`, `package_show`), page after page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from geocrawl.model import Url
+from geocrawl.page.content import RawLink
+from geocrawl.page.elements import address_in
+from geocrawl.page.metadata import link
+from geocrawl.page.protocols import kind_among
+from geocrawl.page.values import number, objects, text_of
+from geocrawl.urls import RECORDS, ckan_search_url, records_start, records_url
+
+SIGNAL = "ckan"
+_ACTION = re.compile(r"/api/(?:\d/)?action/\w+/?\Z")
+
+
+def read_ckan(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+    """Links to the data sets' resources and to the next page; None for what is no answer of CKAN."""
+    result = data.get("result")
+    if "success" not in data or result is None:
+        return None
+    if isinstance(result, list) and all(isinstance(each, str) for each in result):
+        return _by_search(url)  # names of data sets: one search brings what so many requests would
+    if isinstance(result, dict) and isinstance(result.get("results"), list):
+        packages = objects(result["results"])
+        following = _next_page(url, number(result.get("count")), len(result["results"]))
+    else:
+        packages, following = objects(result), []
+    return [*(found for package in packages for found in _resources(package)), *following]
+
+
+def _resources(package: dict[str, Any]) -> Iterator[RawLink]:
+    title = text_of(package.get("title")) or text_of(package.get("name"))
+    organisation = text_of(package.get("organization"), "title", "name") or text_of(package.get("author"))
+    for resource in objects(package.get("resources")):
+        href = address_in(text_of(resource.get("url")))
+        if href:
+            name, form = text_of(resource.get("name")), text_of(resource.get("format"))
+            stated = [text_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
+            yield link(
+                href,
+                SIGNAL,
+                names=[title, name, form],
+                said_of_it=[organisation, text_of(resource.get("description"))],
+                kind=kind_among(form, *stated),
+            )
+
+
+def _next_page(url: Url, count: int, held: int) -> list[RawLink]:
+    start = records_start(url)
+    if start is None or not held or start + held >= count:
+        return []
+    following = records_url(url, start + held)
+    return [RawLink(following.address, RECORDS)] if following is not None else []
+
+
+def _by_search(url: Url) -> list[RawLink]:
+    root = _ACTION.sub("", url.address.partition("?")[0])
+    search = ckan_search_url(root) if "package_list" in url.address else None
+    return [RawLink(search.address, RECORDS)] if search is not None else []

@@ -1,0 +1,48 @@
+"""The first page of records of catalogues that are known by their software: what to ask for all they have.
+
+`since` (YYYY-MM-DD) asks for what was changed on that day or later, where the interface can tell.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from geocrawl.model import Url
+from geocrawl.urls.reading import read_url
+from geocrawl.urls.records import with_parameters
+
+_ROWS = 100
+_SERVICE_TYPES = ("Map Service", "Feature Service", "Image Service", "WMS", "WFS", "WMTS", "OGCFeatureServer")
+
+
+def ckan_search_url(root: str, *, since: str = "") -> Url | None:
+    """All data sets of the CKAN at `root` by its action API; None for what is no web address."""
+    url = read_url(f"{root.rstrip('/')}/api/3/action/package_search")
+    if url is None:
+        return None
+    wanted = {"rows": str(_ROWS), "start": "0", "sort": "name asc"}
+    if since:
+        wanted["fq"] = f"metadata_modified:[{since}T00:00:00Z TO *]"
+    return with_parameters(url, wanted)
+
+
+def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
+    """The services among the items of the ArcGIS portal at `root`; None for what is no web address."""
+    url = read_url(f"{root.rstrip('/')}/sharing/rest/search")
+    if url is None:
+        return None
+    query = " OR ".join(f'type:"{each}"' for each in _SERVICE_TYPES)
+    if since:
+        begin = int(dt.datetime.fromisoformat(since).replace(tzinfo=dt.UTC).timestamp() * 1000)
+        query = f"({query}) AND modified:[{begin} TO 9999999999999]"
+    return with_parameters(url, {"q": query, "f": "json", "num": str(_ROWS), "start": "1"})
+
+
+def geonetwork_search_url(root: str, *, since: str = "") -> Url | None:
+    """All records of the GeoNetwork (2.10 to 3.12) at `root`, such as `https://host/geonetwork`; None for what is no
+    web address."""
+    url = read_url(f"{root.rstrip('/')}/srv/eng/q")
+    if url is None:
+        return None
+    wanted = {"_content_type": "json", "fast": "index", "from": "1", "to": str(_ROWS)}
+    return with_parameters(url, {**wanted, "dateFrom": since} if since else wanted)
