@@ -29,6 +29,9 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _CUT_LAYER = re.compile(r"<(?:[\w.-]+:)?(?:L(?:a(?:y(?:e(?:r\b[^>]*)?)?)?)?)?\Z")
+_OWS_ROOT = re.compile(r"<((?:[\w.-]+:)?(?:(?:WFS|WCS)_)?Capabilities)\b[^>]{0,20000}")
+_OWS_CONTENTS = re.compile(r"</(?:[\w.-]+:)?(?:FeatureTypeList|Contents|ContentMetadata|ProcessOfferings)\s*>")
+_OWS_OPERATIONS = re.compile(r"</(?:[\w.-]+:)?OperationsMetadata\s*>")
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[>]{0,2000}", re.IGNORECASE)
 _SYSTEM_ID = re.compile(rb"""["']([^"']{1,500})["']\s*\Z""")
 _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
@@ -165,7 +168,9 @@ def where_cut(text: str) -> Cut:
     `AFTER_LAYERS` when every layer that was begun has ended: nothing that is kept was lost.
     """
     root = re.search(r"<((?:[\w.-]+:)?WM(?:S|T_MS)_Capabilities)\b", text, re.IGNORECASE)
-    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
+    if root is None:
+        return _where_ows_cut(text)
+    if text.find(f"</{root[1]}", root.end()) >= 0:
         return Cut.NOT
     depth, layers, end = 0, 0, 0
     for tag in _MARKUP.finditer(text):
@@ -179,6 +184,16 @@ def where_cut(text: str) -> Cut:
     if depth > 0 or layers == 0 or _CUT_LAYER.search(text[max(end, len(text) - 2000) :]):
         return Cut.INSIDE
     return Cut.AFTER_LAYERS
+
+
+def _where_ows_cut(text: str) -> Cut:
+    """Likewise for documents of OWS Common and of WFS and WCS 1.0.0: their items stand in one section. A CSW has none;
+    what is kept of it ends with its operations."""
+    root = _OWS_ROOT.search(text)
+    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
+        return Cut.NOT
+    last = _OWS_OPERATIONS if "/cat/csw" in root[0] else _OWS_CONTENTS
+    return Cut.AFTER_LAYERS if last.search(text, root.end()) else Cut.INSIDE
 
 
 # --------------------------------------------------------------------------- what the document says of itself
