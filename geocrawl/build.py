@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from geocrawl.priority.topics import Topic
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
+    from geocrawl.store.runs import OtherRun
     from geocrawl.store.why import Why
 
 
@@ -67,17 +68,19 @@ def crawl(
     `record`: a WARC file to which every answer is appended.
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
+    from geocrawl.store.runs import earlier_runs
+
     clock = within.clock if within else _clock()
     with _open(path, clock) as database:
         session = _Session(settings, database, clock, within=within)
-        notes = session.take_over()
+        run = database.start_run(session.strategy.name, settings)
+        notes = session.take_over(earlier_runs(database.connection, run, _owner(), clock.now()))
         queued = session.add_seeds(seeds, again=again)
         if seeds and not queued:
             notes.append("All given pages were visited before; --again visits them anew.")
         if not seeds and session.frontier.ready_at() is None:
             notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
         observer.started(session.frontier.stats, notes)
-        run = database.start_run(session.strategy.name, settings)
         summary = asyncio.run(session.run(observer, max_pages=settings.max_pages, record=record))
         database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         stats = session.frontier.stats()
@@ -104,8 +107,10 @@ class _Session:
         *,
         learning: bool = True,
         within: Surroundings | None = None,
+        follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
     ) -> None:
-        """`learning`: false where no pages are visited, so that the strategy need not be what it was."""
+        """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
+        `Surveyor`."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
         from geocrawl.store.frontier import SqlFrontier
@@ -115,10 +120,13 @@ class _Session:
         self._database = database
         self._clock = clock
         self._within = within
+        self._follows = follows
         self._robots = SqlRobots(database)
         self._former = database.meta("strategy")
         self._former_topic = database.meta("topic") or ""
         self._topic = settings.topic or self._former_topic
+        if self._topic != settings.topic:
+            _demand_topic(self._topic, database.path)
         settings = replace(settings, topic=self._topic)
         self.strategy: Strategy = make_strategy(settings, settings.strategy or self._former or "gws")
         self.catalog = SqlCatalog(database, clock)
@@ -140,11 +148,24 @@ class _Session:
             prose="prose" in self.strategy.needs,
         )
 
-    def take_over(self) -> list[str]:
-        """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person."""
+    def take_over(self, others: Sequence[OtherRun] = ()) -> list[str]:
+        """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person.
+
+        While `others` crawl on it, the order is theirs and they alone learn. Raises UsageError for another strategy.
+        """
+        from geocrawl.errors import UsageError
+
         notes = []
         name = self.strategy.name
         same = (self._former, self._former_topic) == (name, self._topic)
+        if others and not same:
+            raise UsageError(
+                f"{self._database.path}: {others[0]} crawls on this database; let it end before you change its "
+                "strategy or topic, or name another --db"
+            )
+        if others and self.strategy.learns:
+            self.frontier.keep_no_lessons()
+            notes.append(f"Also at work on this database: {others[0]}. That crawl learns, this one follows its order.")
         if same:
             self._undumped = take_up(self.strategy, self.frontier.learnt(), self.frontier.lessons(), self._rerank)
         else:
@@ -205,7 +226,9 @@ class _Session:
                     retry_first_s=s.retry_first_s,
                     store_from=s.store_pages_min_score if s.store_pages else None,
                 ),
-                Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock, self.strategy.seed_rank()),
+                Purpose.PROBE: _surveyor(
+                    s, fetcher, self.detector, self._clock, self.strategy.seed_rank(), self._follows
+                ),
             },
             observer=observer,
             clock=self._clock,
@@ -247,11 +270,20 @@ def given_candidate(url: Url, kind: Kind | None = None) -> Candidate:
     return _detector().given(url, kind)
 
 
-def survey(settings: Settings, path: Path, candidates: Sequence[Candidate], *, observer: Observer) -> Summary:
-    """Probe the candidates, and nothing else, until each has a verdict or a signal comes."""
+def survey(
+    settings: Settings,
+    path: Path,
+    candidates: Sequence[Candidate],
+    *,
+    observer: Observer,
+    follows: Callable[[Candidate, Candidate], bool],
+) -> Summary:
+    """Probe the candidates, and what `follows(asked, named)` of the endpoints that they name, until each has a verdict
+    or a signal comes."""
     clock = _clock()
     with _open(path, clock) as database:
-        session = _Session(_as_stored(settings, database), database, clock, learning=False)
+        settings = replace(_as_stored(settings, database), siblings=0)
+        session = _Session(settings, database, clock, learning=False, follows=follows)
         session.frontier.add_candidates(candidates, again=True)
         return asyncio.run(session.run(observer, max_pages=0))
 
@@ -315,6 +347,19 @@ def find_topic(name: str) -> Topic:
     return find(name, topics_folder())
 
 
+def _demand_topic(name: str, path: Path) -> None:
+    """Raises UsageError when the topic that a database was crawled for is no more."""
+    from geocrawl.errors import UsageError
+
+    try:
+        find_topic(name)
+    except UsageError as error:
+        raise UsageError(
+            f"{path}: was crawled for the topic {name}, which is no more; bring it back with `geocrawl topics add "
+            f"{name} --text FILE --seeds FILE`, or name another with --topic (`geocrawl topics list` lists them)"
+        ) from error
+
+
 def topics_folder() -> Path | None:
     """Where the user's own topics lie; None for a user without a home."""
     from geocrawl.config import user_folder
@@ -334,7 +379,12 @@ def _detector() -> Detector:
 
 
 def _surveyor(
-    settings: Settings, fetcher: PoliteFetcher, detector: Detector, clock: Clock, records_rank: Rank
+    settings: Settings,
+    fetcher: PoliteFetcher,
+    detector: Detector,
+    clock: Clock,
+    records_rank: Rank,
+    follows: Callable[[Candidate, Candidate], bool],
 ) -> Surveyor:
     from geocrawl.probe.registry import probes, provers
 
@@ -349,6 +399,7 @@ def _surveyor(
         map_requests=settings.map_requests,
         map_requests_per_host=settings.map_requests_per_host,
         siblings=settings.siblings,
+        follows=follows,
     )
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl import build
 from geocrawl.errors import EnvironmentFault
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, Settled, Url, Visit
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -125,22 +125,29 @@ Emit = Callable[[ProbeLine], None]
 
 
 def run_probe(
-    settings: Settings, given: Sequence[Url], *, database: Path | None, campaign: Path | None, emit: Emit
+    settings: Settings,
+    given: Sequence[Url],
+    *,
+    kind: Kind | None = None,
+    database: Path | None,
+    campaign: Path | None,
+    emit: Emit,
 ) -> ProbeResult:
     """Ask every given address; `emit` gets a line for each as it is settled (in the given order when there is no list).
 
+    `kind`: what each is asked as; None: as what it looks like, then as what it answers as.
     `database` keeps the verdicts; None forgets them. `campaign` is the list's file, which makes it resumable.
     Redirects to another host are asked too and give a line of their own.
     """
-    journal = Journal.of(campaign, database) if campaign else None
-    candidates = {candidate.endpoint.key: candidate for candidate in (build.given_candidate(url) for url in given)}
+    journal = Journal.of(campaign, database, kind) if campaign else None
+    candidates = {_key(each.endpoint): each for each in (build.given_candidate(url, kind) for url in given)}
     asked = {key: candidate.evidence.link for key, candidate in candidates.items()}
-    survey = _Survey(asked, emit if campaign else None, journal)
+    survey = _Survey(asked, emit if campaign else None, journal, any_kind=kind is None)
     for earlier in journal.lines() if journal else ():
         survey.take(earlier)
     todo = [candidate for key, candidate in candidates.items() if key not in survey.done]
     with _workspace(database) as path:
-        summary = build.survey(settings, path, todo, observer=survey)
+        summary = build.survey(settings, path, todo, observer=survey, follows=survey.follows)
     left = [key for key in candidates if key not in survey.done]
     if not campaign:
         for line in survey.in_order():
@@ -160,10 +167,24 @@ def _workspace(database: Path | None) -> Iterator[Path]:
         yield Path(folder) / "scratch.db"
 
 
-class _Survey:
-    """Observes the loop: a line for each settled probe."""
+def _key(endpoint: Endpoint) -> str:
+    """What is asked once: an address as one kind."""
+    return f"{endpoint.kind} {_place(endpoint)}"
 
-    def __init__(self, asked: Mapping[str, str], emit: Emit | None, journal: Journal | None) -> None:
+
+def _place(endpoint: Endpoint) -> str:
+    """What endpoints of any kind at one address share: some kinds' keys end in a slash, others' never do."""
+    return endpoint.key.rstrip("/")
+
+
+class _Survey:
+    """Observes the loop: a line for each address that was asked, on the last kind that it was asked as."""
+
+    def __init__(self, asked: Mapping[str, str], emit: Emit | None, journal: Journal | None, *, any_kind: bool) -> None:
+        """`any_kind`: an address that answers as another kind is asked as that."""
+        self._any_kind = any_kind
+        self._first_asked: dict[str, str] = {}
+        """What is asked as another kind than at first → what was asked."""
         self._asked = asked
         self._emit = emit
         self._journal = journal
@@ -177,9 +198,21 @@ class _Survey:
     def leased(self, lease: Lease) -> None:
         pass
 
+    def follows(self, asked: Candidate, named: Candidate) -> bool:
+        """Whether `named` is an address that was given, as the kind that it answers as."""
+        asked_key, named_key = _key(asked.endpoint), _key(named.endpoint)
+        is_other_kind = asked_key != named_key and _place(asked.endpoint) == _place(named.endpoint)
+        return self._any_kind and is_other_kind and asked_key in self._asked and named_key not in self._asked
+
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        assert entry.candidate is not None, "a survey leases probes only"
-        key = entry.candidate.endpoint.key
+        candidate = entry.candidate
+        assert candidate is not None, "a survey leases probes only"
+        key = _key(candidate.endpoint)
+        for lead in visit.verdict.leads if visit.verdict else ():
+            if visit.verdict and visit.verdict.service is None and self.follows(candidate, lead):
+                self._first_asked[_key(lead.endpoint)] = key
+                return  # it is asked again, as what it is
+        key = self._first_asked.get(key, key)
         line = line_of(visit, self._asked.get(key, ""))
         if self._journal:
             self._journal.write(key, line)
@@ -207,11 +240,11 @@ class Journal:
         self._path = path
 
     @classmethod
-    def of(cls, campaign: Path, database: Path | None) -> Journal:
-        """The journal of this list with this content, for this catalogue."""
+    def of(cls, campaign: Path, database: Path | None, kind: Kind | None) -> Journal:
+        """The journal of this list with this content, asked as this kind, for this catalogue."""
         from geocrawl.config import user_folder
 
-        text = f"{campaign.resolve()}\n{database}\n".encode() + campaign.read_bytes()
+        text = f"{campaign.resolve()}\n{database}\n{kind or ''}\n".encode() + campaign.read_bytes()
         name = f"probe-{hashlib.sha256(text).hexdigest()[:24]}.jsonl"
         folder = user_folder("cache", os.environ)
         try:

@@ -9,7 +9,7 @@ it names, other kinds that answer at such an address, and a catalogue's pages of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from geocrawl.model import (
@@ -82,9 +82,12 @@ class Surveyor:
         map_requests: int = 0,
         map_requests_per_host: int = 0,
         siblings: int = 0,
+        follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
     ) -> None:
         """`records_rank`: of a catalogue's first page of records. `provers`: none asks no service for content.
-        `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`."""
+        `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`. `follows(asked, named)`: whether an
+        endpoint that the answer of the asked one names is asked, too."""
+        self._follows = follows
         self._fetcher = fetcher
         self._probes = probes
         self._recogniser = recogniser
@@ -172,7 +175,7 @@ class Surveyor:
 
     def _leads(self, verdict: Verdict, candidate: Candidate) -> list[tuple[Candidate, None]]:
         """Endpoints that the answer names, then those of other kinds beside a valid one that nobody guessed."""
-        leads = [*verdict.leads]
+        leads = [lead for lead in verdict.leads if self._follows(candidate, lead)]
         if verdict.status is Status.VALID and candidate.evidence.signal != SIBLING:
             spent = self._siblings_of_host
             for sibling in self._recogniser.siblings(candidate.endpoint):

@@ -10,7 +10,18 @@ import sys
 
 import typer
 
-from geocrawl.cli import catalogue, configure, crawling, evaluating, probing, strategies, topics, training, worlds
+from geocrawl.cli import (
+    catalogue,
+    configure,
+    crawling,
+    evaluating,
+    kinds,
+    probing,
+    strategies,
+    topics,
+    training,
+    worlds,
+)
 
 app = typer.Typer(
     name="geocrawl",
@@ -46,6 +57,7 @@ def root(
 
 crawling.add_to(app)
 probing.add_to(app)
+kinds.add_to(app)
 catalogue.add_to(app)
 configure.add_to(app)
 topics.add_to(app)

@@ -88,9 +88,10 @@ def search(
     if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
         raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
+    wanted = opt.kind_of(kind) if kind else None
     with _catalogue(db) as (connection, _):
         rows = find(
-            connection, " ".join(words or []), kind=kind, bbox=box, crs=crs, alive=alive, level=level, limit=limit
+            connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
         )
     if format_ == "json":
         opt.echo_json([asdict(row) for row in rows])

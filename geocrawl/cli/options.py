@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from geocrawl.model import Kind
     from geocrawl.settings import Settings
 
 Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
@@ -51,6 +52,17 @@ def database_path_from(settings: Settings) -> Path:
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
+
+
+def kind_of(text: str) -> Kind:
+    """The service kind that an option names, in any case; UsageError when there is none of that name."""
+    from geocrawl.errors import UsageError
+    from geocrawl.model import Kind
+
+    try:
+        return Kind(text.strip().lower())
+    except ValueError:
+        raise UsageError(f"--kind {text!r}: expected one of {', '.join(Kind)} (`geocrawl kinds`)") from None
 
 
 def pairs(items: list[str]) -> dict[str, str]:

@@ -22,6 +22,35 @@ _LEVELS = {
 }
 
 
+_ITEMS = {
+    "wfs": ("feature type", "feature types"),
+    "wcs": ("coverage", "coverages"),
+    "csw": ("record type", "record types"),
+    "wps": ("process", "processes"),
+    "sos": ("offering", "offerings"),
+    "sensorthings": ("entity set", "entity sets"),
+    "ogcapi": ("collection", "collections"),
+    "stac": ("collection", "collections"),
+    "arcgis": ("item", "items"),
+}
+_SAID = {
+    "html": "A web page answers there, no {kind}.",
+    "other-kind": "What answers there is no {kind}; without --kind it is asked as what it is.",
+    "not-capabilities": "What answers there does not describe a {kind}.",
+    "not-json": "What answers there is no JSON, so it is no {kind}.",
+    "exception": "The server answers with an error of its own instead of describing a {kind}.",
+    "protected": "It asks for a user name, a password or a token.",
+    "over-limit": "The answer is larger than is read.",
+    "truncated": "The answer ends in the middle.",
+    "empty": "The server answers with nothing.",
+    "moved": "It sends elsewhere; the new address is asked when it looks like a service.",
+    "timeout-read": "It was reached but did not answer in time.",
+    "timeout-total": "Its answer did not end in time.",
+    "timeout-connect": "It could not be reached in time.",
+    "dns": "The host's name is not known.",
+}
+
+
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
     app.command("probe")(probe)
@@ -36,6 +65,10 @@ def probe(
     maps: Annotated[
         bool, typer.Option("--maps", help="Ask a valid service for content, too: a map, a tile, a feature, a record.")
     ] = False,
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", metavar="KIND", help="What to ask for (`geocrawl kinds`); else what the address says."),
+    ] = None,
     save: Annotated[bool, typer.Option("--save", help="Put the verdicts into the catalogue.")] = False,
     db: opt.Db = None,
     json: opt.Json = False,
@@ -59,6 +92,8 @@ def probe(
         geocrawl probe "https://maps.example.org/ows?SERVICE=WMS&REQUEST=GetCapabilities"
 
         geocrawl probe "https://maps.example.org/ows" --maps
+
+        geocrawl probe --kind wfs "https://maps.example.org/ows"
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
@@ -86,6 +121,7 @@ def probe(
     result = run_probe(
         replace(settings, maps=maps),
         given,
+        kind=opt.kind_of(kind) if kind else None,
         database=opt.database_path_from(settings) if save else None,
         campaign=file,
         emit=(lambda line: opt.echo_json(line.as_json())) if json else _print_line,
@@ -100,10 +136,13 @@ def _print_line(line: ProbeLine) -> None:
     """One verdict for a person: a line, and what was tolerated below it."""
     mark = {"valid": "valid  ", "invalid": "invalid"}.get(line.status, line.status)
     if line.status == "valid":
-        named = f"{line.layers:,} layer" + ("" if line.layers == 1 else "s")
+        one, several = _ITEMS.get(line.kind, ("layer", "layers"))
+        named = f"{line.layers:,} {one if line.layers == 1 else several}"
         typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
     else:
         typer.echo(f"{mark}  {line.reason}  {plain(line.detail, 200)}")
+        if said := _SAID.get(line.reason):
+            typer.echo(f"         {said.format(kind=line.kind.upper())}")
     typer.echo(f"         {line.url}")
     if line.level:
         typer.echo(f"         {_LEVELS[line.level]}")

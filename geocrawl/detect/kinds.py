@@ -35,6 +35,8 @@ class KindRule:
     """Sets of top-level keys, any of which a JSON document of this kind has whole."""
     rels: frozenset[str] = frozenset()
     """Relations of links that its landing page has."""
+    beside: str = ""
+    """Where it is asked for unseen, when no address says so."""
     proof: str = ""
     """What an answer must be to prove it, for `geocrawl kinds`."""
 
@@ -119,6 +121,7 @@ KINDS: tuple[KindRule, ...] = (
     KindRule(
         kind=Kind.WMSC,
         name="WMS Tile Caching (OSGeo)",
+        beside="asked beside the other services of a GeoWebCache",
         proof="WMS capabilities 1.1.1 with tile sets",
     ),
     KindRule(

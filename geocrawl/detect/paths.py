@@ -23,6 +23,7 @@ class Server:
     pattern: re.Pattern[str]
     query: str = ""
     """What must stand in the query, too."""
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,14 @@ def known_servers() -> KnownServers:
     hosts: list[str] = data["never"]["hosts"]
     return KnownServers(
         servers=tuple(
-            Server(row["name"], Kind(row["kind"]), row["hint"], re.compile(row["path"]), row.get("query", ""))
+            Server(
+                name=row["name"],
+                kind=Kind(row["kind"]),
+                hint=row["hint"],
+                pattern=re.compile(row["path"]),
+                query=row.get("query", ""),
+                example=row["example"],
+            )
             for row in data["server"]
         ),
         hint=re.compile("|".join(map(re.escape, shortest))),

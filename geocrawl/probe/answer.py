@@ -15,6 +15,8 @@ from lxml import etree
 
 from geocrawl.model import Deviation, Kind, Page, Service
 from geocrawl.probe.elements import line_of, local_name
+from geocrawl.probe.json_kinds import kind_of_json
+from geocrawl.probe.json_reader import read_json
 from geocrawl.probe.normalise import Reading, media_type_deviation, read_xml
 from geocrawl.probe.roots import is_capabilities, kind_of_root
 
@@ -23,6 +25,7 @@ _EXCEPTIONS = frozenset(
 )
 _HTML = re.compile(rb"<!doctype\s+html|<html\b|<head\b|<body\b", re.IGNORECASE)
 _HTML_BYTES = 4_096
+_BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 _MAX_DETAIL_CHARS = 500
 
 
@@ -85,12 +88,22 @@ def _none(page: Page, root: etree._Element | None) -> Finding:
         title = re.search(rb"<title[^>]{0,200}>([^<]{0,300})", page.body[:65_536], re.IGNORECASE)
         return Finding("html", " ".join(title[1].decode("utf-8", "replace").split()) if title else "")
     if root is None:
-        return Finding("not-capabilities", f"no XML: {page.content_type or 'no Content-Type'}")
+        return _no_xml(page)
     namespace = etree.QName(root).namespace if isinstance(root.tag, str) and root.tag.startswith("{") else None
     named = f"{name} ({namespace})" if namespace else name
     kind = kind_of_root(root)
     reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
     return Finding(reason, named[:_MAX_DETAIL_CHARS], names=kind)
+
+
+def _no_xml(page: Page) -> Finding:
+    """JSON where XML was due: a service of another kind, or nothing that is known."""
+    value = read_json(page.body).value if page.body.lstrip(_BEFORE_JSON).startswith(b"{") else None
+    kind = kind_of_json(value) if value is not None else None
+    if kind is not None:
+        return Finding("other-kind", f"a JSON document of {kind}", names=kind)
+    told = "JSON" if value is not None else page.content_type or "no Content-Type"
+    return Finding("not-capabilities", f"no XML: {told}")
 
 
 def of_answer(page: Page) -> list[Deviation]:
