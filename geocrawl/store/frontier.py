@@ -7,7 +7,7 @@ what a visit writes. This file opens and closes their transactions.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from geocrawl.model import (
@@ -35,7 +35,7 @@ from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, page_key
 from geocrawl.store.lessons import STATE, Lessons
-from geocrawl.store.lifecycle import PROBE_TIER, seed_reopens
+from geocrawl.store.lifecycle import HARVEST_TIER, PROBE_TIER, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
@@ -43,7 +43,7 @@ from geocrawl.store.queue import Queue
 from geocrawl.store.rerank import Reranking
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
-from geocrawl.urls import endpoint_key, query_group, read_url
+from geocrawl.urls import RECORDS, endpoint_key, query_group, read_url
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
@@ -66,15 +66,18 @@ class SqlFrontier:
         learns: bool = False,
         stride: int = 1,
         owner: str = "",
+        records_only: bool = False,
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement leaves a lesson.
         `stride`: pages taken together (best-N-first). `owner`: machine:process, named on leases.
+        `records_only`: of pages only those of a harvest are leased.
         """
         self._database = database
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
         self._lease_s = settings.lease_s
         self._owner = owner
+        self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
         self._tally = Tally(self._connection)
@@ -130,6 +133,27 @@ class SqlFrontier:
         self._queue.reopen(known.id)
         return True
 
+    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
+        """Put a catalogue's first pages of records at the top of the queue, for a harvest; returns how many pages wait.
+
+        A harvest that was interrupted is gone on with. Where none waits, the first pages and all that were known behind
+        them on their hosts (those `within` the bounds) are visited anew, for a page that was read leads on no more.
+        """
+        with self._database.transaction:
+            if waiting := self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]:
+                return int(waiting)
+            source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
+            for url in urls:
+                self._links.take(RankedLink(Link(url, where=RECORDS), source.rank), 0, source.rank, source)
+            for host in {url.host for url in urls}:
+                for url_id, address in self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall():
+                    page = read_url(address)
+                    if page is not None and within(page):
+                        self._queue.lift(url_id, Rank(HARVEST_TIER))
+            self._settlement.flush()
+            self._links.clear()
+            return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
+
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
         queued, todo = 0, iter(candidates)
@@ -163,7 +187,7 @@ class SqlFrontier:
     def lease(self, *, pages: bool = True) -> Lease | None:
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
         now = self._clock.now()
-        least = _ANY_TIER if pages else PROBE_TIER
+        least = self._least_tier if pages else PROBE_TIER
         if self._idle and not self._may_be_ready(now, least):
             return None
         with self._database.transaction:
@@ -230,10 +254,11 @@ class SqlFrontier:
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
-        if pages:
+        if pages and self._least_tier == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:
-            rows = [self._connection.execute(sql.NEXT_READY, (PROBE_TIER,)).fetchone()]
+            least = self._least_tier if pages else PROBE_TIER
+            rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
         for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
             rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
         times = [row[0] for row in rows if row is not None and row[0] is not None]

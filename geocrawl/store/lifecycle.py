@@ -19,6 +19,9 @@ from geocrawl.model import Purpose, State, Visit
 PROBE_TIER = 1000
 """Above every strategy's tiers: probes run right after the visit that found them."""
 
+HARVEST_TIER = 900
+"""Above every strategy's tiers, too: pages of records of a harvest, which visits nothing else."""
+
 BATCH_TIER = 500
 """Above every strategy's own tiers: the batch that best-N-first has taken (`batch.py`)."""
 

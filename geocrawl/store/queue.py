@@ -38,6 +38,14 @@ class Queue:
         self.change(url_id, State.WAITING)
         self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
 
+    def lift(self, url_id: int, rank: Rank) -> None:
+        """A page of any state waits, with this rank and all its attempts."""
+        state = self._connection.execute(sql.PLACE, (url_id,)).fetchone()[1]
+        if state == State.WAITING:  # out of the queue first, so that its counters stay in step
+            self.change(url_id, State.REFUSED)
+        self._connection.execute(sql.WRITE_RANK, (url_id, *rank, State.REFUSED, None))
+        self.reopen(url_id)
+
     def retry(self, host: str | None, reason: str | None) -> int:
         """Reopen what failed, and with a reason what was refused for it; returns how many."""
         if reason == CANDIDATE:

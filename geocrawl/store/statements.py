@@ -182,6 +182,14 @@ UPDATE url NOT INDEXED SET tier = coalesce(n.tier, url.tier), score = coalesce(n
   reason = CASE WHEN n.tier IS NULL THEN 'unranked' END
 FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHANGED}"""  # noqa: S608 both are ours
 
+# Waiting pages of a tier, ?1 and up, but for probes.
+COUNT_TIER = "SELECT count(*) FROM url WHERE state = 'waiting' AND purpose = 'page' AND tier >= ?1"
+# Pages of records of a host, ?2 the place where links to such stand.
+RECORDS_OF_HOST = """
+SELECT u.id, u.address FROM url u JOIN host h ON h.id = u.host_id
+WHERE h.name = ?1 AND u.purpose = 'page' AND u.found_in = ?2 AND u.state <> 'leased'
+  AND (u.state <> 'refused' OR u.reason = 'trap:records') ORDER BY u.id"""
+
 # --------------------------------------------------------------------------- batches
 
 # Whether a page of the batch, tier ?1, waits on a host that does not rest, or is held.
