@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from geocrawl.model import (
@@ -315,6 +316,10 @@ class SqlFrontier:
         """Another strategy begins: nothing that the former one learnt is its own."""
         with self._database.transaction:
             self._lessons.forget()
+
+    def keep_no_lessons(self) -> None:
+        """Another process keeps them: what this one learnt would take the place of what that one did."""
+        self._settlement = replace(self._settlement, lessons=None)
 
     def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
         """Put failed pages and probes back, now and with all attempts; returns how many wait again.

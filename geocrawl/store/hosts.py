@@ -103,7 +103,7 @@ class Hosts:
         """Hosts held by processes of `owner`'s machine that are no more."""
         machine = owner.rpartition(":")[0]
         held = self._connection.execute(sql.HELD).fetchall()
-        return [host_id for host_id, holder in held if _is_dead(holder or "", machine)]
+        return [host_id for host_id, holder in held if is_dead(holder or "", machine)]
 
     def _row(self, name: str) -> list[int]:
         row = self._known.get(name)
@@ -126,7 +126,7 @@ class Hosts:
         return row or (0, 0.0)
 
 
-def _is_dead(holder: str, machine: str) -> bool:
+def is_dead(holder: str, machine: str) -> bool:
     """Whether `holder`, machine:process, ran on this machine and runs no more."""
     name, _, process = holder.rpartition(":")
     if name != machine or not process.isdecimal():

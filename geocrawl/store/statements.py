@@ -9,6 +9,12 @@ COUNT = "INSERT INTO counter VALUES (?, ?) ON CONFLICT DO UPDATE SET value = val
 # Number the next settlement.
 NEXT_TURN = "INSERT INTO counter VALUES ('turn', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
 
+# Runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it holds a host at ?3.
+OPEN_RUNS = """
+SELECT owner, strategy, datetime(started_at, 'unixepoch'),
+  EXISTS (SELECT 1 FROM host WHERE lease_until > ?3 AND lease_owner = run.owner)
+FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
+
 # --------------------------------------------------------------------------- hosts
 
 # A host's row number and how many different pages were seen of it.

@@ -57,6 +57,20 @@ def test_a_crawl_for_a_topic_starts_at_its_pages_and_remembers_it(peat: Path) ->
     assert "best-first (topic water/ocean) instead of best-first (topic environment/peat)" in other.stderr
 
 
+def test_a_crawl_for_a_topic_that_was_deleted_says_how_to_go_on(peat: Path) -> None:
+    with DemoWeb() as web:
+        options = ("--proxy", web.proxy_url, "--delay", "0", "--max-pages", "3")
+        geocrawl(peat, "crawl", "--topic", "environment/peat", "--strategy", "best-first", *options)
+        (file,) = peat.rglob("peat.toml")
+        file.unlink()
+        gone = geocrawl(peat, "crawl", "--proxy", web.proxy_url, "--delay", "0")
+        assert gone.returncode == 2
+        assert len(gone.stderr.strip().splitlines()) == 1
+        assert "environment/peat, which is no more" in gone.stderr and "geocrawl topics add" in gone.stderr
+        other = geocrawl(peat, "crawl", "--topic", "water/ocean", "--seeds", "seeds.txt", *options)
+        assert other.returncode == 0
+
+
 def test_adaptive_learns_its_topic_from_the_given_pages(tmp_path: Path) -> None:
     with DemoWeb() as web:
         options = ("--proxy", web.proxy_url, "--delay", "0", "--max-pages", "20", "--db", "x.db", "--json")
