@@ -40,10 +40,11 @@ class Queue:
 
     def lift(self, url_id: int, rank: Rank) -> None:
         """A page of any state waits, with this rank and all its attempts."""
-        state = self._connection.execute(sql.PLACE, (url_id,)).fetchone()[1]
+        _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         if state == State.WAITING:  # out of the queue first, so that its counters stay in step
             self.change(url_id, State.REFUSED)
-        self._connection.execute(sql.WRITE_RANK, (url_id, *rank, State.REFUSED, None))
+            state = State.REFUSED
+        self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
         self.reopen(url_id)
 
     def retry(self, host: str | None, reason: str | None) -> int:
