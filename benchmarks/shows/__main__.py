@@ -9,6 +9,7 @@ import time
 NAMES = (
     "fresh",
     "corpus",
+    "big",
     "status",
     "bombs",
     "servers",

@@ -27,6 +27,7 @@ LayerFound = tuple[Layer, tuple[str, ...]]
 _Parts = dict[str, list[etree._Element]]
 _Shared = dict[Any, Any]
 """What equal texts of one document became: read and held once."""
+_MAX_SHARED = 2_000
 _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude")
 _EDGES = ("minx", "miny", "maxx", "maxy")
 
@@ -36,6 +37,8 @@ def take_layers() -> Take[LayerFound]:
     shared: _Shared = {}
 
     def read(element: etree._Element, parent: int | None) -> LayerFound:
+        if len(shared) > _MAX_SHARED:
+            shared.clear()
         return _read_layer(element, parent, shared)
 
     return Take(frozenset({"Layer"}), frozenset({"Capability"}), read)
