@@ -1,0 +1,41 @@
+"""Candidates of every kind, and interviews with them on recorded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Verdict
+from geocrawl.ports import Probe
+from geocrawl.probe.registry import probes
+from geocrawl.urls import service_endpoint
+from tests.probe.answers import hold, page, url
+
+ADDRESS = "http://maps.example.org/service"
+
+
+def probe_of(kind: Kind) -> Probe:
+    """The probe of a kind."""
+    return next(probe for probe in probes() if probe.kind is kind)
+
+
+def candidate_of(kind: Kind, address: str = ADDRESS, *, weak: bool = False) -> Candidate:
+    """A candidate of this kind, as a person's typing makes it."""
+    return Candidate(service_endpoint(kind, url(address)), Evidence("given", "", address), weak=weak)
+
+
+def interview(
+    kind: Kind, answers: Mapping[str, Page | Failure], address: str = ADDRESS, *, weak: bool = False
+) -> tuple[Verdict, list[str]]:
+    """The verdict and the VERSION of each request, as `hold` has them."""
+    return hold(probe_of(kind).interview(candidate_of(kind, address, weak=weak)), answers)
+
+
+def verdict_on(kind: Kind, body: bytes | str, *, content_type: str = "text/xml") -> Verdict:
+    """The verdict when every request is answered with this body."""
+    return interview(kind, {"*": page(body, content_type=content_type)})[0]
+
+
+def documents(shared: Path, label: str) -> list[Path]:
+    """The recorded answers of a label."""
+    return sorted((shared / "corpus" / "documents" / label).iterdir())
