@@ -48,6 +48,8 @@ def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
         return JsonAnswer(page, Finding(str(page.code), page.detail), {})
     if (refused := _without_json(page)) is not None:
         return JsonAnswer(page, refused, {})
+    if page.cut:
+        return JsonAnswer(page, Finding("over-limit", f"more than {len(page.body)} bytes of JSON"), {})
     reading = read_json(page.body, page.headers.get("content-type", ""))
     if reading.value is None:
         finding = by_status(page) or Finding(reading.fault, reading.detail, deviations=reading.deviations)
