@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from geocrawl.model import Candidate, Deviation, Endpoint, Evidence, Kind, Status, Url, Verdict
 from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.changes import ChangeWriter
 from geocrawl.store.database import Database
+from geocrawl.store.health import HealthWriter
 from geocrawl.store.services import ServiceWriter
 from geocrawl.store.text import Segment, spaced
 from geocrawl.urls import read_url
@@ -54,6 +56,8 @@ class SqlCatalog:
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
         self._services = ServiceWriter(self._connection, segment)
+        self._health = HealthWriter(self._connection)
+        self._changes = ChangeWriter(self._connection)
         self._noted: TwoGenerations[tuple[Kind, str], list[int]] = TwoGenerations(5_000)
         database.on_undo(self._noted.clear)
 
@@ -105,11 +109,14 @@ class SqlCatalog:
             ),
         )
         valid = verdict.status is Status.VALID and verdict.service is not None
+        self._health.probed(endpoint_id, ok=valid, reason=verdict.reason, at=at)
         version = service_id = None
         if valid and verdict.service is not None:
             former = self._connection.execute(
                 "SELECT service_id FROM endpoint WHERE id = ?", (endpoint_id,)
             ).fetchone()[0]
+            if former is not None:
+                self._changes.described(endpoint_id, former, verdict.service, at)
             site = candidate.endpoint.url.site
             service_id = self._services.write(verdict.service, site, endpoint_id, former, at)
             version = verdict.service.version

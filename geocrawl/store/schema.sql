@@ -129,7 +129,7 @@ CREATE TABLE endpoint (
 	first_seen FLOAT NOT NULL, 
 	last_probe FLOAT, 
 	last_ok FLOAT, 
-	probes INTEGER DEFAULT '0' NOT NULL, level VARCHAR, proved_at FLOAT, https INTEGER, cors VARCHAR, 
+	probes INTEGER DEFAULT '0' NOT NULL, level VARCHAR, proved_at FLOAT, https INTEGER, cors VARCHAR, health VARCHAR DEFAULT 'new' NOT NULL, health_since FLOAT, in_a_row INTEGER DEFAULT 0 NOT NULL, interval_s FLOAT DEFAULT 0 NOT NULL, due_at FLOAT, 
 	PRIMARY KEY (id), 
 	UNIQUE (kind, "key"), 
 	FOREIGN KEY(service_id) REFERENCES service (id)
@@ -288,4 +288,38 @@ CREATE TABLE same_service (
 	FOREIGN KEY(second_id) REFERENCES endpoint (id)
 );
 
-CREATE INDEX same_service_second ON same_service (second_id)
+CREATE INDEX same_service_second ON same_service (second_id);
+
+CREATE INDEX endpoint_due ON endpoint (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE health_event (
+	id INTEGER NOT NULL, 
+	endpoint_id INTEGER NOT NULL, 
+	at FLOAT NOT NULL, 
+	"before" VARCHAR NOT NULL, 
+	"after" VARCHAR NOT NULL, 
+	reason VARCHAR NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
+);
+
+CREATE INDEX health_event_endpoint ON health_event (endpoint_id, at);
+
+CREATE INDEX health_event_at ON health_event (at);
+
+CREATE TABLE change (
+	id INTEGER NOT NULL, 
+	endpoint_id INTEGER NOT NULL, 
+	service_id INTEGER NOT NULL, 
+	at FLOAT NOT NULL, 
+	what VARCHAR NOT NULL, 
+	name VARCHAR NOT NULL, 
+	"before" VARCHAR NOT NULL, 
+	"after" VARCHAR NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
+);
+
+CREATE INDEX change_at ON change (at);
+
+CREATE INDEX change_service ON change (service_id, at)

@@ -256,6 +256,7 @@ class Endpoint(SQLModel, table=True):
         UniqueConstraint("kind", "key"),
         Index("endpoint_key", "key"),
         Index("endpoint_service", "service_id"),
+        Index("endpoint_due", "due_at", sqlite_where=text("due_at IS NOT NULL")),
     )
     id: int = Field(primary_key=True)
     kind: str
@@ -286,6 +287,46 @@ class Endpoint(SQLModel, table=True):
     """1: it answers over HTTPS; NULL: not asked."""
     cors: str | None = None
     """Access-Control-Allow-Origin of its content; '' when it sends none."""
+    health: str = Field(default="new", sa_column_kwargs={"server_default": text("'new'")})
+    """new, alive, degraded, down, gone: what its probes over time say (`status` is the last one's verdict)."""
+    health_since: float | None = None
+    in_a_row: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    """Valid answers in a row, or failures as a negative number."""
+    interval_s: float = Field(default=0.0, sa_column_kwargs={"server_default": text("0")})
+    """Between the last probe and the next, before jitter."""
+    due_at: float | None = None
+    """The next probe; NULL: none, because it never worked or is gone."""
+
+
+class HealthEvent(SQLModel, table=True):
+    """A change of an endpoint's health."""
+
+    __tablename__ = "health_event"
+    __table_args__ = (Index("health_event_endpoint", "endpoint_id", "at"), Index("health_event_at", "at"))
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    at: float
+    before: str
+    after: str
+    reason: str
+    """Of the verdict."""
+
+
+class Change(SQLModel, table=True):
+    """What differs between two descriptions of a service, as one endpoint gave them."""
+
+    __table_args__ = (Index("change_at", "at"), Index("change_service", "service_id", "at"))
+    id: int = Field(primary_key=True)
+    endpoint_id: int = Field(foreign_key="endpoint.id")
+    service_id: int
+    at: float
+    what: str
+    """layer-added, layer-removed, layer-title, layer-box, title, abstract, provider, contact, version, formats, fees,
+    access_constraints, online_resource"""
+    name: str
+    """Of the layer; '' when the service itself changed."""
+    before: str
+    after: str
 
 
 class Proof(SQLModel, table=True):

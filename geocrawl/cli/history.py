@@ -1,0 +1,170 @@
+"""`geocrawl history`, `changes` and `stats`: what became of services over time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from geocrawl.store.history import EndpointHistory, Survival
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (history, changes, stats):
+        app.command(command.__name__)(command)
+
+
+def history(
+    service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """How one service did over time: health, availability, response times, what changed.
+
+    Example: geocrawl history 17
+    """
+    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.store.history import history_of_address, history_of_service
+    from geocrawl.store.reading import open_readonly
+    from geocrawl.urls import endpoint_key
+
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with open_readonly(path) as connection:
+        if service.isdecimal() and len(service) < 19:
+            found = history_of_service(connection, int(service), time.time())
+        else:
+            found = history_of_address(connection, endpoint_key(gather_seeds([service], None)[0]), time.time())
+    if not found:
+        typer.echo(f"geocrawl: nothing at {service} was ever probed (`geocrawl search` lists services)", err=True)
+        raise typer.Exit(1)
+    if json:
+        opt.echo_json([asdict(each) for each in found])
+        return
+    for each in found:
+        for line in history_lines(each):
+            typer.echo(line)
+
+
+def history_lines(found: EndpointHistory) -> Iterator[str]:
+    """An endpoint's history for a person."""
+    from geocrawl.cli.texts import moment
+
+    since = f" since {moment(found.since)} UTC" if found.since else ""
+    yield f"{found.kind.upper()}  {plain(found.url, 300)}"
+    yield f"  {found.health}{since}; next probe {moment(found.due_at) + ' UTC' if found.due_at else 'none'}"
+    shares = [f"{days} days {share:.1%}" for days, share in found.availability.items() if share is not None]
+    yield f"  available: {', '.join(shares) or 'unknown'}"
+    if found.response_ms:
+        yield "  answers in: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
+    for event in found.events[:20]:
+        yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
+    for change in found.changes[:20]:
+        yield f"  {moment(_number(change['at']))}  {_change(change)}"
+
+
+def _change(row: object) -> str:
+    assert isinstance(row, dict), "rows are mappings"
+    name = f" {plain(str(row['name']), 80)}" if row["name"] else ""
+    before, after = (plain(str(row[side]), 60) for side in ("before", "after"))
+    return f"{row['what']}{name}: {before or '(nothing)'} → {after or '(nothing)'}"
+
+
+def _number(value: object) -> float:
+    assert isinstance(value, int | float), "times are numbers"
+    return float(value)
+
+
+def changes(
+    since: Annotated[str, typer.Option("--since", metavar="DURATION", help="How far back: 12h, 7d.")] = "7d",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 200,
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """What changed lately: services that died or came back, layers added and removed, new titles.
+
+    Example: geocrawl changes --since 30d --json
+    """
+    from geocrawl.cli.texts import moment
+    from geocrawl.config.values import read_duration
+    from geocrawl.errors import UsageError
+    from geocrawl.store.history import changes_since
+    from geocrawl.store.reading import open_readonly
+
+    try:
+        seconds = read_duration(since)
+    except ValueError as error:
+        raise UsageError(f"--since {since!r}: {error}") from None
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with open_readonly(path) as connection:
+        rows = list(changes_since(connection, time.time() - seconds, limit))
+    if json:
+        opt.echo_json(rows)
+        return
+    for row in rows:
+        typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")
+        typer.echo(f"    {_change(row)}")
+    if not rows:
+        typer.echo(f"Nothing changed within {since}.", err=True)
+
+
+def stats(
+    survival: Annotated[bool, typer.Option("--survival", help="How long services live.")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, .svg or .png.")] = None,
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """Figures over the whole catalogue.
+
+    Example: geocrawl stats --survival --plot survival.svg
+    """
+    from geocrawl.errors import UsageError
+    from geocrawl.store.history import survival as estimate
+    from geocrawl.store.reading import open_readonly
+
+    if not survival:
+        raise UsageError("stats: nothing chosen; give --survival")
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with open_readonly(path) as connection:
+        found = estimate(connection)
+    if plot is not None:
+        _draw(found, plot)
+    if json:
+        opt.echo_json(asdict(found))
+        return
+    typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
+    for days in (7, 30, 90, 365):
+        share = [value for day, value in found.curve if day <= days][-1]
+        typer.echo(f"  alive after {days:>3} days: {share:.1%}")
+
+
+def _draw(found: Survival, path: Path) -> None:
+    """The curve as steps. Raises EnvironmentFault when the file cannot be written, UsageError for another ending."""
+    from geocrawl.errors import EnvironmentFault, UsageError
+
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise UsageError(f"--plot {path}: the name must end in .svg or .png")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    axes.step([day for day, _ in found.curve], [share for _, share in found.curve], where="post", color="#0072b2")
+    axes.set(xlabel="days since it was first valid", ylabel="share still alive", ylim=(0, 1.02))
+    axes.set_title(f"{found.services:,} endpoints, {found.deaths:,} down or gone")
+    axes.grid(alpha=0.3)
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: {error.strerror}") from None
+    pyplot.close(figure)

@@ -1,0 +1,106 @@
+"""What changed between two descriptions of a service: computed when the second one is written, and kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from geocrawl.model import Layer, Service
+
+MOST_CHANGES = 500
+"""Of one description; a last row then says how many more there were."""
+_TEXT_CHARS = 300
+_FIELDS = ("title", "abstract", "provider", "fees", "access_constraints", "version", "online_resource")
+_SIDE_DEG = 1e-6
+
+Box = tuple[float, float, float, float]
+
+
+class Difference(NamedTuple):
+    """One thing that is not as it was."""
+
+    what: str
+    name: str
+    """Of the layer; '' for the service itself."""
+    before: str
+    after: str
+
+
+class ChangeWriter:
+    """Writes changes; every method works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def described(self, endpoint_id: int, former: int, service: Service, at: float) -> int:
+        """Compare what an endpoint's service was (`former`, still as it was written) with what it says now; returns
+        how many differences there are."""
+        found = list(differences(self._connection, former, service))
+        kept = found[:MOST_CHANGES]
+        if len(found) > MOST_CHANGES:
+            kept.append(Difference("more", "", "", str(len(found) - MOST_CHANGES)))
+        self._connection.executemany(
+            "INSERT INTO change (endpoint_id, service_id, at, what, name, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(endpoint_id, former, at, *each) for each in kept],
+        )
+        return len(found)
+
+
+def differences(connection: sqlite3.Connection, former: int, service: Service) -> Iterator[Difference]:
+    """What of the service with number `former` is different in `service`."""
+    columns = ", ".join((*_FIELDS, "formats", "contact"))
+    row = connection.execute(f"SELECT {columns} FROM service WHERE id = ?", (former,)).fetchone()  # noqa: S608
+    if row is None:
+        return
+    *texts, formats, contact = row
+    for name, before in zip(_FIELDS, texts, strict=True):
+        yield from _differing(name, "", before or "", getattr(service, name) or "")
+    yield from _differing("formats", "", _line(json.loads(formats)), _line(service.formats))
+    yield from _differing("contact", "", _line(json.loads(contact).values()), _line(service.contact.values()))
+    yield from _of_layers(connection, former, service)
+
+
+def _of_layers(connection: sqlite3.Connection, former: int, service: Service) -> Iterator[Difference]:
+    """By name: groups without one are no content of their own."""
+    rows = connection.execute(
+        "SELECT name, title, west, south, east, north FROM layer WHERE service_id = ? AND name <> '' ORDER BY position",
+        (former,),
+    )
+    before = {name: (title, None if None in box else box) for name, title, *box in rows}
+    now: dict[str, Layer] = {}
+    for layer in service.layers:
+        if layer.name:
+            now.setdefault(layer.name, layer)
+    for name, layer in now.items():
+        if name not in before:
+            yield Difference("layer-added", name, "", layer.title[:_TEXT_CHARS])
+            continue
+        title, box = before[name]
+        yield from _differing("layer-title", name, title, layer.title)
+        sides = layer.box.bounds if layer.box is not None and not layer.box.is_empty else None
+        if _moved(box, sides):
+            yield Difference("layer-box", name, _sides(box), _sides(sides))
+    for name, (title, _) in before.items():
+        if name not in now:
+            yield Difference("layer-removed", name, title[:_TEXT_CHARS], "")
+
+
+def _differing(what: str, name: str, before: str, after: str) -> Iterator[Difference]:
+    if before != after:
+        yield Difference(what, name, before[:_TEXT_CHARS], after[:_TEXT_CHARS])
+
+
+def _moved(before: list[float] | None, after: Box | None) -> bool:
+    if before is None or after is None:
+        return (before is None) is not (after is None)
+    return any(abs(a - b) > _SIDE_DEG for a, b in zip(before, after, strict=True))
+
+
+def _sides(box: list[float] | Box | None) -> str:
+    return ", ".join(f"{side:g}" for side in box) if box is not None else ""
+
+
+def _line(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))

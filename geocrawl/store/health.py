@@ -1,0 +1,49 @@
+"""Health of endpoints as rows: each verdict moves it on (`geocrawl.health` decides how), and says when to ask again."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from geocrawl.health import Condition, Health, after
+
+NO_SERVICE = frozenset(
+    {"html", "not-capabilities", "not-json", "other-kind", "moved", "http-404", "http-405", "http-410", "wrong-type"}
+)
+"""Reasons that say for good that an address is none."""
+_READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok FROM endpoint WHERE id = ?"
+_WRITE = """
+UPDATE endpoint SET health = ?, health_since = ?, in_a_row = ?, interval_s = ?, due_at = ? WHERE id = ?"""
+_EVENT = "INSERT INTO health_event (endpoint_id, at, before, after, reason) VALUES (?, ?, ?, ?, ?)"
+
+
+class HealthWriter:
+    """Moves health on; every method works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> Health:
+        """Take a verdict into account, before `endpoint.last_ok` is written; returns the health from now on.
+
+        An address that never was valid and is told to be no service is not asked again: it is an ordinary page or a
+        mistyped link, not a service that died.
+        """
+        key, state, since, in_a_row, interval_s, due_at, last_ok = self._connection.execute(
+            _READ, (endpoint_id,)
+        ).fetchone()
+        before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
+        now = after(before, ok=ok, at=at, key=key)
+        never_worked = last_ok is None and not ok and reason in NO_SERVICE
+        due = None if never_worked else now.due_at
+        self._connection.execute(_WRITE, (now.state, now.since, now.in_a_row, now.interval_s, due, endpoint_id))
+        if now.state is not before.state:
+            self._connection.execute(_EVENT, (endpoint_id, at, before.state, now.state, reason))
+        return now.state
+
+
+def due(connection: sqlite3.Connection, now: float, most: int) -> list[int]:
+    """Ids of the endpoints whose next probe is due, the longest overdue first."""
+    rows = connection.execute(
+        "SELECT id FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?", (now, most)
+    )
+    return [row[0] for row in rows]

@@ -1,0 +1,120 @@
+"""Health, changes and history as the catalogue keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from shapely.geometry import box
+
+from geocrawl.health import DAY_S
+from geocrawl.model import Kind, Layer, Service
+from geocrawl.store.health import due
+from geocrawl.store.history import (
+    availability,
+    changes_since,
+    history_of_service,
+    percentiles,
+    survival,
+)
+from tests.store.world import World, candidate, verdict
+
+ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))
+SERVICE = Service(Kind.WMS, "1.3.0", "Maps", provider="Survey", layers=(ROADS,), fingerprint="a")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "catalogue.db")
+
+
+def record(world: World, reason: str = "ok", service: Service | None = SERVICE, *, after_days: float = 0.0) -> int:
+    world.clock.time += after_days * DAY_S
+    found = verdict(reason, service if reason == "ok" else None, elapsed_ms=100.0)
+    return world.catalog.record(candidate("maps.example.org/ows"), found, world.clock.time)
+
+
+def test_each_verdict_moves_the_health_on_and_sets_the_next_probe(world: World) -> None:
+    number = record(world)
+    read = "SELECT health, due_at - last_probe FROM endpoint"
+    health, wait = world.database.connection.execute(read).fetchone()
+    assert health == "alive" and 0.8 * DAY_S < wait < 1.2 * DAY_S
+    assert due(world.database.connection, world.clock.time, 10) == []
+    assert due(world.database.connection, world.clock.time + 2 * DAY_S, 10) == [number]
+    for reason in ("timeout-read", "http-503", "exception"):
+        record(world, reason, after_days=1)
+    assert world.database.connection.execute(read).fetchone()[0] == "down"
+    events = history_of_service(world.database.connection, 1, world.clock.time)[0].events
+    assert [event["after"] for event in events] == ["down", "degraded", "alive"]
+    assert events[0]["reason"] == "exception"
+
+
+def test_an_ordinary_page_that_looked_like_a_service_is_not_asked_again(world: World) -> None:
+    record(world, "html")
+    assert due(world.database.connection, world.clock.time + 400 * DAY_S, 10) == []
+
+
+def test_what_changed_between_two_descriptions_is_kept(world: World) -> None:
+    record(world)
+    moved = replace(ROADS, box=box(6, 47, 15, 55), title="Roads and paths")
+    rivers = Layer("rivers", "Rivers")
+    record(world, service=replace(SERVICE, title="New maps", layers=(moved, rivers), fingerprint="b"), after_days=3)
+    record(world, service=replace(SERVICE, title="New maps", layers=(rivers,), fingerprint="c"), after_days=3)
+    rows = list(changes_since(world.database.connection, 0.0, 100))
+    what = {(row["what"], row["name"], row["before"], row["after"]) for row in rows}
+    assert what == {
+        ("health", "ok", "new", "alive"),
+        ("title", "", "Maps", "New maps"),
+        ("layer-title", "roads", "Roads", "Roads and paths"),
+        ("layer-box", "roads", "5, 47, 15, 55", "6, 47, 15, 55"),
+        ("layer-added", "rivers", "", "Rivers"),
+        ("layer-removed", "roads", "Roads and paths", ""),
+    }
+    assert [row["at"] for row in rows] == sorted((row["at"] for row in rows), reverse=True)
+    assert list(changes_since(world.database.connection, world.clock.time + 1, 100)) == []
+
+
+def test_the_same_description_again_changes_nothing(world: World) -> None:
+    record(world)
+    record(world, after_days=1)
+    assert {row["what"] for row in changes_since(world.database.connection, 0.0, 100)} == {"health"}
+
+
+def test_availability_is_the_share_of_time_and_not_of_probes(world: World) -> None:
+    record(world)
+    record(world, "http-503", after_days=6)
+    record(world, "http-503", after_days=0.1)
+    record(world, "http-503", after_days=0.1)
+    world.clock.time += 0.8 * DAY_S
+    found = history_of_service(world.database.connection, 1, world.clock.time)[0]
+    assert found.availability[7] == pytest.approx(6 / 7)
+    assert found.availability[365] == pytest.approx(6 / 7), "counted from the first answer on"
+    assert found.response_ms == {50: 100.0, 90: 100.0, 99: 100.0}
+
+
+def test_an_answer_before_the_window_holds_into_it() -> None:
+    answers = [(0.0, True), (80.0, False)]
+    assert availability(answers, 50.0, 100.0) == pytest.approx(30 / 50)
+    assert availability([], 0.0, 1.0) is None
+
+
+def test_percentiles_are_values_that_were_seen() -> None:
+    assert percentiles([5.0, 1.0, 3.0, 2.0, 4.0]) == {50: 3.0, 90: 5.0, 99: 5.0}
+    assert percentiles([]) == {}
+
+
+def test_survival_counts_the_living_as_not_dead_yet(world: World) -> None:
+    for host in ("a", "b", "c", "d"):
+        world.catalog.record(candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time)
+    for days, dead in ((10, "a"), (20, "b")):
+        for hour in range(4):
+            at = world.clock.time + (days + hour / 24) * DAY_S
+            world.catalog.record(candidate(f"{dead}.example.org/ows"), verdict("timeout-read"), at)
+    for host in ("c", "d"):
+        world.catalog.record(
+            candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time + 30 * DAY_S
+        )
+    found = survival(world.database.connection)
+    assert (found.services, found.deaths) == (4, 2)
+    assert found.curve[0] == (0.0, 1.0) and found.curve[-1][1] == pytest.approx(0.5)
