@@ -1,7 +1,8 @@
-"""Real MapServer, QGIS Server and MapProxy on free loopback ports, for tests and measurements.
+"""Real map servers and catalogues on free loopback ports, for tests and measurements.
 
 The start script and its configurations come with the recorded data (`shared/notes/servers`); the programs are Debian
-packages, MapProxy lies in an environment of its own (`.venv-servers`, or $GEO_PYTHON names its interpreter).
+packages; MapProxy, pycsw, PyWPS and pygeoapi lie in an environment of their own (`.venv-servers`, or $GEO_PYTHON names
+its interpreter).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from typing import Any
 
 from benchmarks.machine import ROOT
 
-NAMES = ("mapserver", "qgis", "mapproxy", "extras")
+NAMES = ("mapserver", "qgis", "mapcache", "mapproxy", "pygeoapi", "pycsw", "pywps", "extras")
 PROGRAMS = {
     "/usr/lib/cgi-bin/mapserv": "cgi-mapserver",
     "/usr/lib/cgi-bin/qgis_mapserv.fcgi": "qgis-server",
+    "/usr/lib/cgi-bin/mapcache": "mapcache-cgi",
+    "/usr/bin/gdal_translate": "gdal-bin",
     "/usr/sbin/lighttpd": "lighttpd",
 }
 """What the start script runs, and the Debian package it comes from."""
@@ -28,15 +31,15 @@ START_LIMIT_S = 180
 
 
 def interpreter() -> Path:
-    """The Python that has MapProxy and waitress."""
+    """The Python that has MapProxy, pycsw, pygeoapi, PyWPS and waitress."""
     return Path(os.environ.get("GEO_PYTHON") or ROOT / ".venv-servers" / "bin" / "python")
 
 
 def missing() -> str:
     """What has to be installed before the servers can run, '' when all is there."""
     absent = [package for program, package in PROGRAMS.items() if not Path(program).is_file()]
-    if not interpreter().is_file():
-        absent.append(f"{interpreter()} with MapProxy and waitress")
+    if not (interpreter().is_file() and interpreter().with_name("pygeoapi").is_file()):
+        absent.append(f"{interpreter()} with MapProxy, pycsw, pygeoapi, PyWPS and waitress")
     return ", ".join(absent)
 
 
