@@ -71,7 +71,7 @@ def test_what_changed_between_two_descriptions_is_kept(world: World) -> None:
         ("layer-added", "rivers", "", "Rivers"),
         ("layer-removed", "roads", "Roads and paths", ""),
     }
-    assert [row["at"] for row in rows] == sorted((row["at"] for row in rows), reverse=True)
+    assert [row["at"] for row in rows] == sorted((float(str(row["at"])) for row in rows), reverse=True)
     assert list(changes_since(world.database.connection, world.clock.time + 1, 100)) == []
 
 
