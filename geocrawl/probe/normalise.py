@@ -28,10 +28,17 @@ _MARKUP = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)(?:[\w.-]+:)?(Layer|Capability)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*?(/?)>",
     re.DOTALL,
 )
+_ROOT = re.compile(
+    r"<((?:[\w.-]{1,40}:)?(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|TileMapService|TileMap))(?=[\s/>])", re.IGNORECASE
+)
+_SECTION = (
+    r"(?:[\w.-]{1,40}:)?(?:FeatureTypeList|Contents|ContentMetadata|ProcessOfferings|TileMaps|TileSets)(?=[\s/>])"
+)
+"""What content items stand in: WFS, OWS Common, WCS 1.0, WPS 1.0, TMS."""
+_CONTENTS = re.compile(f"<{_SECTION}")
+_CONTENTS_END = re.compile(f"(?:</{_SECTION})|(?:<{_SECTION}[^<>]{{0,200}}/>)")
+_OPERATIONS_END = re.compile(r"</(?:[\w.-]{1,40}:)?OperationsMetadata(?=[\s>])")
 _CUT_LAYER = re.compile(r"<(?:[\w.-]+:)?(?:L(?:a(?:y(?:e(?:r\b[^>]*)?)?)?)?)?\Z")
-_OWS_ROOT = re.compile(r"<((?:[\w.-]+:)?(?:(?:WFS|WCS)_)?Capabilities)\b[^>]{0,20000}")
-_OWS_CONTENTS = re.compile(r"</(?:[\w.-]+:)?(?:FeatureTypeList|Contents|ContentMetadata|ProcessOfferings)\s*>")
-_OWS_OPERATIONS = re.compile(r"</(?:[\w.-]+:)?OperationsMetadata\s*>")
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[>]{0,2000}", re.IGNORECASE)
 _SYSTEM_ID = re.compile(rb"""["']([^"']{1,500})["']\s*\Z""")
 _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
@@ -163,15 +170,23 @@ def fault_code(type_name: str) -> str:
 
 
 def where_cut(text: str) -> Cut:
-    """Where a document ends that no parser can read to its end (WMS 1.3.0, annex E.1: layers come last in Capability).
+    """Where a document ends that no parser can read to its end: told by the end tags that are missing.
 
-    `AFTER_LAYERS` when every layer that was begun has ended: nothing that is kept was lost.
+    `AFTER_LAYERS` when the section with the content items has ended; of a WMS, whose layers come last (WMS 1.3.0, annex
+    E.1), already when every layer that was begun has ended. Nothing that is kept was lost then.
     """
-    root = re.search(r"<((?:[\w.-]+:)?WM(?:S|T_MS)_Capabilities)\b", text, re.IGNORECASE)
-    if root is None:
-        return _where_ows_cut(text)
-    if text.find(f"</{root[1]}", root.end()) >= 0:
+    root = _ROOT.search(text)
+    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
         return Cut.NOT
+    if root[1].lower().endswith(("wms_capabilities", "wmt_ms_capabilities")):
+        return _where_layers_cut(text)
+    if _CONTENTS.search(text, root.end()):
+        return Cut.AFTER_LAYERS if _CONTENTS_END.search(text, root.end()) else Cut.INSIDE
+    catalogue = "/csw" in text[root.end() : text.find(">", root.end()) + 1]
+    return Cut.AFTER_LAYERS if catalogue and _OPERATIONS_END.search(text, root.end()) else Cut.INSIDE
+
+
+def _where_layers_cut(text: str) -> Cut:
     depth, layers, end = 0, 0, 0
     for tag in _MARKUP.finditer(text):
         closing, name, empty = tag.groups()
@@ -184,16 +199,6 @@ def where_cut(text: str) -> Cut:
     if depth > 0 or layers == 0 or _CUT_LAYER.search(text[max(end, len(text) - 2000) :]):
         return Cut.INSIDE
     return Cut.AFTER_LAYERS
-
-
-def _where_ows_cut(text: str) -> Cut:
-    """Likewise for documents of OWS Common and of WFS and WCS 1.0.0: their items stand in one section. A CSW has none;
-    what is kept of it ends with its operations."""
-    root = _OWS_ROOT.search(text)
-    if root is None or text.find(f"</{root[1]}", root.end()) >= 0:
-        return Cut.NOT
-    last = _OWS_OPERATIONS if "/cat/csw" in root[0] else _OWS_CONTENTS
-    return Cut.AFTER_LAYERS if last.search(text, root.end()) else Cut.INSIDE
 
 
 # --------------------------------------------------------------------------- what the document says of itself

@@ -189,6 +189,19 @@ def test_a_document_cut_before_its_layers_is_rejected() -> None:
         ("<WMS_Capabilities><Capability><Layer><![CDATA[</Layer></Capability>]]>", Cut.INSIDE),
         ("<a:WMS_Capabilities><a:Capability><a:Layer></a:Layer>", Cut.AFTER_LAYERS),
         ("<WMS_Capabilities><Capability><Request/>", Cut.INSIDE),
+        ("<wfs:WFS_Capabilities><FeatureTypeList><FeatureType>", Cut.INSIDE),
+        ("<wfs:WFS_Capabilities><FeatureTypeList><FeatureType/>", Cut.INSIDE),
+        ("<wfs:WFS_Capabilities><wfs:FeatureTypeList></wfs:FeatureTypeList><ogc:Filter", Cut.AFTER_LAYERS),
+        ("<Capabilities xmlns='http://www.opengis.net/wmts/1.0'><Contents><Layer/><TileMatrix", Cut.INSIDE),
+        ("<Capabilities xmlns='http://www.opengis.net/wmts/1.0'><Contents></Contents>", Cut.AFTER_LAYERS),
+        ("<Capabilities xmlns='http://www.opengis.net/sos/2.0'><ows:OperationsMetadata></ows:Oper", Cut.INSIDE),
+        ("<a:Capabilities xmlns:a='http://www.opengis.net/cat/csw/2.0.2'><o:OperationsMetadata>", Cut.INSIDE),
+        (
+            "<a:Capabilities xmlns:a='http://www.opengis.net/cat/csw/2.0.2'></o:OperationsMetadata><ogc:Fil",
+            Cut.AFTER_LAYERS,
+        ),
+        ("<WCS_Capabilities><ContentMetadata/>", Cut.AFTER_LAYERS),
+        ("<TileMapService><TileMaps><TileMap>", Cut.INSIDE),
     ],
 )
 def test_where_a_document_was_cut_is_told_by_its_text(text: str, cut: Cut) -> None:
