@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 from geocrawl import __version__
 from geocrawl.crawl import Crawler, Summary, take_up
+from geocrawl.harvest import Beginning, beginning
 from geocrawl.model import Candidate, Evidence, Kind, Lesson, Purpose, Rank, Relevance, State, Url
-from geocrawl.outcome import Outcome
+from geocrawl.outcome import Harvested, Outcome
 from geocrawl.ports import Waiting
-from geocrawl.refusals import Refusals, text_rule
+from geocrawl.refusals import Refusals, records_bound, text_rule
 from geocrawl.survey import Surveyor
 from geocrawl.visit import PageVisitor
 
@@ -108,9 +109,10 @@ class _Session:
         learning: bool = True,
         within: Surroundings | None = None,
         follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
+        records_only: bool = False,
     ) -> None:
         """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
-        `Surveyor`."""
+        `Surveyor`. `records_only`: only a harvest's pages are visited."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
         from geocrawl.store.frontier import SqlFrontier
@@ -139,7 +141,9 @@ class _Session:
             learns=learning and self.strategy.learns,
             stride=self.strategy.stride,
             owner=_owner(),
+            records_only=records_only,
         )
+        self._records_only = records_only
         self._undumped = 0
         self.detector = _detector()
         self._reader = PageReader(
@@ -225,6 +229,7 @@ class _Session:
                     max_redirects=s.max_redirects,
                     retry_first_s=s.retry_first_s,
                     store_from=s.store_pages_min_score if s.store_pages else None,
+                    records_only=self._records_only,
                 ),
                 Purpose.PROBE: _surveyor(
                     s, fetcher, self.detector, self._clock, self.strategy.seed_rank(), self._follows
@@ -286,6 +291,39 @@ def survey(
         session = _Session(settings, database, clock, learning=False, follows=follows)
         session.frontier.add_candidates(candidates, again=True)
         return asyncio.run(session.run(observer, max_pages=0))
+
+
+def harvest(settings: Settings, path: Path, url: Url, *, since: str, observer: Observer) -> Harvested:
+    """Read the pages of records of the catalogue at `url`, nothing else, and probe what they name.
+
+    `since`: a day (YYYY-MM-DD) from which on records count, "last" for that of the last whole harvest, '' for all. What
+    was interrupted in this database is gone on with.
+    """
+    clock = _clock()
+    with _open(path, clock) as database:
+        session = _Session(_as_stored(settings, database), database, clock, learning=False, records_only=True)
+        name = f"harvest:{url.identity}"
+        day = (database.meta(name) or "") if since == "last" else since
+        first = beginning(url, session.detector.of_url(url), since=day)
+        waiting = session.frontier.add_records(first.pages, within=records_bound(settings))
+        if first.candidate is not None:
+            session.frontier.add_candidates([replace(first.candidate, evidence=Evidence("given", "", url.address))])
+        observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
+        run = database.start_run("harvest", settings)
+        today = _today(clock).isoformat()
+        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages))
+        database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        if summary.stopped == "done" and summary.pages:
+            database.set_meta(name, today)
+        services = session.catalog.counts().get("valid", 0)
+        return Harvested(summary, path, services, since=day if first.since else "")
+
+
+def _harvest_notes(waiting: int, first: Beginning, day: str) -> list[str]:
+    notes = [f"Going on with {waiting:,} pages of records that wait."] if waiting > len(first.pages) else []
+    if day and not first.since:
+        notes.append("This kind of catalogue cannot be asked for what was changed since a day: all of it is read.")
+    return notes
 
 
 # --------------------------------------------------------------------------- maintenance and explanation

@@ -66,3 +66,54 @@ class Outcome:
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
+
+
+@dataclass(frozen=True, slots=True)
+class Harvested:
+    """What a harvest did, for people and for programs."""
+
+    summary: Summary
+    database: Path
+    services: int
+    since: str = ""
+    """The day from which on records were asked for; '' for all."""
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under stable names."""
+        s = self.summary
+        return {
+            "pages": s.pages,
+            "failures": s.failures,
+            "probes": s.probes,
+            "valid": s.valid,
+            "seconds": round(s.seconds, 3),
+            "stopped": s.stopped,
+            "reasons": s.reasons,
+            "since": self.since,
+            "database": str(self.database),
+            "services": self.services,
+        }
+
+    def lines(self) -> list[str]:
+        """A summary of a few lines."""
+        s = self.summary
+        ends = {
+            "done": "all pages within the bounds are read (--max-pages, --max-records)",
+            "max-pages": "the limit of pages is reached (--max-pages); the same command goes on",
+            "max-time": "the time is up (--max-time); the same command goes on",
+            "signal": "stopped; the same command goes on from here",
+            "resting": "what is left failed and rests for a while; the same command goes on then",
+        }
+        changed = f" of what was changed since {self.since}" if self.since else ""
+        out = [
+            f"{s.pages:,} pages of records{changed} in {s.seconds:.1f} s; "
+            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}.",
+            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+        ]
+        if not s.pages:
+            out.insert(0, "No page of records was read: is this the address of a catalogue?")
+        if s.reasons:
+            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
+            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+        return out

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Url
-from geocrawl.urls import StopRules, TrapGuard, records_page
+from geocrawl.urls import StopRules, TrapGuard, records_page, records_start
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -44,11 +44,18 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
     """The reason why an address is left alone for its text, '' for none."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
-    most = settings.max_records_pages
-    return lambda url: stop.reason(url) or trap.reason(url) or _beyond(url, most)
+    bound = records_bound(settings)
+    return lambda url: stop.reason(url) or trap.reason(url) or ("" if bound(url) else "trap:records")
 
 
-def _beyond(url: Url, most: int) -> str:
-    """A page of records past the bound on each catalogue, by its own number."""
-    page = records_page(url)
-    return "trap:records" if page is not None and page >= most else ""
+def records_bound(settings: Settings) -> Callable[[Url], bool]:
+    """Whether an address asks for no page of records, or for one within the bounds on each catalogue, by its number."""
+    pages, records = settings.max_records_pages, settings.max_records
+
+    def is_within(url: Url) -> bool:
+        page = records_page(url)
+        if page is None:
+            return True
+        return page < pages and not (records and (records_start(url) or 0) >= records)
+
+    return is_within

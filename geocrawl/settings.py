@@ -105,6 +105,7 @@ class Settings:
     max_segment_repeats: int = _setting(3, "same path segment this often is a trap")
     max_queries_per_path: int = _setting(5000, "addresses that differ only in the query")
     max_records_pages: int = _setting(200, "pages of records of one catalogue, by their number", unit="pages")
+    max_records: int = _setting(0, "records of one catalogue, by their number; 0: no limit", unit="records")
     max_pages_per_host: int = _setting(100_000, "pages of one host")
     calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
     stop_rules: str = _setting("", "file with more stop rules, beside the built-in ones")

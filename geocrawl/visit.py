@@ -51,8 +51,10 @@ class PageVisitor:
         max_redirects: int,
         retry_first_s: float,
         store_from: float | None = None,
+        records_only: bool = False,
     ) -> None:
-        """`store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is."""
+        """`store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is.
+        `records_only`: a catalogue's pages lead to its pages of records and to candidates alone (a harvest)."""
         self._fetcher = fetcher
         self._reader = reader
         self._recogniser = recogniser
@@ -62,6 +64,7 @@ class PageVisitor:
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
         self._store_from = store_from
+        self._records_only = records_only
 
     async def visit(self, lease: Lease) -> Visit:
         """Visit the leased page; never raises for what the web does."""
@@ -161,6 +164,8 @@ class PageVisitor:
         self, document: Document, ranks: tuple[Rank | None, ...], candidates: set[int | None]
     ) -> list[RankedLink]:
         """The page's links worth keeping, one for each identity, the best ranked."""
+        if self._records_only:
+            return []
         best: dict[str, RankedLink] = {}
         for index, (link, rank) in enumerate(zip(document.links, ranks, strict=True)):
             if (
@@ -191,7 +196,7 @@ class PageVisitor:
 
     def _sitemaps(self, sitemaps: Sequence[Url], own: Rank) -> list[RankedLink]:
         """What robots.txt names: a link of each page of the host, as high as the page, and so read once."""
-        links = (Link(url, where="sitemap") for url in sitemaps)
+        links = (Link(url, where="sitemap") for url in sitemaps if not self._records_only)
         return [RankedLink(link, own, self._refusals.reason(link.url)) for link in links]
 
     def _with_page(

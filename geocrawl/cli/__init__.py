@@ -15,6 +15,7 @@ from geocrawl.cli import (
     configure,
     crawling,
     evaluating,
+    harvesting,
     kinds,
     probing,
     strategies,
@@ -57,6 +58,7 @@ def root(
 
 crawling.add_to(app)
 probing.add_to(app)
+harvesting.add_to(app)
 kinds.add_to(app)
 catalogue.add_to(app)
 configure.add_to(app)

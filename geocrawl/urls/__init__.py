@@ -7,7 +7,7 @@ service that a layer, an item or a tile lies beneath; `stop` and `traps` say whi
 addresses are refused. Lists of names stand as data in `geocrawl/data`, never in code.
 """
 
-from geocrawl.urls.catalogues import arcgis_search_url, ckan_search_url, geonetwork_search_url
+from geocrawl.urls.catalogues import arcgis_search_url, ckan_search_url
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.hosts import site_of
 from geocrawl.urls.reading import read_url
@@ -25,7 +25,6 @@ __all__ = [
     "ckan_search_url",
     "endpoint_address",
     "endpoint_key",
-    "geonetwork_search_url",
     "get_records_url",
     "query_group",
     "query_parameters",

@@ -36,13 +36,3 @@ def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
         begin = int(dt.datetime.fromisoformat(since).replace(tzinfo=dt.UTC).timestamp() * 1000)
         query = f"({query}) AND modified:[{begin} TO 9999999999999]"
     return with_parameters(url, {"q": query, "f": "json", "num": str(_ROWS), "start": "1"})
-
-
-def geonetwork_search_url(root: str, *, since: str = "") -> Url | None:
-    """All records of the GeoNetwork (2.10 to 3.12) at `root`, such as `https://host/geonetwork`; None for what is no
-    web address."""
-    url = read_url(f"{root.rstrip('/')}/srv/eng/q")
-    if url is None:
-        return None
-    wanted = {"_content_type": "json", "fast": "index", "from": "1", "to": str(_ROWS)}
-    return with_parameters(url, {**wanted, "dateFrom": since} if since else wanted)
