@@ -1,71 +1,123 @@
-"""The recorded answers: every WMS accepted with title and layers, nothing else; what is broken with its fault."""
+"""The recorded answers: what every probe makes of every document, as a table of labels and verdicts.
+
+Each document is given to the probe of each kind, as the answer to whatever it asks. A probe must read nearly all
+documents of its own kind, and none must take an exception, or what is no service at all, for one.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
 from geocrawl.detect import Detector
-from geocrawl.model import Page, Status, Url, Verdict
-from geocrawl.probe.wms import WmsProbe
+from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Page, Status, Url, Verdict
+from geocrawl.ports import Probe
+from geocrawl.probe.registry import probes
 from geocrawl.urls import read_url
 
-EXPECTED = machine.ROOT / "tests" / "expectations" / "corpus_wms.json"
-LABELS = ("wms", "exception", "other", "broken")
+LEAST_READ = 0.98
+"""Share of a label's documents that its own probe reads."""
+NONE_OF = ("exception", "other")
+"""Labels of which no probe may accept any."""
+MAX_REQUESTS = 8
+_JSON = ("ogcapi", "arcgis", "stac")
 
 
 def main(arguments: list[str]) -> None:
-    """Judge all recorded documents, write a_corpus.json. SystemExit when one is judged wrongly."""
-    argparse.ArgumentParser(prog="python -m benchmarks.shows corpus", description=__doc__).parse_args(arguments)
-    figures = measure(machine.shared_folder() / "corpus" / "documents")
-    print(json.dumps({key: value for key, value in figures.items() if key != "broken"}, indent=1, ensure_ascii=False))
-    for name, row in figures["broken"].items():
-        print(f"   broken/{name}: {row}")
-    print(machine.write("a_corpus", figures))
-    if figures["not_as_expected"] or figures["accepted"]["exception"] or figures["accepted"]["other"]:
+    """Judge all recorded documents, write c_corpus.json. SystemExit when they are judged worse than promised."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shows corpus", description=__doc__)
+    parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
+    options = parser.parse_args(arguments)
+    figures = measure(machine.shared_folder() / "corpus" / "documents", probes())
+    _print(figures)
+    if not options.no_write:
+        print(machine.write("c_corpus", figures))
+    if figures["accepted_wrongly"] or figures["read_too_little"]:
         raise SystemExit("recorded answers are judged wrongly")
 
 
-def measure(documents: Path) -> dict[str, Any]:
-    """Counts by label, what differs from the checked-in expectations, and each broken document's verdict."""
-    verdicts = {label: {path.name: judge(path) for path in sorted((documents / label).iterdir())} for label in LABELS}
-    expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
-    found = {name: facts(verdict) for name, verdict in verdicts["wms"].items()}
-    deviations = Counter(each.code for verdict in verdicts["wms"].values() for each in verdict.deviations)
+def measure(documents: Path, every: Iterable[Probe]) -> dict[str, Any]:
+    """Counts by label and probe, misses with their reason, false accepts, and which deviations were met."""
+    files = {label.name: sorted(label.iterdir()) for label in sorted(documents.iterdir()) if label.is_dir()}
+    verdicts = {
+        str(probe.kind): {label: {path.name: judge(probe, path) for path in paths} for label, paths in files.items()}
+        for probe in every
+    }
+    own = {kind: verdicts[kind][kind] for kind in verdicts if kind in files}
     return {
-        "documents": {label: len(each) for label, each in verdicts.items()},
-        "accepted": {label: sum(map(is_valid, each.values())) for label, each in verdicts.items()},
-        "not_as_expected": sorted(name for name in found | expected if found.get(name) != expected.get(name)),
-        "without_layers": sorted(name for name, row in found.items() if row.get("layers") == 0),
-        "deviations_of_wms": dict(deviations.most_common()),
-        "rejected_for": {label: dict(Counter(v.reason for v in verdicts[label].values())) for label in LABELS[1:]},
-        "broken": {
-            name: {
-                "status": verdict.status,
-                "reason": verdict.reason,
-                "deviations": [d.code for d in verdict.deviations],
-            }
-            for name, verdict in verdicts["broken"].items()
+        "documents": {label: len(paths) for label, paths in files.items()},
+        "accepted": {
+            kind: {label: count for label, each in by_label.items() if (count := sum(map(is_valid, each.values())))}
+            for kind, by_label in verdicts.items()
         },
+        "read_of_own": {kind: round(_share(each), 4) for kind, each in own.items()},
+        "read_too_little": sorted(kind for kind, each in own.items() if _share(each) < LEAST_READ),
+        "missed": {
+            kind: {
+                name: f"{verdict.reason}: {verdict.detail}"[:200]
+                for name, verdict in each.items()
+                if not is_valid(verdict)
+            }
+            for kind, each in own.items()
+        },
+        "accepted_wrongly": [
+            f"{label}/{name} as {kind}"
+            for kind, by_label in verdicts.items()
+            for label in NONE_OF
+            for name, verdict in by_label[label].items()
+            if is_valid(verdict)
+        ],
+        "reasons_of_own_probe": {kind: dict(Counter(v.reason for v in each.values())) for kind, each in own.items()},
+        "broken": _broken(verdicts),
+        "deviations": dict(
+            Counter(
+                each.code for rows in own.values() for verdict in rows.values() for each in verdict.deviations
+            ).most_common()
+        ),
     }
 
 
-def judge(path: Path) -> Verdict:
-    """The verdict on an endpoint that answers every request with this document."""
+def _share(verdicts: Mapping[str, Verdict]) -> float:
+    return sum(map(is_valid, verdicts.values())) / max(len(verdicts), 1)
+
+
+def _broken(verdicts: Mapping[str, Mapping[str, Mapping[str, Verdict]]]) -> dict[str, list[str]]:
+    """Each broken document with the kinds that read it over its fault, and the deviations."""
+    found: dict[str, list[str]] = {}
+    for kind, by_label in verdicts.items():
+        for name, verdict in by_label["broken"].items():
+            row = found.setdefault(name, [])
+            if is_valid(verdict):
+                row.append(f"{kind} with " + ", ".join(each.code for each in verdict.deviations))
+    return found
+
+
+def judge(probe: Probe, path: Path) -> Verdict:
+    """The verdict on an endpoint that answers every request with this document. What a probe raises is raised."""
     body = path.read_bytes()
-    interview = WmsProbe().interview(Detector().given(_url("http://recorded.example/wms")))
+    content_type = "application/json" if body.lstrip()[:1] in (b"{", b"[") else "text/xml"
+    interview = probe.interview(candidate(probe.kind))
     try:
         asked = next(interview)
-        while True:
-            page = Page(asked.url, asked.url, 200, {"content-type": "text/xml"}, body, 1.0, 0.0)
+        for _ in range(MAX_REQUESTS):
+            page = Page(asked.url, asked.url, 200, {"content-type": content_type}, body, 1.0, 0.0)
             asked = interview.send(page)
     except StopIteration as end:
         verdict: Verdict = end.value
         return verdict
+    raise AssertionError(f"the interview of {probe.kind} has not ended after {MAX_REQUESTS} requests")
+
+
+def candidate(kind: Kind) -> Candidate:
+    """An endpoint of this kind that somebody typed."""
+    url = _url("http://recorded.example/service")
+    given = Detector().given(url)
+    return Candidate(Endpoint(kind, given.endpoint.key, url), Evidence("given"))
 
 
 def _url(text: str) -> Url:
@@ -79,10 +131,16 @@ def is_valid(verdict: Verdict) -> bool:
     return verdict.status is Status.VALID
 
 
-def facts(verdict: Verdict) -> dict[str, Any]:
-    """What the expectation file holds of a service."""
-    service = verdict.service
-    if service is None:
-        return {"reason": verdict.reason, "named_layers": None}
-    named = sum(bool(layer.name) for layer in service.layers)
-    return {"title": service.title, "version": service.version, "named_layers": named, "layers": len(service.layers)}
+def _print(figures: Mapping[str, Any]) -> None:
+    """Rows: labels; columns: what the probe of each kind accepted of them."""
+    kinds = list(figures["accepted"])
+    print(f"{'label':<12}{'all':>5}" + "".join(f"{kind:>9}" for kind in kinds))
+    for label, count in figures["documents"].items():
+        cells = "".join(f"{figures['accepted'][kind].get(label, 0) or '·':>9}" for kind in kinds)
+        print(f"{label:<12}{count:>5}{cells}")
+    for kind, missed in figures["missed"].items():
+        for name, why in missed.items():
+            print(f"   {kind}/{name} not read: {why}")
+    for row in figures["accepted_wrongly"]:
+        print(f"   accepted wrongly: {row}")
+    print("   read of their own: " + json.dumps(figures["read_of_own"]))
