@@ -148,6 +148,7 @@ class _Session:
         self.detector = _detector()
         self._reader = PageReader(
             respect_nofollow=settings.respect_nofollow,
+            max_scripts=settings.max_scripts_per_page,
             headline="headline" in self.strategy.needs,
             prose="prose" in self.strategy.needs,
         )
@@ -205,6 +206,12 @@ class _Session:
         queued = self.frontier.add_seeds(pages, self.strategy.seed_rank(), again=again)
         return queued + self.frontier.add_candidates(endpoints, again=again)
 
+    def _records_rank(self) -> Rank:
+        """Of the first page of records of a catalogue that a probe finds."""
+        from geocrawl.store.lifecycle import HARVEST_TIER
+
+        return Rank(HARVEST_TIER) if self._records_only else self.strategy.seed_rank()
+
     def answered(self, url: Url) -> bool:
         """Whether a seed was fetched in the end, as a page or as an endpoint."""
         return self.frontier.was_answered(url)
@@ -231,9 +238,7 @@ class _Session:
                     store_from=s.store_pages_min_score if s.store_pages else None,
                     records_only=self._records_only,
                 ),
-                Purpose.PROBE: _surveyor(
-                    s, fetcher, self.detector, self._clock, self.strategy.seed_rank(), self._follows
-                ),
+                Purpose.PROBE: _surveyor(s, fetcher, self.detector, self._clock, self._records_rank(), self._follows),
             },
             observer=observer,
             clock=self._clock,
@@ -305,9 +310,10 @@ def harvest(settings: Settings, path: Path, url: Url, *, since: str, observer: O
         name = f"harvest:{url.identity}"
         day = (database.meta(name) or "") if since == "last" else since
         first = beginning(url, session.detector.of_url(url), since=day)
-        waiting = session.frontier.add_records(first.pages, within=records_bound(settings))
-        if first.candidate is not None:
-            session.frontier.add_candidates([replace(first.candidate, evidence=Evidence("given", "", url.address))])
+        bound = records_bound(settings)
+        waiting = session.frontier.add_records(first.pages, within=lambda page: bound(page) and first.holds(page))
+        if not first.counted:  # nothing is known of it: an OGC API says what it is, and whether it has records
+            session.frontier.add_candidates([session.detector.given(url, first.kind)], again=True)
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
         run = database.start_run("harvest", settings)
         today = _today(clock).isoformat()

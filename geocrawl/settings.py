@@ -104,6 +104,7 @@ class Settings:
     max_url_chars: int = _setting(2000, "longest address that is kept", unit="characters")
     max_segment_repeats: int = _setting(3, "same path segment this often is a trap")
     max_queries_per_path: int = _setting(5000, "addresses that differ only in the query")
+    max_scripts_per_page: int = _setting(5, "linked scripts and configurations read for a page, at most; 0: none")
     max_records_pages: int = _setting(200, "pages of records of one catalogue, by their number", unit="pages")
     max_records: int = _setting(0, "records of one catalogue, by their number; 0: no limit", unit="records")
     max_pages_per_host: int = _setting(100_000, "pages of one host")

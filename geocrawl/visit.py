@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from geocrawl.model import (
     ADDRESS_ONLY,
+    SCRIPT_SRC,
     Candidate,
     Document,
     Entry,
@@ -177,10 +178,14 @@ class PageVisitor:
                 continue
             known = best.get(link.url.identity)
             if known is None or rank > known.rank:
-                best[link.url.identity] = RankedLink(
-                    link, rank, known.refused if known else self._refusals.reason(link.url)
-                )
+                refused = known.refused if known else self._refusal(link)
+                best[link.url.identity] = RankedLink(link, rank, refused, same_depth=link.where == SCRIPT_SRC)
         return list(best.values())
+
+    def _refusal(self, link: Link) -> str:
+        """Why a link is left alone. Scripts are no pages, but those that the reader chose belong to theirs."""
+        reason = self._refusals.reason(link.url)
+        return "" if link.where == SCRIPT_SRC and reason == "stop:script" else reason
 
     def _records(self, document: Document, own: Rank) -> list[RankedLink]:
         """Pages of a catalogue's records, as high as the page that names them, whatever its words.

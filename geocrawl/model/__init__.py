@@ -24,6 +24,7 @@ from geocrawl.model.services import (
 )
 from geocrawl.model.web import (
     ADDRESS_ONLY,
+    SCRIPT_SRC,
     Failure,
     FailureCode,
     HostState,
@@ -38,6 +39,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "SCRIPT_SRC",
     "Attempt",
     "Candidate",
     "Deviation",

@@ -48,6 +48,8 @@ ADDRESS_ONLY = frozenset(
     | {"comment"}
 )
 """Places of a `Link` where an address is written but not linked: a candidate service if anything, never a page."""
+SCRIPT_SRC = "script-src"
+"""Place of a `Link` to a script or configuration that belongs to a page: visited, but read for addresses only."""
 
 
 class Relevance(IntEnum):

@@ -14,6 +14,10 @@ MAX_HREF_CHARS = 8_000
 """Longer ones are data or scripts; `urls` drops far shorter ones, but only after having parsed them."""
 
 
+BOUNDARY = "\x1e"
+"""Between blocks in a page's text: the record separator of ASCII, which folds to a space."""
+
+
 class RawLink(NamedTuple):
     """A link as the page writes it, before its address is read."""
 

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from urllib.parse import quote
 
-from geocrawl.model import Document, Link, Page, Url
-from geocrawl.page.content import MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
+from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
+from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.data import read_data
+from geocrawl.page.embedded import may_speak_of_services
 from geocrawl.page.encoding import UTF_8, Decoded, decode, header_charset
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
 from geocrawl.page.robots import read_directives
+from geocrawl.page.scriptfiles import is_script
+from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.sniff import Form, is_binary, text_form
+from geocrawl.page.texts import addresses_in_text
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import read_url
 
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
 """Of a page that is a gzip file (sitemap.xml.gz); the rest is not read."""
 _GZIP_MAGIC = b"\x1f\x8b"
+_BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 
 
@@ -27,14 +34,22 @@ class PageReader:
     """Understands pages. Holds settings only, so one serves all workers."""
 
     def __init__(
-        self, *, respect_nofollow: bool = False, max_links: int = 20_000, headline: bool = False, prose: bool = False
+        self,
+        *,
+        respect_nofollow: bool = False,
+        max_links: int = 20_000,
+        max_scripts: int = 0,
+        headline: bool = False,
+        prose: bool = False,
     ) -> None:
         """`respect_nofollow` drops links marked rel=nofollow; of a page's links the first `max_links` are read.
 
+        `max_scripts`: links to scripts and configurations that a page gets at most (`scriptfiles`).
         `headline` and `prose` fill those parts of a Document, which cost time and which few strategies need.
         """
         self._respect_nofollow = respect_nofollow
         self._max_links = max_links
+        self._max_scripts = max_scripts
         self._headline = headline
         self._prose = prose
 
@@ -68,15 +83,25 @@ class PageReader:
             decoded.text,
             decoded.encoding.codec,
             max_links=self._max_links,
+            max_scripts=self._max_scripts,
             headline=self._headline,
             prose=self._prose,
         )
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
-        """What is no markup: JSON, Turtle, or just text."""
-        content = read_data(text, url, max_links=self._max_links) or Content(text=text[:MAX_TEXT_CHARS])
+        """What is no markup: a script, JSON, Turtle, or just text."""
+        if is_script(content_type, url.address):
+            return Content(links=[*islice(addresses_in_code(text, "script-file", relative=False), self._max_links)])
+        content = read_data(text, url, max_links=self._max_links)
+        if content is not None:
+            if not content.links and may_speak_of_services(text.lower()):
+                content.links = list(addresses_in_code(text, "json", relative=False))
+            return content
+        content = Content(text=text[:MAX_TEXT_CHARS])
         if looks_like_turtle(text, content_type):
             content.links = read_turtle(text, url)
+        elif may_speak_of_services(text.lower()):
+            content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content
 
     def _completed(self, content: Content) -> Content:
@@ -98,6 +123,8 @@ class PageReader:
             if len(href) > MAX_HREF_CHARS:
                 continue
             url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
+            if where == SCRIPT_SRC and url is not None and url.site != final.site:
+                continue  # what others host is a library
             if url is not None:
                 yield Link(url, anchor, context, rel, where, kind)
 

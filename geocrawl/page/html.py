@@ -12,6 +12,7 @@ import re
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from geocrawl.page.content import (
+    BOUNDARY,
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
     MAX_TEXT_CHARS,
@@ -20,13 +21,13 @@ from geocrawl.page.content import (
     RawLink,
     fold,
 )
+from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link, may_speak_of_services
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
+from geocrawl.page.scriptfiles import choose_scripts, configurations_named, named_in_attributes, shows_map
 from geocrawl.page.walk import walk
 
-_BOUNDARY = "\x1e"
-"""A fragment of its own where a block begins or ends: the record separator of ASCII, which folds to a space."""
 _MAX_FRAGMENTS = 60
 """Fragments looked at for one anchor or one side of a context, however short they are."""
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
@@ -41,14 +42,19 @@ _DEAD_RELS = frozenset(_DEAD_REL_NAMES.split())
 _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 
 
-def read_html(html: str, codec: str, *, max_links: int, headline: bool = False, prose: bool = False) -> Content:
+def read_html(
+    html: str, codec: str, *, max_links: int, max_scripts: int = 0, headline: bool = False, prose: bool = False
+) -> Content:
     """What `html` says and where it links. `codec` (Python's name) writes the fields of its forms.
 
     Links beyond `max_links` are dropped; nested or broken markup costs no more than its length (see `flatten`).
-    `headline` and `prose` ask for what not every strategy needs.
+    Behind the links stand addresses of services that are written but not linked (`embedded`), and at most `max_scripts`
+    linked scripts that may hold some. `headline` and `prose` ask for what not every strategy needs.
     """
+    lower = html.lower()
+    speaks = may_speak_of_services(lower)
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
-    reader = _Reader(codec, max_links)
+    reader = _Reader(codec, max_links, speaks)
     if tree.root is not None:
         for node, tag, enters in walk(tree.root):
             if enters:
@@ -56,6 +62,10 @@ def read_html(html: str, codec: str, *, max_links: int, headline: bool = False, 
             else:
                 reader.leave(tag)
     content = reader.finish()
+    if speaks:
+        reader.add_embedded(html)
+    if max_scripts:
+        reader.add_scripts(html, lower, max_scripts)
     if prose:
         reader.part_anchors()
     if headline:
@@ -85,11 +95,15 @@ class _OpenLink:
 class _Reader:
     """Takes the walk's events and gathers the page's content."""
 
-    def __init__(self, codec: str, max_links: int) -> None:
+    def __init__(self, codec: str, max_links: int, speaks: bool) -> None:
+        """`speaks`: the page has words of services, so what is neither text nor link is worth keeping, too."""
+        self._speaks = speaks
+        self._pieces = Pieces()
+        self._sources: list[str] = []
         self._content = Content()
         self._codec = codec
         self._max_links = max_links
-        self._fragments: list[str] = [_BOUNDARY]
+        self._fragments: list[str] = [BOUNDARY]
         self._open: list[_OpenLink | None] = []
         self._spans: list[tuple[int, int, int]] = []
         """(index of the link, first fragment, fragment after the last): where contexts are cut from."""
@@ -99,6 +113,9 @@ class _Reader:
             **{"img": self._img, "meta": self._meta, "base": self._base, "html": self._html, "title": self._title},
             **{"form": self._form_start, "input": self._input, "select": self._select, "option": self._option},
         }
+        self._enter["script"] = self._script
+        if speaks:
+            self._enter |= {"textarea": self._textarea, "object": self._object, "embed": self._object}
         self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
 
     def enter(self, node: LexborNode, tag: str) -> None:
@@ -108,7 +125,7 @@ class _Reader:
         if tag in BLOCKS:
             self._part()
         elif tag in CELLS:
-            self._fragments.append(" ")
+            self._fragments.append("\n" if tag == "br" else " ")
         handler = self._enter.get(tag)
         if handler is not None:
             handler(node)
@@ -123,17 +140,36 @@ class _Reader:
             self._fragments.append(" ")
 
     def _part(self) -> None:
-        if self._fragments[-1] != _BOUNDARY:
-            self._fragments.append(_BOUNDARY)
+        if self._fragments[-1] != BOUNDARY:
+            self._fragments.append(BOUNDARY)
 
     def finish(self) -> Content:
         """The content, contexts and text cut from the fragments."""
         self._end_form()
         content, links = self._content, self._content.links
         for index, start, end in self._spans:
-            links[index] = links[index]._replace(context=self._context(start, end))
+            before, behind = self._neighbours(start, end)
+            link = links[index]
+            kind = kind_of_link(link.href, before, link.anchor) if self._speaks else ""
+            links[index] = link._replace(context=f"{before} {behind}".strip(), kind=kind)
         content.text = fold("".join(self._fragments), MAX_TEXT_CHARS)
         return content
+
+    def add_embedded(self, html: str) -> None:
+        """Addresses of services beside the links."""
+        content = self._content
+        known = [link.href for link in content.links]
+        for link in embedded_addresses(html, "".join(self._fragments), content.title, self._pieces, known):
+            self._add(link)
+
+    def add_scripts(self, html: str, lower: str, limit: int) -> None:
+        """Linked scripts and configurations that may hold addresses of services; `lower` is the page in lower case."""
+        code = [code for _, code in self._pieces.scripts if ".json" in code or ".xml" in code]
+        configurations = [href for each in code for href in configurations_named(each)]
+        configurations += named_in_attributes(html)
+        if self._sources or configurations:
+            for link in choose_scripts(self._sources, configurations, with_map=shows_map(lower), limit=limit):
+                self._add(link)
 
     def part_anchors(self) -> None:
         """The text once more, without the anchors, and how long these are."""
@@ -148,20 +184,20 @@ class _Reader:
         self._content.prose = fold("".join(prose), MAX_TEXT_CHARS)
         self._content.anchor_chars = len(fold("".join(anchors), MAX_TEXT_CHARS))
 
-    def _context(self, start: int, end: int) -> str:
+    def _neighbours(self, start: int, end: int) -> tuple[str, str]:
         """The words before and behind a link within its block, half of `MAX_CONTEXT_CHARS` each."""
         half = MAX_CONTEXT_CHARS // 2 - 1
         fragments, before, behind = self._fragments, "", ""
         for fragment in reversed(fragments[max(0, start - _MAX_FRAGMENTS) : start]):
-            if fragment == _BOUNDARY or len(before) > 2 * half:
+            if fragment == BOUNDARY or len(before) > 2 * half:
                 break
             before = fragment[-2 * half :] + before
         for fragment in fragments[end : end + _MAX_FRAGMENTS]:
-            if fragment == _BOUNDARY or len(behind) > 2 * half:
+            if fragment == BOUNDARY or len(behind) > 2 * half:
                 break
             behind += fragment[: 2 * half]
         before = " ".join(before.split())[-half:].lstrip()
-        return f"{before} {fold(behind, half)}".strip()
+        return before, fold(behind, half)
 
     def _add(self, link: RawLink) -> None:
         if len(self._content.links) < self._max_links:
@@ -209,6 +245,26 @@ class _Reader:
         if not _DEAD_RELS.intersection(rel.split()):
             self._add(RawLink(attributes.get("href") or "", "link", _anchor(attributes.get("title") or ""), rel=rel))
 
+    # ------------------------------------------------------------------ what is neither text nor link
+
+    def _script(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if source := attributes.get("src"):
+            self._sources.append(source)
+        elif self._speaks:
+            self._pieces.scripts.append(((attributes.get("type") or "").lower(), node.text()))
+
+    def _textarea(self, node: LexborNode) -> None:
+        self._value("textarea", node.attributes.get("name"), node.text())
+
+    def _object(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        self._value(node.tag or "", attributes.get("name"), attributes.get("data") or attributes.get("src"))
+
+    def _value(self, element: str, name: str | None, value: str | None) -> None:
+        if value and "/" in value:
+            self._pieces.values.append((element, name or "", value))
+
     # ------------------------------------------------------------------ the page itself
 
     def _meta(self, node: LexborNode) -> None:
@@ -218,6 +274,8 @@ class _Reader:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), "meta-refresh"))
+        elif self._speaks and (item := attributes.get("itemprop")):
+            self._value("microdata", item, content)
 
     def _base(self, node: LexborNode) -> None:
         self._content.base = self._content.base or node.attributes.get("href") or ""
@@ -246,8 +304,11 @@ class _Reader:
         self._form = None
 
     def _input(self, node: LexborNode) -> None:
+        attributes = node.attributes
         if self._form:
-            self._form.input(node.attributes)
+            self._form.input(attributes)
+        if self._speaks:
+            self._value("input", attributes.get("name"), attributes.get("value"))
 
     def _select(self, node: LexborNode) -> None:
         if self._form:
@@ -256,6 +317,8 @@ class _Reader:
     def _option(self, node: LexborNode) -> None:
         if self._form:
             self._form.option(node.attributes, node.text())
+        if self._speaks:
+            self._value("option", node.text()[:MAX_ANCHOR_CHARS], node.attributes.get("value"))
 
     def _select_end(self) -> None:
         if self._form:

@@ -1,0 +1,140 @@
+"""Service addresses in the parts of an HTML page that nobody clicks: text, scripts, attributes, comments.
+
+All of it costs time, and most pages of the web have nothing to do with services: `may_speak_of_services` tells by a few
+searches in the whole page, and what it dismisses is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+
+from geocrawl.page.content import RawLink
+from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
+from geocrawl.page.scripts import addresses_in_code
+from geocrawl.page.texts import addresses_in_text
+
+_WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
+_MORE_WORDS = (
+    "featureserver",
+    "imageserver",
+    "iserver",
+    "/stac",
+    "tilejson",
+    "sensorthings",
+    "/collections",
+    "web map",
+)
+_MAX_ATTRIBUTES = 200
+_MAX_COMMENTS = 200
+_MAX_COMMENT_CHARS = 20_000
+_DATA_ATTRIBUTE = re.compile(r"\sdata-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
+_LABEL_CHARS = 40
+_SHORT_ANCHOR_CHARS = 30
+_LABEL_ENDS = (":", "：", "=")
+
+
+@dataclass(slots=True)
+class Pieces:
+    """What the walk over a page meets, to be looked at once the page is known."""
+
+    scripts: list[tuple[str, str]] = field(default_factory=list)
+    """(type, code) of inline scripts."""
+    values: list[tuple[str, str, str]] = field(default_factory=list)
+    """(element, name, value) of fields and of metadata in attributes."""
+
+
+def may_speak_of_services(lower: str) -> bool:
+    """Whether a page (in lower case) has any word of services or of their servers."""
+    return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
+
+
+def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[str]) -> Iterator[RawLink]:
+    """The addresses of a page that may be services, beside its links: `known` are those of its links.
+
+    `text` is the page's text with its blocks parted by `content.BOUNDARY`.
+    """
+    seen = {_bare(href) for href in known}
+    for link in _all(html, text, title, pieces):
+        if _bare(link.href) not in seen:
+            seen.add(_bare(link.href))
+            yield link
+
+
+def _all(html: str, text: str, title: str, pieces: Pieces) -> Iterator[RawLink]:
+    for type_, code in pieces.scripts:
+        if may_speak_of_services(code.lower()):
+            yield from addresses_in_code(code, _where_of_script(type_))
+    for element, name, value in pieces.values:
+        yield from _in_value(element, name, value)
+    if "data-" in html:
+        yield from _in_data_attributes(html)
+    if "://" in text or "www." in text or "ervice=" in text:
+        yield from addresses_in_text(text, page_kind=kind_in_phrase(title) or kind_in_phrase(text))
+    if "<!--" in html:
+        yield from _in_comments(html)
+
+
+def _bare(href: str) -> str:
+    return href.rstrip("?&").replace("&amp;", "&")
+
+
+def _where_of_script(type_: str) -> str:
+    if "ld+json" in type_:
+        return "json-ld"
+    return "json" if "json" in type_ else "script"
+
+
+def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
+    """Fields of forms and microdata: an address, or a text that holds some."""
+    if "://" not in value and not may_be_service(value):
+        return
+    if element == "textarea" and value.lstrip()[:1] in ("{", "["):
+        yield from addresses_in_code(value, element)
+    else:
+        yield from addresses_in_text(f"{name}: {value}", where=element)
+
+
+def _in_data_attributes(html: str) -> Iterator[RawLink]:
+    """`data-*` attributes: an address, or a configuration in JSON."""
+    for count, found in enumerate(_DATA_ATTRIBUTE.finditer(html)):
+        if count >= _MAX_ATTRIBUTES:
+            return
+        value = unescape(found[2] or found[3]).strip()
+        if value.startswith(("{", "[")):
+            yield from addresses_in_code(value, "data-attribute")
+        elif value.startswith(("http", "/")):
+            kind = kind_in_name(found[1])
+            if may_be_service(value) or (kind and may_be_program(value)):
+                yield RawLink(value, "data-attribute", kind=kind)
+
+
+def _in_comments(html: str) -> Iterator[RawLink]:
+    """What was taken out of a page but not away."""
+    position = 0
+    for _ in range(_MAX_COMMENTS):
+        begin = html.find("<!--", position)
+        end = html.find("-->", begin + 4)
+        if begin < 0 or end < 0:
+            return
+        comment = html[begin + 4 : min(end, begin + _MAX_COMMENT_CHARS)]
+        if "://" in comment and may_speak_of_services(comment.lower()):
+            yield from addresses_in_text(unescape(comment), where="comment")
+        position = end + 3
+
+
+def kind_of_link(href: str, before: str, anchor: str) -> str:
+    """The kind that the words just before a link name ("WMS service: …"), or a short anchor; '' for none.
+
+    Only for addresses that may be programs: people write about services far more often than they name one.
+    """
+    if not may_be_program(href):
+        return ""
+    label = before.rstrip()
+    if label.endswith(_LABEL_ENDS) and (kind := kind_in_phrase(label[-_LABEL_CHARS:])):
+        return kind
+    if len(anchor) > _SHORT_ANCHOR_CHARS or ("?" not in href and not may_be_service(href) and "cgi" not in href):
+        return ""
+    return kind_in_phrase(anchor)

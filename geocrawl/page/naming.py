@@ -1,0 +1,101 @@
+"""The words by which people, programs and addresses name a kind of service.
+
+Three readers share them: `kind_in_phrase` for what people write beside an address ("WMS service:", "WMS服务"),
+`kind_in_name` for names and values in code and configurations (`wmsUrl`, `TileWMS`, `"type": "OGC:WMS"`), and
+`may_be_service` for addresses themselves. The last one is loose on purpose: it spares the recognition (`detect`), which
+decides, the ordinary addresses that stand in texts and scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_KINDS = {
+    **{name: name for name in ("wms", "wmts", "wfs", "wcs", "csw", "wps", "sos", "tms", "wmsc", "stac")},
+    **{"webmapservice": "wms", "webmaptileservice": "wmts", "webfeatureservice": "wfs", "webcoverageservice": "wcs"},
+    **{"webprocessingservice": "wps", "sensorobservationservice": "sos", "tilemapservice": "tms"},
+    **{"catalogueservice": "csw", "catalogservice": "csw", "ogcapi": "ogcapi", "ogcfeature": "ogcapi"},
+    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson", "sensorthings": "sensorthings"},
+    **{"arcgisrest": "arcgis", "arcgismapserver": "arcgis", "esrimapserver": "arcgis", "esrifeatureserver": "arcgis"},
+}
+"""Names without their separators → kind, as `model.Kind` spells it."""
+_BEFORE = ("ogc", "tile", "tiled", "image", "single", "url", "base", "esri")
+_AFTER = ("layer", "server", "service", "source", "url", "uri", "href", "group", "endpoint", "base", "host", "address")
+"""What names put around the kind without a separator: `ogcwms`, `wmslayer`."""
+_MAX_NAME_CHARS = 80
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LETTERS = re.compile(r"[A-Za-z]+")
+_NAME_HINT = re.compile(r"w(?:ms|mts|fs|cs|ps)|web|csw|sos|tms|stac|ogc|catalog|tilejson|sensor|arcgis|esri", re.I)
+
+_PHRASE = re.compile(
+    r"(?<![a-z0-9._])(?:(wms|wmts|wfs|wcs|csw)|web[ -](?:(map)|(map[ -]tile)|(feature)|(coverage))[ -]service)"
+    r"(?![a-z0-9_]|\.[a-z0-9])",
+    re.I,
+)
+_PHRASE_KINDS = ("", "wms", "wmts", "wfs", "wcs")
+_PHRASE_HINT = re.compile(r"w(?:ms|mts|fs|cs)|csw|web[ -](?:map|feature|coverage)", re.I)
+
+_ADDRESS = re.compile(
+    r"(?:service|request)(?:=|%3d)|(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|ows|wxs|wmsc|tms|ogc|stac)(?![a-km-rtu-z])"
+    r"|wms(?:server|connector|capabilities)|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis"
+    r"|(?:map|image|feature)server|arcgis/|esrimap|iserver/services|erdas-iws|deegree|lizmap|thredds|geonetwork"
+    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|sensorthings|frost-server|/v1\.[01](?:/|\Z)",
+)
+_PROGRAM = re.compile(r"(?:/[^/.?]+|\.(?:cgi|fcgi|exe|dll|php\d?|aspx?|ashx|jspx?|do|pl|py|map|xml))(?:\?.*)?\Z", re.S)
+_IN_CGI = re.compile(r"/f?cgi(?:-bin)?/")
+
+
+@lru_cache(maxsize=4_096)
+def kind_in_name(name: str) -> str:
+    """The kind that a name or value of code says, '' for none: `wmsUrl`, `ol.source.TileWMS`, `OGC:WMS-1.3.0`."""
+    if len(name) > _MAX_NAME_CHARS or not _NAME_HINT.search(name):
+        return ""
+    words = [word.lower() for word in _LETTERS.findall(_CAMEL.sub(" ", name))]
+    for size in (4, 3, 2, 1):  # the longest name first: web map tile service before web map service
+        for start in range(len(words) - size + 1):
+            kind = _kind_of_word("".join(words[start : start + size]))
+            if kind:
+                return kind
+    return ""
+
+
+def _kind_of_word(word: str) -> str:
+    if word in _KINDS:
+        return _KINDS[word]
+    for before in _BEFORE:
+        if word.removeprefix(before) in _KINDS:
+            return _KINDS[word.removeprefix(before)]
+    for after in _AFTER:
+        if word.removesuffix(after) in _KINDS:
+            return _KINDS[word.removesuffix(after)]
+    return ""
+
+
+def speaks_of_kinds(text: str) -> bool:
+    """Whether `kind_in_phrase` can find anything in parts of `text`: a cheap look at a whole page."""
+    return _PHRASE_HINT.search(text) is not None
+
+
+def kind_in_phrase(text: str) -> str:
+    """The kind that people's words name last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
+    kind = ""
+    for found in _PHRASE.finditer(text):
+        kind = found[1].lower() if found[1] else _PHRASE_KINDS[(found.lastindex or 1) - 1]
+    return kind
+
+
+def may_be_service(address: str) -> bool:
+    """Whether anything in an address reminds of a service."""
+    return _ADDRESS.search(address.lower()) is not None
+
+
+def may_be_program(address: str) -> bool:
+    """Whether an address may be a program that answers requests rather than a page, a file or a folder."""
+    path = address.partition("://")[2].partition("/")[2] if "://" in address else address.lstrip("/")
+    return bool(path) and ("?" in path or _PROGRAM.search(f"/{path.lower()}") is not None)
+
+
+def is_cgi(address: str) -> bool:
+    """Whether an address is below the folder of programs that many servers have."""
+    return _IN_CGI.search(address.lower()) is not None

@@ -1,0 +1,110 @@
+"""Which scripts and configurations that a page names are worth a request of their own.
+
+A viewer's layers often stand in a file beside the page: `js/map.js`, `config/layers.json`. Few scripts of a page hold
+such things, so one is fetched only when its own name promises something, or when the page shows a map; libraries never
+are. The choice goes by the page and by the addresses alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from geocrawl.model import SCRIPT_SRC
+from geocrawl.page.content import RawLink
+
+SCRIPT_TYPES = ("javascript", "ecmascript")
+_SCRIPT_ENDS = (".js", ".mjs")
+_CONFIG_ENDS = (".json", ".xml", ".js", ".geojson", ".topojson", ".yaml", ".yml")
+_NOT_CONFIGS = (".geojson", ".topojson")
+
+_MAP_SIGNS = (
+    *('id="map', "id='map", "id=map", 'class="map', "ol-map", "openlayers", "ol.map(", "ol.layer", "leaflet", "l.map("),
+    *(
+        "l.tilelayer",
+        "cesium",
+        "maplibre",
+        "mapboxgl",
+        "esri/",
+        "arcgis",
+        "supermap",
+        "mapbender",
+        "mapstore",
+        "oskari",
+    ),
+    *("terria", "tianditu", "mapviewer", "data-config", "webgis"),
+)
+_WORD = re.compile(r"[a-z]+")
+_TELLING = frozenset(
+    {"map", "maps", "mapa", "mapas", "karte", "karten", "carte", "cartes", "kaart", "kort", "ditu", "layer", "layers"}
+    | {"viewer", "mapviewer", "geo", "gis", "webgis", "geoportal", "wms", "wfs", "wmts", "ogc", "ows", "geoserver"}
+    | {"services", "catalog", "catalogue", "sdi", "geodata", "basemap", "basemaps", "overlays", "tiles", "mapconfig"}
+)
+_TELLING_WITH_MAP = frozenset(
+    {"config", "configuration", "settings", "init", "main", "app", "index", "portal", "sources", "data", "custom"}
+    | {"script", "scripts", "site", "page", "start", "bundle", "options", "params", "env", "ol", "leaflet", "cesium"}
+)
+_LIBRARY = re.compile(
+    r"(?:^|[/.-])(?:jquery|bootstrap|popper|ol|openlayers|ol-?debug|ol-?custom|leaflet|maplibre(?:-gl)?|mapbox(?:-gl)?|cesium|proj4|"
+    r"proj4js|d3|three|react|react-dom|vue|angular|polyfill|modernizr|require|requirejs|dojo|ext|ext-all|ext-base|geoext|lodash|"
+    r"underscore|moment|dayjs|axios|handlebars|mustache|swiper|slick|lightbox|fancybox|highlight|prism|mathjax|chart|echarts|"
+    r"highcharts|turf|esri-leaflet|iclient[a-z0-9-]*|supermap[a-z0-9.-]*|analytics|gtm|ga|matomo|piwik|hotjar|recaptcha|"
+    r"html5shiv|respond|layui|layer|element-ui|datatables|select2|knockout|backbone|prototype|mootools|yui|tinymce|ckeditor|"
+    r"runtime|vendors?|chunk-vendors|common|core-js|wp-[a-z-]+|jsapi|togeojson|geotiff|pdfjs|pdf)"
+    r"(?:[.-]?v?\d[\w.-]*)?(?:[.-](?:min|pack|debug|src|slim|core|all|full|prod|esm|umd|bundle|build|custom))*\.m?js\Z"
+)
+"""File names of libraries, at any version and in any packing."""
+_LIBRARY_FOLDER = re.compile(
+    r"/(?:node_modules|bower_components|vendors?|third[-_]?party|jquery[^/]*|wp-includes|plugins?)/"
+)
+_VERSION = re.compile(r"\?(?:(?:v|ver|version|rev|t|ts|_|cb|hash|r|time|timestamp|cache)=[^&#]*|[\w.-]*)\Z", re.I)
+_NAMED_IN_CODE = re.compile(r"[\"']([\w./:?=&%-]{1,200}\.(?:json|xml)(?:\?[\w.=&-]{0,60})?)[\"']")
+_MAX_CODE_CHARS = 100_000
+_IN_ATTRIBUTE = re.compile(r"\sdata-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json)[\"'?]")
+
+
+def shows_map(lower: str) -> bool:
+    """Whether a page (in lower case) seems to show a map."""
+    return any(sign in lower for sign in _MAP_SIGNS)
+
+
+def configurations_named(code: str) -> list[str]:
+    """Addresses of JSON and XML files that stand as texts in a script."""
+    return [found[1] for found in _NAMED_IN_CODE.finditer(code[:_MAX_CODE_CHARS])]
+
+
+def named_in_attributes(html: str) -> list[str]:
+    """Addresses of JSON files in `data-*` attributes of a page."""
+    return [found[1] for found in _IN_ATTRIBUTE.finditer(html)] if "data-" in html and ".json" in html else []
+
+
+def choose_scripts(
+    scripts: Iterable[str], configurations: Iterable[str], *, with_map: bool, limit: int
+) -> list[RawLink]:
+    """Of the scripts and configurations that a page names those worth fetching, at most `limit`, likeliest first."""
+    ranked: dict[str, int] = {}
+    for place, href in enumerate((*configurations, *scripts)):
+        href = _VERSION.sub("", href.strip().partition("#")[0])
+        if href not in ranked and (promise := _promise(href, with_map)):
+            ranked[href] = place - 10_000 * promise
+    return [RawLink(href, SCRIPT_SRC) for href in sorted(ranked, key=ranked.__getitem__)[:limit]]
+
+
+def is_script(content_type: str, path: str) -> bool:
+    """Whether an answer is a script, by its type or else by its name."""
+    if any(name in content_type for name in SCRIPT_TYPES):
+        return True
+    return path.lower().partition("?")[0].endswith(_SCRIPT_ENDS) and "html" not in content_type
+
+
+def _promise(href: str, with_map: bool) -> int:
+    """2: its name promises layers; 1: it may, on a page with a map; 0: nothing."""
+    path = href.lower().partition("?")[0]
+    if not path.endswith(_CONFIG_ENDS) or path.endswith(_NOT_CONFIGS):
+        return 0
+    if _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
+        return 0
+    words = set(_WORD.findall("/".join(path.split("://")[-1].split("/")[1:][-2:]) or path))
+    if words & _TELLING:
+        return 2
+    return 1 if with_map and (words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS)) else 0

@@ -1,0 +1,284 @@
+"""Service addresses in scripts and configurations, found without running them.
+
+One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, since JSON is a part
+of JavaScript here. It keeps the open brackets on a stack. An address takes the kind that the nearest thing around it
+names: its own key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`: Terria, MapStore, Oskari,
+Mapbender), or what is called with it (`L.tileLayer.wms(…)`, `new ol.source.TileWMS({url: …})`, Cesium's
+`WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Texts joined by `+` or in a template are put together as far as
+their parts are constants of the same script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
+from geocrawl.page.naming import kind_in_name, may_be_service
+from geocrawl.page.tokens import Token, read_tokens, split_template
+
+MAX_ADDRESSES = 2_000
+"""Of one script."""
+_MAX_CONSTANTS = 5_000
+_MAX_DEPTH = 200
+"""Brackets open at once; deeper ones are taken as the same."""
+_MAX_CLIMB = 4
+"""Brackets looked at, from an address outwards, for what names its kind."""
+
+_TYPE_KEYS = frozenset(
+    {
+        "type",
+        "service",
+        "servicetype",
+        "service_type",
+        "layertype",
+        "sourcetype",
+        "protocol",
+        "provider",
+        "class",
+        "kind",
+    }
+    | {
+        "xtype",
+        "ptype",
+        "driver",
+        "format",
+        "encodingformat",
+        "additionaltype",
+        "conformsto",
+        "sourcetypename",
+        "@type",
+    }
+)
+"""Keys whose value says what the object is."""
+_TITLE_KEYS = frozenset({"title", "name", "label", "text"})
+_ADDRESS_KEY = re.compile(
+    r"(?:url|uri|href|src|source|host|server|endpoint|address|service|base|path|tiles|getmap|capabilities|resource)s?\d?\Z"
+)
+_OTHER_KEY = re.compile(
+    r"legend|icon|thumb|attribution|proxy|logo|image|metadata|info|help|licen|style|schema|copyright|doc"
+)
+"""Keys of addresses that lead elsewhere, though a service stands beside them."""
+_ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
+_SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
+_TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
+_BAD = re.compile(r"[\s<>\"`|]")
+
+
+@dataclass(slots=True, eq=False)
+class _Bracket:
+    """An open bracket: a call's arguments, an object or a list."""
+
+    sign: str
+    name: str = ""
+    """What is called, or the name that the object has."""
+    kind: str = ""
+    typed: bool = False
+    """Says itself what it is, so what stands around it no longer counts."""
+    title: str = ""
+    above: _Bracket | None = None
+    depth: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Found:
+    text: str
+    key: str
+    bracket: _Bracket
+
+
+@dataclass(slots=True)
+class _Value:
+    """An expression of texts joined by `+`, as far as it is known."""
+
+    key: str
+    known: str = ""
+    open: bool = True
+    """Nothing unknown was joined yet."""
+    parts: int = 0
+
+    def add(self, text: str | None) -> None:
+        """Join a part; None is one that nobody knows here."""
+        self.parts += 1
+        if text is None:
+            self.open = False
+        elif self.open and len(self.known) <= MAX_HREF_CHARS:
+            self.known += text
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes the tokens of one script in turn."""
+
+    bracket: _Bracket = field(default_factory=lambda: _Bracket(""))
+    constants: dict[str, str] = field(default_factory=dict)
+    found: list[_Found] = field(default_factory=list)
+    value: _Value | None = None
+    joined: bool = False
+    """The last token was a `+`."""
+    chosen: bool = False
+    """A `?` is open: what stands before the next `:` is a value, not a key."""
+    key: str = ""
+    """The name that the next value gets."""
+    last: Token = field(default_factory=lambda: Token("", ""))
+
+    def take(self, token: Token) -> None:
+        """The next token."""
+        if token.kind == "sign":
+            self._sign(token.text)
+        elif token.kind in ("string", "template", "name", "number"):
+            self._operand(token)
+        self.last = token
+
+    def _operand(self, token: Token) -> None:
+        if self.value is None or not self.joined:
+            self._end_value()
+            self.value = _Value(self.key)
+        self.joined = False
+        if token.kind == "string":
+            self.value.add(token.text)
+        elif token.kind == "template":
+            for index, part in enumerate(split_template(token.text)):
+                if part:
+                    self.value.add(self._constant(part) if index % 2 else part)
+        else:
+            self.value.add(self._constant(token.text))
+
+    def _sign(self, sign: str) -> None:
+        if sign == "+":
+            self.joined = True
+            return
+        self.joined = False
+        if sign == "?" or (sign == ":" and self.chosen):
+            self._end_value()
+            self.chosen = sign == "?"
+            return
+        if sign in ":=":
+            self.value, self.key = None, self.last.text if self.last.kind in ("name", "string") else ""
+            return
+        name = self.last.text if sign == "(" and self.last.kind == "name" else self.key
+        if sign == "(":
+            self.value = None
+        self._end_value()
+        if sign in "{([":
+            self._open(sign, name)
+        elif sign in "})]":
+            self.bracket = self.bracket.above or self.bracket
+        if sign in "{([,;":
+            self.key, self.chosen = "", False
+
+    def _open(self, sign: str, name: str) -> None:
+        above = self.bracket
+        if above.depth < _MAX_DEPTH:
+            self.bracket = _Bracket(sign, name, kind_in_name(name), above=above, depth=above.depth + 1)
+
+    def _end_value(self) -> None:
+        """An expression has ended: what is known of it is a constant, says what the object is, or is an address."""
+        value, self.value = self.value, None
+        if value is None or not value.known:
+            return
+        key, text = value.key.lower(), value.known
+        if value.open and len(text) <= MAX_HREF_CHARS and key and len(self.constants) < _MAX_CONSTANTS:
+            self._remember(value.key, text)
+        bracket = self.bracket
+        if key in _TYPE_KEYS and bracket.sign == "{":
+            kind = kind_in_name(text)
+            bracket.typed, bracket.kind = True, kind or bracket.kind
+        elif key in _TITLE_KEYS and not bracket.title:
+            bracket.title = text
+        if len(self.found) < MAX_ADDRESSES and _may_be_address(text):
+            self.found.append(_Found(text, value.key, bracket))
+
+    def _remember(self, name: str, text: str) -> None:
+        self.constants[name.rpartition(".")[2]] = text
+        self.constants[name] = text
+        if self.bracket.sign == "{" and self.bracket.name:
+            self.constants[f"{self.bracket.name}.{name}"] = text
+
+    def _constant(self, name: str) -> str | None:
+        name = name.replace("?.", ".")
+        if name in self.constants:
+            return self.constants[name]
+        owner, _, last = name.rpartition(".")
+        return self.constants.get(last) if owner in ("this", "self", "window", "that", "_this") else None
+
+    def finish(self) -> list[_Found]:
+        """What was found."""
+        self._end_value()
+        return self.found
+
+
+def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterator[RawLink]:
+    """The addresses in a script or configuration that may be services, in its order, each once.
+
+    `where` is theirs. `relative`: whether addresses without a host may be read, since the page's base is theirs.
+    """
+    reader = _Reader()
+    for token in read_tokens(code):
+        reader.take(token)
+    seen: set[tuple[str, str]] = set()
+    for found in reader.finish():
+        href = _mended(found.text)
+        kind = _kind_of(found)
+        if (href, kind) in seen or not _is_wanted(href, kind, found, relative=relative):
+            continue
+        seen.add((href, kind))
+        title, context = _said_about(found.bracket)
+        yield RawLink(href, where, title, context, kind=kind)
+
+
+def _may_be_address(text: str) -> bool:
+    """Whether a text is an address at all, absolute or from the root of its host or its folder."""
+    if not 3 < len(text) <= MAX_HREF_CHARS or _BAD.search(text.strip()):
+        return False
+    if _ABSOLUTE.match(text):
+        return True
+    return "/" in text and "://" not in text and (text.startswith("/") or may_be_service(text))
+
+
+def _mended(text: str) -> str:
+    text = text.strip()
+    while "&amp;" in text:
+        text = text.replace("&amp;", "&")
+    return _SUBDOMAIN.sub("a", text)
+
+
+def _kind_of(found: _Found) -> str:
+    kind = kind_in_name(found.key)
+    bracket: _Bracket | None = found.bracket
+    for _ in range(_MAX_CLIMB):
+        if kind or bracket is None:
+            break
+        kind = bracket.kind
+        if bracket.typed:
+            break
+        bracket = bracket.above
+    return kind
+
+
+def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
+    """An address that reminds of a service, or one that says nothing but whose place names a kind."""
+    key = found.key.lower().rpartition(".")[2]
+    if _OTHER_KEY.search(key) or (_TILE_NUMBER.search(href) and "service=" not in href.lower()):
+        return False
+    if not relative and not href.startswith(("http", "/")):
+        return False
+    if may_be_service(href):
+        return True
+    if not kind:
+        return False
+    return _ADDRESS_KEY.search(key) is not None or (not key and found.bracket.sign == "(") or bool(kind_in_name(key))
+
+
+def _said_about(bracket: _Bracket) -> tuple[str, str]:
+    """The nearest title around an address, and what is called with it."""
+    title, called = "", ""
+    above: _Bracket | None = bracket
+    for _ in range(_MAX_CLIMB):
+        if above is None:
+            break
+        title = title or above.title
+        called = called or (above.name if above.sign == "(" else "")
+        above = above.above
+    return fold(title, MAX_CONTEXT_CHARS), called[:MAX_CONTEXT_CHARS]

@@ -1,0 +1,135 @@
+"""Service addresses that stand in running text, where nobody made a link of them.
+
+Ordinary addresses in text are left alone, for they would flood the frontier: an address counts when it reminds of a
+service itself, or when the words before it name a kind ("WMS service URL: …") and it may be a program. Text comes with
+its blocks parted by `BOUNDARY`, lines by newlines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
+from geocrawl.page.naming import is_cgi, kind_in_phrase, may_be_program, may_be_service
+
+MAX_ADDRESSES = 500
+"""Of one text."""
+_LABEL_CHARS = 60
+"""Before an address, how far words may name its kind."""
+_MAX_LINES = 5
+"""Lines that one address may take."""
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
+"""Soft hyphens and spaces without width, by which pages let long addresses wrap."""
+_START = re.compile(r"(?:https?(?::|：)(?://|／／)|(?<![\w@.:/-])www\.(?=[a-z0-9-]{1,63}\.))", re.I)
+_REQUEST = re.compile(r"[?&](?:service|request)=", re.I)
+_HOST_AND_PATH = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,62}\.){1,6}[a-z]{2,24}(?::\d{2,5})?/", re.I)
+_RUN = re.compile(r"[^\s<>\"'`\\^{}|\x1e\u3000]{1,2000}")
+_WRAP = re.compile(r"[ \t\r]{0,40}\n\s{0,40}")
+_MORE = re.compile(r"[?&]|[A-Za-z_]{2,30}=|[^\s\x1e]{0,200}[=&?]")
+_TRAILING = ".,;:!?*_~·…)]}>\"'"
+_CLOSED_BY = {")": "(", "]": "["}
+_WIDE_ENDS = re.compile("[，。；！、（）【】《》「」『』〈〉〔〕“”‘’…]")
+_WIDE_SIGNS = str.maketrans("？＝＆／：．％＿－", "?=&/:.%_-")
+_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff5e]")
+_PARTS_AHEAD = re.compile(r"[/=?&]")
+
+
+def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") -> Iterator[RawLink]:
+    """The addresses in `text` that may be services, in its order, each once.
+
+    `page_kind`: the kind that the page is about, if any; it counts for an address that stands alone in its block.
+    """
+    text = _INVISIBLE.sub("", text)
+    seen: set[str] = set()
+    last = -1
+    for start in _starts(text):
+        if start < last or len(seen) >= MAX_ADDRESSES:
+            continue
+        behind_last = max(last, 0)
+        href, last = _address_at(text, start)
+        if href in seen:
+            continue
+        label, alone = _label(text, max(behind_last, start - _LABEL_CHARS), start, last)
+        kind = kind_in_phrase(label)
+        if alone and not kind and is_cgi(href):
+            kind = page_kind
+        if may_be_service(href) or (kind and may_be_program(href)):
+            seen.add(href)
+            context = text[max(0, start - MAX_CONTEXT_CHARS) : start].rpartition(BOUNDARY)[2]
+            yield RawLink(href, where, "", fold(context[-MAX_CONTEXT_CHARS // 2 :], MAX_CONTEXT_CHARS), kind=kind)
+
+
+def _starts(text: str) -> list[int]:
+    """Where addresses begin: at their scheme, at www., or before a request of a service."""
+    starts = [found.start() for found in _START.finditer(text)]
+    for found in _REQUEST.finditer(text):
+        before = text[max(0, found.start() - 300) : found.start()]
+        begun = max(before.rfind(sign) for sign in (" ", "\n", "\t", BOUNDARY, "(", '"', "'", ",", "：", "，"))
+        if "://" not in before[begun + 1 :] and _HOST_AND_PATH.match(before, begun + 1):
+            starts.append(found.start() - len(before) + begun + 1)
+    return sorted(set(starts))
+
+
+def _address_at(text: str, start: int) -> tuple[str, int]:
+    """The address that begins at `start`, mended, and where its text ends. Never empty."""
+    pieces: list[str] = []
+    position = start
+    for _ in range(_MAX_LINES):
+        run = _RUN.match(text, position)
+        if run is None:
+            break
+        piece = _cut(run[0])
+        pieces.append(piece)
+        position = run.start() + len(piece)
+        wrap = _WRAP.match(text, position) if len(piece) == len(run[0]) else None
+        if wrap is None or not _goes_on(piece, text, wrap.end()):
+            break
+        position = wrap.end()
+    href = _trimmed("".join(pieces))
+    while "&amp;" in href:
+        href = href.replace("&amp;", "&")
+    if not href.lower().startswith("http"):
+        href = f"http://{href}"
+    return href[:MAX_HREF_CHARS], max(position, start + 1)
+
+
+def _cut(run: str) -> str:
+    """A run of characters up to where Chinese or Japanese text goes on; wide signs within an address made plain."""
+    if run.isascii():
+        return run
+    if end := _WIDE_ENDS.search(run):
+        run = run[: end.start()]
+    run = run.translate(_WIDE_SIGNS)
+    text = _EAST_ASIAN.search(run)
+    if text and not _PARTS_AHEAD.search(run, text.end()):
+        run = run[: text.start()]
+    return run
+
+
+def _goes_on(piece: str, text: str, position: int) -> bool:
+    """Whether an address that ends a line goes on in the next one."""
+    if text.startswith(("http", "www."), position):
+        return False
+    if text[position : position + 1] in ("?", "&"):
+        return True
+    return piece[-1:] in "?&=/-_,%." and _MORE.match(text, position) is not None
+
+
+def _trimmed(text: str) -> str:
+    """Without the punctuation behind an address; a bracket stays when it was opened within."""
+    while text and text[-1] in _TRAILING:
+        opening = _CLOSED_BY.get(text[-1])
+        if opening and text.count(opening) >= text.count(text[-1]):
+            break
+        text = text[:-1]
+    return text
+
+
+def _label(text: str, begin: int, start: int, end: int) -> tuple[str, bool]:
+    """The words from `begin` to an address, as far as its block goes, and whether it stands there alone."""
+    before = text[begin:start].rpartition(BOUNDARY)[2]
+    behind = text[end : end + 20].partition(BOUNDARY)[0]
+    alone = not before.strip() and not behind.strip(" \t\r\n?&.")
+    return before, alone
