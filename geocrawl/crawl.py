@@ -22,7 +22,7 @@ from geocrawl.model import (
     Status,
     Visit,
 )
-from geocrawl.ports import Clock, Frontier, Observer, Strategy
+from geocrawl.ports import Clock, Counted, Frontier, Observer, Strategy
 
 
 class Visitor(Protocol):
@@ -209,7 +209,9 @@ class Crawler:
         if self._undumped < self._dump_every:
             return visit
         self._undumped = 0
-        return replace(visit, learnt=self._strategy.dump())
+        strategy = self._strategy
+        counts = strategy.counts if isinstance(strategy, Counted) else {}
+        return replace(visit, learnt=strategy.dump(), learnt_counts=counts)
 
     def _learn(self, lesson: Lesson) -> None:
         self._undumped += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from geocrawl.model import (
     Candidate,
@@ -176,6 +176,15 @@ class Strategy(Protocol):
 
     def load(self, state: bytes) -> None:
         """Take up a former dump. Raises UsageError for one of another version."""
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A strategy that can say how much it holds, for `geocrawl status`."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What is counted → how many, as people read it."""
 
 
 # --------------------------------------------------------------------------- probing

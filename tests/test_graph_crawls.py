@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from geocrawl import build
+from geocrawl.cli.texts import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.reading import open_readonly
+from geocrawl.store.reading import open_readonly, status
 from geocrawl.store.why import export_rows
 from geocrawl.urls import endpoint_key, read_url
 
@@ -69,3 +70,19 @@ def test_a_crawl_that_stopped_goes_on_in_the_order_it_had(web: DemoWeb, tmp_path
     parts = crawl(settings_for(web, strategy, max_pages=38), tmp_path / "parts.db", web.seeds)
     parts += crawl(settings_for(web, strategy, max_pages=42), tmp_path / "parts.db", ())
     assert parts == whole
+
+
+@pytest.mark.parametrize("strategy", GRAPH_STRATEGIES)
+def test_status_tells_how_large_the_graph_is(web: DemoWeb, tmp_path: Path, strategy: str) -> None:
+    settings = settings_for(web, strategy, max_pages=40)
+    crawl(replace(settings, set={**settings.set, f"{strategy}.edges": "1000"}), tmp_path / "c.db", web.seeds)
+    with open_readonly(tmp_path / "c.db") as connection:
+        now = status(connection, 0.0)
+    assert now.held["edges at most"] == 1000
+    assert 0 < now.held["graph nodes"] <= now.held["graph edges"] <= 1000
+    assert now.held["graph bytes"] > 16 * now.held["graph edges"] > 0 == now.held["edges forgotten"]
+    assert any(f"graph nodes {now.held['graph nodes']:,}" in line for line in status_lines(now, tmp_path, 0.0))
+    crawl(settings_for(web, strategy, max_pages=1), tmp_path / "c.db", ())
+    build.crawl(replace(settings, strategy="bfs", set={}, max_pages=1), tmp_path / "c.db", [], observer=Watcher())
+    with open_readonly(tmp_path / "c.db") as connection:
+        assert status(connection, 0.0).held == {}

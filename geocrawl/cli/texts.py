@@ -47,6 +47,8 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
     yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {frontier.probes_waiting:,} probes)"
+    if status.held:
+        yield "memory      " + ", ".join(f"{what} {count:,}" for what, count in status.held.items())
     yield f"hosts       {frontier.hosts:,}, {frontier.hosts_resting:,} at rest"
     for host in status.resting[:5]:
         waits = f"{host.waiting:,} waiting, back in {span(host.until - now)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from geocrawl.model.services import Candidate, Proof, Verdict
@@ -104,6 +104,8 @@ class Visit:
     """`Judgement.memo`."""
     learnt: bytes | None = None
     """The strategy's dump before this visit's lesson, when it is time to keep one."""
+    learnt_counts: Mapping[str, int] = field(default_factory=dict)
+    """With `learnt`: how much the strategy holds, for status."""
     stored: StoredPage | None = None
     """The page itself, when it passed the page filter."""
 

@@ -38,7 +38,8 @@ class LinkGraph:
 
     def __init__(self, *, max_edges: int = MAX_EDGES, max_in_links: int = 0) -> None:
         """`max_in_links`: of a node, the first ones stay; 0: all (hits: d, when a root set is expanded)."""
-        self._max_edges = max_edges
+        self.max_edges = max_edges
+        """Held at most; the ones of least worth go (`settle`)."""
         self._max_in_links = max_in_links
         self._keys: Ints = np.empty(0, np.int64)
         self._weights: NDArray[np.float32] = np.empty(0, np.float32)
@@ -71,7 +72,7 @@ class LinkGraph:
                 self._tail_keys.append(target << _SHIFT | source)
                 self._tail_weights.append(weight)
                 self._tail_born.append(self._clock)
-        if len(self._tail_keys) > self._max_edges:
+        if len(self._tail_keys) > self.max_edges:
             self.settle()
 
     # ----------------------------------------------------------------------- merging
@@ -85,7 +86,7 @@ class LinkGraph:
             self._merge()
             self._limit_in_links()
             self._renumber()
-        if len(self._keys) > self._max_edges:
+        if len(self._keys) > self.max_edges:
             self._throw_out(self.figure(worth, 1.0))
             self._renumber()
 
@@ -118,7 +119,7 @@ class LinkGraph:
 
     def _throw_out(self, worth: Floats) -> None:
         """Edges into nodes of the lowest worth go (in powers of two below the highest), the oldest first."""
-        excess = len(self._keys) - int(self._max_edges * KEPT_SHARE)
+        excess = len(self._keys) - int(self.max_edges * KEPT_SHARE)
         _, exponent = np.frexp(worth / max(worth.max(), np.finfo(np.float64).tiny))
         powers = np.where(worth > 0.0, np.maximum(exponent, -_LEVELS), -_LEVELS)
         level = powers[self.places(self._keys >> _SHIFT)].astype(np.int8)

@@ -54,11 +54,12 @@ class LinkOrder:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges, forgotten edges, bytes."""
+        """For status: nodes, edges and how many may be, forgotten edges, bytes."""
         graph = self.graph
         return {
             "graph nodes": len(graph.ids),
             "graph edges": graph.edges,
+            "edges at most": graph.max_edges,
             "edges forgotten": graph.forgotten,
             "graph bytes": graph.nbytes,
         }

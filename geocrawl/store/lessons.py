@@ -7,6 +7,7 @@ process is killed, the dump and the lessons after it, fed again in order, give t
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 
@@ -18,6 +19,8 @@ from geocrawl.urls import read_url
 
 STATE = "strategy:state"
 """The last dump."""
+COUNTS = "strategy:counts"
+"""How much the strategy held then, as JSON: so `status` need not read a dump."""
 REVISED = "strategy:revised"
 """Number of the lesson after which the queue was last ranked anew."""
 
@@ -45,6 +48,7 @@ class Lessons:
             # Only now: the numbers go on from the highest that stands in the table.
             self._connection.execute(sql.FORGET_LESSONS, (number,))
             self._database.write_meta(STATE, visit.learnt)
+            self._database.write_meta(COUNTS, json.dumps(dict(visit.learnt_counts)))
         return Lesson(
             number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.memo
         )
@@ -56,7 +60,7 @@ class Lessons:
     def forget(self) -> None:
         """Another strategy begins: nothing that the former one learnt is its own."""
         self._connection.execute(sql.FORGET_LESSONS, (None,))
-        for name in (STATE, REVISED):
+        for name in (STATE, COUNTS, REVISED):
             self._database.delete_meta(name)
 
     def revised(self) -> int:

@@ -102,6 +102,8 @@ class CatalogStatus:
     """The last five, newest first."""
     failures: tuple[tuple[str, str, float], ...]
     """(address, reason, time) of the last five visits that failed."""
+    held: Mapping[str, int]
+    """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
 
 
 _RESTING = """
@@ -132,6 +134,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         layers=layers,
         runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
         failures=tuple(connection.execute(_FAILURES).fetchall()),
+        held=json.loads(_meta(connection, "strategy:counts") or "{}"),
     )
 
 
