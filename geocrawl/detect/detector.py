@@ -18,7 +18,12 @@ from geocrawl.detect.siblings import siblings_of
 from geocrawl.model import ADDRESS_ONLY, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
-_FOUND_IN = ADDRESS_ONLY | {"form", "redirect", "xml", "sitemap", "seed", "object", "embed", "link"}
+_FOUND_IN = (
+    ADDRESS_ONLY
+    | {"form", "redirect", "xml", "sitemap", "seed", "object", "embed", "link", "metadata", "csw-record", "ckan"}
+    | {"stac", "records", "ogcapi", "geonetwork", "arcgis-folder", "arcgis-portal", "owc", "wmc", "kml", "qgis"}
+    | {"gdal", "dcat"}
+)
 """Places of a link that say more about how a candidate was found than its address does."""
 _KIND_NAMES = frozenset(map(str, Kind))
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
