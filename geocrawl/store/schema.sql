@@ -197,7 +197,7 @@ CREATE TABLE url (
 	elapsed_ms FLOAT, 
 	title VARCHAR, 
 	relevance INTEGER, 
-	page_score FLOAT, 
+	page_score FLOAT, digest INTEGER, changes INTEGER DEFAULT 0 NOT NULL, revisit_s FLOAT, revisit_at FLOAT, 
 	PRIMARY KEY (id), 
 	UNIQUE ("key"), 
 	FOREIGN KEY(host_id) REFERENCES host (id), 
@@ -322,4 +322,34 @@ CREATE TABLE change (
 
 CREATE INDEX change_at ON change (at);
 
-CREATE INDEX change_service ON change (service_id, at)
+CREATE INDEX change_service ON change (service_id, at);
+
+CREATE TABLE daily (
+	day VARCHAR NOT NULL, 
+	name VARCHAR NOT NULL, 
+	value INTEGER NOT NULL, 
+	PRIMARY KEY (day, name)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX url_revisit ON url (revisit_at) WHERE revisit_at IS NOT NULL;
+
+CREATE TABLE seed (
+	identity VARCHAR NOT NULL, 
+	address VARCHAR NOT NULL, 
+	title VARCHAR NOT NULL, 
+	region VARCHAR NOT NULL, 
+	language VARCHAR NOT NULL, 
+	source VARCHAR NOT NULL, 
+	added_at FLOAT NOT NULL, 
+	PRIMARY KEY (identity)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE blocked (
+	host VARCHAR NOT NULL, 
+	reason VARCHAR NOT NULL, 
+	at FLOAT NOT NULL, 
+	PRIMARY KEY (host)
+)
+ WITHOUT ROWID

@@ -89,6 +89,7 @@ class Url(SQLModel, table=True):
         Index("url_endpoint", "endpoint_id", sqlite_where=text("endpoint_id IS NOT NULL")),
         Index("url_failed", "settled_at", sqlite_where=text("state = 'failed'")),
         Index("url_seed", "id", sqlite_where=text("depth = 0")),
+        Index("url_revisit", "revisit_at", sqlite_where=text("revisit_at IS NOT NULL")),
     )
     id: int = Field(primary_key=True)
     key: int = Field(unique=True)
@@ -129,6 +130,46 @@ class Url(SQLModel, table=True):
     """Of the page to the topic: 0, 1, 2 (gws eq. 2)."""
     page_score: float | None = None
     """The strategy's own page figure; for gws r = cos(T, P)."""
+    digest: int | None = None
+    """64 bits of BLAKE2b over the text and the links of a page that named services: tells whether it changed."""
+    changes: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    """Revisits that found it changed."""
+    revisit_s: float | None = None
+    """Time between two visits, learnt from its changes; NULL: it is not visited again by itself."""
+    revisit_at: float | None = None
+
+
+class Daily(SQLModel, table=True):
+    """Figures of a day of the daemon: pages, probes, valid, failures …"""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    day: str = Field(primary_key=True)
+    """YYYY-MM-DD, UTC."""
+    name: str = Field(primary_key=True)
+    value: int
+
+
+class Seed(SQLModel, table=True):
+    """A page that the daemon starts from."""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    identity: str = Field(primary_key=True)
+    address: str
+    title: str
+    region: str
+    language: str
+    source: str
+    """Who named it, with the licence of the list; '' for a person."""
+    added_at: float
+
+
+class Blocked(SQLModel, table=True):
+    """A host, and all beneath it, that is left alone (`geocrawl forget HOST`)."""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    host: str = Field(primary_key=True)
+    reason: str
+    at: float
 
 
 class OutLinks(SQLModel, table=True):

@@ -1,0 +1,60 @@
+"""How much may be done when: hours of the day, pages a day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+
+_WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
+DAY_MIN = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """A window of the day, minutes since midnight UTC; from ≥ to crosses midnight; equal: the whole day."""
+
+    from_min: int = 0
+    to_min: int = 0
+
+    @classmethod
+    def read(cls, text: str) -> Hours:
+        """`22-6`, `22:30-06:15`, '' for the whole day. Raises ValueError for anything else."""
+        if not text.strip():
+            return cls()
+        found = _WINDOW.match(text.strip())
+        if found is None:
+            raise ValueError("expected a window such as 22-6 or 22:30-06:15 (UTC)")
+        first, first_min, last, last_min = (int(part or 0) for part in found.groups())
+        ends = (first * 60 + first_min, last * 60 + last_min)
+        if max(ends) > DAY_MIN:
+            raise ValueError("the day ends at 24:00")
+        return cls(ends[0] % DAY_MIN, ends[1] % DAY_MIN)
+
+    def hold(self, now: float) -> bool:
+        """Whether this time (seconds since the epoch) lies in the window."""
+        moment = dt.datetime.fromtimestamp(now, dt.UTC)
+        minute = moment.hour * 60 + moment.minute
+        if self.from_min == self.to_min:
+            return True
+        if self.from_min < self.to_min:
+            return self.from_min <= minute < self.to_min
+        return minute >= self.from_min or minute < self.to_min
+
+
+def day_of(now: float) -> str:
+    """The day in UTC, YYYY-MM-DD."""
+    return dt.datetime.fromtimestamp(now, dt.UTC).date().isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be asked for."""
+
+    hours: Hours
+    pages_per_day: int
+    """0: no limit."""
+
+    def pages_left(self, now: float, spent_today: int) -> bool:
+        """Whether one more page may be visited now. (Probes are not pages: health is watched at any hour.)"""
+        return self.hours.hold(now) and (self.pages_per_day == 0 or spent_today < self.pages_per_day)
