@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from geocrawl.model import Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents import Box, esri_extent, esri_system
+from geocrawl.probe.extents import Bounds, esri_bounds, esri_extent, esri_system
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.json_kinds import is_arcgis
 from geocrawl.probe.json_reader import JsonObject
 from geocrawl.probe.json_values import first_line, line_of, lines, list_of, object_of, objects, text_of
+
+if TYPE_CHECKING:
+    from shapely.geometry import Polygon
 
 MAX_ITEMS = 20_000
 _UNNAMED = frozenset({"", "layers", "map", "esrimap"})
@@ -109,9 +113,9 @@ def _entries(folder: JsonObject) -> list[Layer]:
 
 def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
     """The layers and tables of a service, the service itself above them; of an image or a layer the one."""
-    box, codes = _whole(value)
+    box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is Form.FEATURES else Item.LAYER
-    root = Layer("", _title(form, value, url), crs=_systems(value), box=box, item=kind)
+    root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
     if form is Form.IMAGE:
         return [replace(root, name=root.title)], codes
     queryable = "query" in text_of(value.get("capabilities")).lower()
@@ -121,14 +125,16 @@ def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tup
     return [root, *_layers(parts, kind, queryable)], codes
 
 
-def _whole(value: JsonObject) -> Box:
-    """The first of its extents that is there and can be told in degrees."""
-    found: Box = (None, ())
+def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str, ...]]:
+    """The first of its extents that is there: in degrees where that can be told, as stated, and what was mended."""
+    stated: Bounds | None = None
     for name in ("fullExtent", "extent", "initialExtent"):
-        found = esri_extent(object_of(value.get(name)), value)
-        if found[0] is not None:
-            break
-    return found
+        extent = object_of(value.get(name))
+        stated = stated or esri_bounds(extent, value)
+        box, codes = esri_extent(extent, value)
+        if box is not None:
+            return box, stated, codes
+    return None, stated, ()
 
 
 def _systems(value: JsonObject) -> tuple[str, ...]:

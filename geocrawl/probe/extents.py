@@ -7,11 +7,11 @@ turned by its formula. What is in any other reference system has no box here: a 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.probe.boxes import read_box
+from geocrawl.probe.crs import crs_code
 from geocrawl.probe.json_reader import JsonObject
 from geocrawl.probe.json_values import list_of, member, number_of, object_of, text_of
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 Box = tuple["Polygon | None", tuple[str, ...]]
 """A WGS 84 box, or None when there is none or none can be meant; and codes of what had to be mended."""
 
+Bounds = tuple[str, float, float, float, float]
+"""As `Layer.bounds`: the code of a reference system, then the sides in it."""
+
 _NONE: Box = (None, ())
 _EARTH_M = 6378137.0
 _DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668, 4490, 4617, 104145})
 _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 _LAST_EPSG_CODE = 32767
 """Codes beyond are Esri's own; two of them mean what EPSG calls otherwise."""
-_DEFINED = re.compile(r"\bdef[/:]crs[/:]([A-Za-z]{1,20})[/:][\w.]{0,10}[/:]([\w.-]{1,20})\Z")
-_MAX_CODE_CHARS = 100
 _ESRI_IS_EPSG = {102100: 3857, 102113: 3785}
 
 
@@ -87,6 +88,17 @@ def esri_extent(extent: JsonObject, service: JsonObject) -> Box:
     return _by_number(_well_known(system), *sides)
 
 
+def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
+    """An ArcGIS extent as it is stated; None when it has no area or no known reference system."""
+    system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
+    sides = [number_of(extent.get(name)) for name in ("xmin", "ymin", "xmax", "ymax")]
+    known = [side for side in sides if side is not None]
+    code = esri_system(system)
+    if len(known) < 4 or not code or known[0] >= known[2] or known[1] >= known[3]:
+        return None
+    return code[0], known[0], known[1], known[2], known[3]
+
+
 def esri_system(reference: JsonObject) -> tuple[str, ...]:
     """The code of an ArcGIS spatial reference, one or none: EPSG's where it has one, else Esri's."""
     code = _well_known(reference)
@@ -134,7 +146,4 @@ def systems(value: JsonObject) -> tuple[str, ...]:
 def _code(name: object) -> str:
     """A short code for the name of a reference system; '' for none, and for a reference within the document."""
     text = text_of(name).strip("[]")
-    if found := _DEFINED.search(text):
-        code = found[2]
-        return "CRS:84" if code.upper() in ("CRS84", "84") else f"{found[1].upper()}:{code}"
-    return "" if text.startswith("#") or len(text) > _MAX_CODE_CHARS else text
+    return "" if text.startswith("#") else crs_code(text)

@@ -39,5 +39,8 @@ def probes() -> tuple[Probe, ...]:
 def provers(*, layers: int) -> tuple[Prover, ...]:
     """One a kind that can be asked for content; `layers`: items of a service tried at most."""
     from geocrawl.probe.maps import MapProver
+    from geocrawl.probe.proof_arcgis import ArcGisProver
+    from geocrawl.probe.proof_ogcapi import OgcApiProver
+    from geocrawl.probe.proof_stac import StacProver
 
-    return (MapProver(layers=layers),)
+    return (MapProver(layers=layers), ArcGisProver(layers=layers), OgcApiProver(layers=layers), StacProver())

@@ -1,0 +1,235 @@
+"""Content of services that are asked by a path: what is asked for, and what each answer proves.
+
+Answers of ArcGIS are made after its reference, since no such server can be had; OGC APIs are proved on real ones in
+`tests/servers`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+from shapely.geometry import box
+
+from geocrawl.model import Failure, FailureCode, Item, Kind, Layer, Level, Outcome, Page, Proof, Purpose, Service
+from geocrawl.ports import Ask, Prover
+from geocrawl.probe.proof_arcgis import ArcGisProver
+from geocrawl.probe.proof_ogcapi import OgcApiProver
+from geocrawl.probe.proof_stac import StacProver
+from geocrawl.probe.proofs import spread
+from geocrawl.urls import query_parameters, service_endpoint
+from tests.probe.answers import page, url
+from tests.probe.json_answers import answer
+
+API = "https://data.example.org/api"
+SERVER = "http://gis.example.org/arcgis/rest/services"
+FEATURE: dict[str, object] = {"type": "Feature", "geometry": None, "properties": {}}
+FOUND = {"type": "FeatureCollection", "features": [FEATURE]}
+NOTHING = {"type": "FeatureCollection", "features": []}
+
+
+def hold(
+    prover: Prover, address: str, service: Service, reply: Callable[[Ask], Page | Failure]
+) -> tuple[Proof, list[str]]:
+    """The proof and the addresses that were asked for."""
+    asked: list[str] = []
+    trial = prover.trial(service_endpoint(prover.kind, url(address)), service)
+    try:
+        ask = next(trial)
+        while True:
+            assert ask.purpose is Purpose.MAP
+            asked.append(ask.url.address)
+            found = reply(ask)
+            ask = trial.send(replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found)
+    except StopIteration as end:
+        proof: Proof = end.value
+        return proof, asked
+
+
+def outcomes(proof: Proof) -> list[Outcome]:
+    return [entry.outcome for entry in proof.attempts]
+
+
+def collections(*names: str, formats: tuple[str, ...] = ()) -> Service:
+    layers = tuple(Layer(name, name, item=Item.COLLECTION, formats=formats) for name in names)
+    return Service(Kind.OGCAPI, "1.0", "API", layers=layers)
+
+
+def drawn(width: int, height: int, *, blank: bool = False) -> Page:
+    image = Image.new("RGBA", (width, height), (200, 200, 200, 255))
+    if not blank:
+        for x in range(width):
+            image.putpixel((x, x % height), (x % 256, 90, 120, 255))
+    written = io.BytesIO()
+    image.save(written, "PNG")
+    return page(written.getvalue(), content_type="image/png")
+
+
+# --------------------------------------------------------------------------- OGC API
+
+
+def test_one_feature_of_a_collection_delivers() -> None:
+    proof, asked = hold(OgcApiProver(), API, collections("trees", "roads"), lambda _: answer(FOUND))
+    assert asked == [f"{API}/collections/trees/items?limit=1&f=json"]
+    assert (proof.level, outcomes(proof), proof.https) == (Level.DELIVERS, [Outcome.OK], True)
+    assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("trees", "1 features")
+
+
+def test_an_empty_collection_is_blank_and_another_one_is_asked() -> None:
+    proof, asked = hold(
+        OgcApiProver(),
+        API,
+        collections("a b/c", "x", "y", "z"),
+        lambda ask: answer(FOUND if "/z/" in ask.url.address else NOTHING),
+    )
+    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.BLANK, Outcome.BLANK, Outcome.OK])
+    assert asked[0] == f"{API}/collections/a%20b%2Fc/items?limit=1&f=json"
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "level"),
+    [
+        (answer(NOTHING), Outcome.BLANK, Level.ANSWERS),
+        (answer({"code": "NotFound", "description": "gone"}, status=404), Outcome.EXCEPTION, Level.ADVERTISED),
+        (page(b"<html>", status=500, content_type="text/html"), Outcome.HTTP_ERROR, Level.ADVERTISED),
+        (page(b"<html><body>", content_type="text/html"), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (answer({"title": "a landing page", "links": []}), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (Failure(url(API), FailureCode.TIMEOUT_READ, "silent"), Outcome.TIMEOUT, Level.ADVERTISED),
+        (Failure(url(API), FailureCode.BUDGET, "enough"), Outcome.REFUSED, Level.ADVERTISED),
+    ],
+)
+def test_what_comes_in_place_of_a_feature_is_named(reply: Page | Failure, outcome: Outcome, level: Level) -> None:
+    proof, _ = hold(OgcApiProver(), API, collections("trees"), lambda _: reply)
+    assert (outcomes(proof), proof.level) == ([outcome], level)
+
+
+def test_a_hopeless_answer_ends_the_trial() -> None:
+    silent = Failure(url(API), FailureCode.TIMEOUT_READ, "silent")
+    _, asked = hold(OgcApiProver(), API, collections("a", "b", "c"), lambda _: silent)
+    assert len(asked) == 1
+
+
+def test_a_collection_with_maps_alone_is_proved_by_a_map() -> None:
+    service = collections("photos", formats=("image/png",))
+    proof, asked = hold(OgcApiProver(), API, service, lambda _: drawn(256, 256))
+    assert asked == [f"{API}/collections/photos/map?width=256&height=256&f=png"]
+    assert (proof.level, bool(proof.thumbnail)) == (Level.DELIVERS, True)
+
+
+def test_an_api_without_collections_is_only_advertised() -> None:
+    proof, asked = hold(OgcApiProver(), API, collections(), lambda _: answer(FOUND))
+    assert (proof.level, asked) == (Level.ADVERTISED, [])
+
+
+# --------------------------------------------------------------------------- ArcGIS
+
+BOUNDS = ("EPSG:25832", 400_000.0, 5_600_000.0, 500_000.0, 5_650_000.0)
+MAP = Service(
+    Kind.ARCGIS,
+    "10.9",
+    "Rivers",
+    layers=(Layer("", "Rivers", box=box(7, 50, 9, 51), bounds=BOUNDS), Layer("0", "Big", parent=0)),
+)
+
+
+def test_a_map_service_is_asked_for_its_extent_as_stated_and_in_proportion() -> None:
+    proof, asked = hold(ArcGisProver(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128))
+    place, _, query = asked[0].partition("?")
+    parameters = dict(query_parameters(url(f"http://x.example/?{query}")))
+    assert place == f"{SERVER}/Rivers/MapServer/export"
+    assert parameters["bbox"] == "400000,5600000,500000,5650000"
+    assert (parameters["bboxSR"], parameters["imageSR"], parameters["size"]) == ("25832", "25832", "256,128")
+    assert parameters["f"] == "image"
+    assert (proof.level, proof.https, proof.attempts[0].crs) == (Level.DELIVERS, None, "EPSG:25832")
+
+
+def test_a_blank_map_is_asked_for_once_more_in_the_middle() -> None:
+    def reply(ask: Ask) -> Page:
+        return drawn(256, 128, blank="400000" in ask.url.address)
+
+    proof, asked = hold(ArcGisProver(), f"{SERVER}/Rivers/MapServer", MAP, reply)
+    assert (len(asked), outcomes(proof)) == (2, [Outcome.BLANK, Outcome.OK])
+    proof, _ = hold(ArcGisProver(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128, blank=True))
+    assert (proof.level, proof.thumbnail) == (Level.ANSWERS, b"")
+
+
+def test_an_image_of_another_size_and_an_error_with_200_are_named() -> None:
+    proof, _ = hold(ArcGisProver(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(10, 10))
+    assert outcomes(proof) == [Outcome.WRONG_SIZE] * 2
+    error = answer({"error": {"code": 400, "message": "Invalid or missing input parameters", "details": []}})
+    proof, _ = hold(ArcGisProver(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: error)
+    assert (outcomes(proof)[0], proof.attempts[0].detail) == (
+        Outcome.EXCEPTION,
+        "400 Invalid or missing input parameters",
+    )
+
+
+def test_an_image_service_has_an_operation_of_its_own() -> None:
+    _, asked = hold(ArcGisProver(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: drawn(256, 128))
+    assert asked[0].startswith(f"{SERVER}/Photos/ImageServer/exportImage?")
+
+
+def test_a_feature_service_is_asked_for_a_record() -> None:
+    layers = (Layer("", "Wells", item=Item.FEATURE_TYPE), Layer("4", "Wells", parent=0, item=Item.FEATURE_TYPE))
+    service = Service(Kind.ARCGIS, "10.9", "Wells", layers=layers)
+    record = answer({"objectIdFieldName": "OBJECTID", "features": [{"attributes": {"OBJECTID": 1}}]})
+    proof, asked = hold(ArcGisProver(), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
+    assert asked[0].startswith(f"{SERVER}/Wells/FeatureServer/4/query?where=1")
+    assert (proof.level, proof.attempts[0].layer, proof.thumbnail) == (Level.DELIVERS, "4", b"")
+
+
+def test_a_folder_has_no_content() -> None:
+    service = Service(Kind.ARCGIS, "10.9", "x", layers=(Layer("A/MapServer", "A", item=Item.FOLDER),))
+    proof, asked = hold(ArcGisProver(), SERVER, service, lambda _: answer(FOUND))
+    assert (proof.level, asked) == (Level.ADVERTISED, [])
+
+
+# --------------------------------------------------------------------------- STAC
+
+STAC = Service(Kind.STAC, "1.0.0", "A catalogue")
+
+
+def catalogue(*links: tuple[str, str]) -> Page:
+    body: Mapping[str, object] = {
+        "stac_version": "1.0.0",
+        "type": "Catalog",
+        "id": "x",
+        "links": [{"rel": rel, "href": href, "type": "application/json"} for rel, href in links],
+    }
+    return answer(body)
+
+
+def test_files_are_followed_from_child_to_child_to_an_item() -> None:
+    top = "http://data.example.org/stac/catalog.json"
+    files = {
+        top: catalogue(("self", top), ("child", "./a/catalog.json")),
+        "http://data.example.org/stac/a/catalog.json": catalogue(("parent", "../catalog.json"), ("item", "./one.json")),
+        "http://data.example.org/stac/a/one.json": answer({**FEATURE, "stac_version": "1.0.0"}),
+    }
+    proof, asked = hold(StacProver(), top, STAC, lambda ask: files[ask.url.address])
+    assert (asked, outcomes(proof), proof.level) == ([*files], [Outcome.OK], Level.DELIVERS)
+
+
+def test_an_api_is_searched_for_one_item() -> None:
+    answers = {API: catalogue(("data", f"{API}/collections"), ("search", f"{API}/search"))}
+    proof, asked = hold(StacProver(), API, STAC, lambda ask: answers.get(ask.url.address, answer(FOUND)))
+    assert (asked, proof.level) == ([API, f"{API}/search?limit=1"], Level.DELIVERS)
+
+
+def test_a_catalogue_without_items_answers_and_one_in_circles_ends() -> None:
+    proof, _ = hold(StacProver(), API, STAC, lambda _: catalogue())
+    assert (outcomes(proof), proof.level) == ([Outcome.BLANK], Level.ANSWERS)
+    turn = iter(range(100))
+    proof, asked = hold(StacProver(), API, STAC, lambda _: catalogue(("child", f"{API}/{next(turn)}")))
+    assert (len(asked), proof.level) == (4, Level.ADVERTISED)
+
+
+@pytest.mark.parametrize(
+    ("length", "most", "picked"),
+    [(5, 3, (0, 2, 4)), (2, 3, (0, 1)), (1, 3, (0,)), (0, 3, ()), (5, 1, (0,)), (5, 0, ())],
+)
+def test_items_are_picked_from_the_first_to_the_last(length: int, most: int, picked: tuple[int, ...]) -> None:
+    assert spread(range(length), most) == picked
