@@ -40,7 +40,7 @@ def crs_code(text: str) -> str:
 def is_latitude_first(text: str) -> bool:
     """Whether corners in this spelling have latitude before longitude: EPSG's own order, which URNs and addresses
     promise and the short `EPSG:4326` does not."""
-    return _LONG.match("".join(text.split())) is not None and is_geographic(text)
+    return _LONG.match("".join(text.split())) is not None and _GEOGRAPHIC.match(crs_code(text)) is not None
 
 
 def is_geographic(text: str) -> bool:
