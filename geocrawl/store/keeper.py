@@ -108,10 +108,7 @@ class Keeper:
             )
 
     def _write(self, holder: Holder) -> None:
-        self._connection.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (_LEASE, json.dumps(asdict(holder)).encode()),
-        )
+        self._database.write_meta(_LEASE, json.dumps(asdict(holder)))
 
 
 # --------------------------------------------------------------------------- from outside
@@ -136,7 +133,7 @@ def ask_to_pause(database: Database, *, pause: bool) -> None:
 def ask_to_reload(database: Database) -> None:
     """Let the daemon read its configuration anew."""
     with database.transaction:
-        database.set_meta(_RELOAD, str(int(_meta(database.connection, _RELOAD) or 0) + 1))
+        database.write_meta(_RELOAD, str(int(_meta(database.connection, _RELOAD) or 0) + 1))
 
 
 def figures_of(connection: sqlite3.Connection, day: str) -> dict[str, int]:
