@@ -60,4 +60,15 @@ def seed_reopens(state: State, reason: str, *, again: bool) -> bool:
 
 def probe_frees_page(purpose: Purpose, visit: Visit) -> bool:
     """Whether a probe has shown that its candidate is an ordinary page after all."""
-    return purpose is Purpose.PROBE and visit.verdict is not None and visit.verdict.reason == "html"
+    return purpose is Purpose.PROBE and visit.verdict is not None and shows_page(visit.verdict.reason)
+
+
+def shows_page(reason: str | None) -> bool:
+    """Whether a rejection leaves open that the address, as it was linked, is a page: nothing there spoke as a service.
+
+    That the request for capabilities is not found says little of the address without it.
+    """
+    return reason in _PAGE_AFTER
+
+
+_PAGE_AFTER = frozenset({"html", "not-capabilities", "not-json", "http-400", "http-404", "http-405", "http-406"})

@@ -12,7 +12,7 @@ from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import probe_key
 from geocrawl.store.lessons import Lessons
-from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state
+from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state, shows_page
 from geocrawl.store.links import Links, Source, pack_links
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
@@ -183,7 +183,7 @@ class Settlement:
     def _take_page(self, candidate: Candidate, ranked: RankedLink, source: Source) -> int:
         """The page that a weak candidate may be: refused until its probe has found HTML there."""
         endpoint_id, reason = self.catalog.verdict_of(candidate.endpoint)
-        pending = None if reason == "html" else endpoint_id
+        pending = None if shows_page(reason) else endpoint_id
         depth = source.depth if ranked.same_depth else source.depth + 1
         rank = max(ranked.rank, source.rank) if ranked.same_depth else ranked.rank
         page_id = self.links.take(ranked, depth, rank, source, candidate_of=pending).id
