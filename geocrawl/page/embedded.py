@@ -33,6 +33,53 @@ _MAX_COMMENT_CHARS = 20_000
 _DATA_ATTRIBUTE = re.compile(r"\sdata-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
 _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
+_LETTERS = re.compile("[a-zà-ÿ]+")
+_PLAIN_WORDS = frozenset(
+    {
+        "ogc",
+        "wms",
+        "wmts",
+        "wfs",
+        "wcs",
+        "csw",
+        "web",
+        "map",
+        "tile",
+        "feature",
+        "coverage",
+        "service",
+        "services",
+        "server",
+    }
+    | {
+        "url",
+        "uri",
+        "link",
+        "address",
+        "endpoint",
+        "capabilities",
+        "getcapabilities",
+        "get",
+        "layer",
+        "layers",
+        "interface",
+    }
+    | {
+        "dienst",
+        "diensten",
+        "tjeneste",
+        "servicio",
+        "servizio",
+        "serviço",
+        "usługa",
+        "inspire",
+        "esri",
+        "xml",
+        "v",
+        "x",
+    }
+)
+"""An anchor of these alone names a service rather than a page about one."""
 _LABEL_ENDS = (":", "：", "=")
 
 
@@ -135,6 +182,6 @@ def kind_of_link(href: str, before: str, anchor: str) -> str:
     label = before.rstrip()
     if label.endswith(_LABEL_ENDS) and (kind := kind_in_phrase(label[-_LABEL_CHARS:])):
         return kind
-    if len(anchor) > _SHORT_ANCHOR_CHARS or ("?" not in href and not may_be_service(href) and "cgi" not in href):
+    if len(anchor) > _SHORT_ANCHOR_CHARS or not _PLAIN_WORDS.issuperset(_LETTERS.findall(anchor.lower())):
         return ""
     return kind_in_phrase(anchor)
