@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from geocrawl import build
+from geocrawl import build, parts
 from geocrawl.detect import Detector
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.page.document import PageReader
@@ -68,7 +68,7 @@ def measure(db: Path, proxy: str, pages: int, seeds: list[str], strategy: str = 
     settings = Settings(proxy=proxy, delay_s=0.0, max_pages=pages, strategy=strategy, quiet=True)
     watch = Stopwatch()
     watch.around(PageReader, "read", "parse")
-    watch.around(type(build.make_strategy(settings, strategy)), "judge", "judge")
+    watch.around(type(parts.make_strategy(settings, strategy)), "judge", "judge")
     watch.around(Detector, "candidates", "recognise")
     watch.around(wms, "examine", "read capabilities")
     for name in ("lease", "ready_at", "settle"):
@@ -77,12 +77,12 @@ def measure(db: Path, proxy: str, pages: int, seeds: list[str], strategy: str = 
     urls = [url for url in map(read_url, seeds) if url is not None]
     outcome = build.crawl(settings, db, urls, observer=Silent())
     whole_s = time.process_time() - start_s
-    parts = {**watch.seconds, "fetch and event loop": whole_s - sum(watch.seconds.values()), "all": whole_s}
+    stages = {**watch.seconds, "fetch and event loop": whole_s - sum(watch.seconds.values()), "all": whole_s}
     read = outcome.summary.pages
     return {
         "pages": read,
         "probes": outcome.summary.probes,
-        "ms_per_page": {part: round(1000 * seconds / max(read, 1), 3) for part, seconds in parts.items()},
+        "ms_per_page": {part: round(1000 * seconds / max(read, 1), 3) for part, seconds in stages.items()},
         "start_s": round(start_s, 2),
     }
 

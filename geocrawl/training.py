@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority import training_files
 from geocrawl.urls import read_url
+
+if TYPE_CHECKING:
+    from geocrawl.priority.bayes_files import Sources
 
 
 def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
@@ -40,9 +45,18 @@ def train_links(urls: Path, out: Path) -> dict[str, object]:
 
 
 def train_bayes(
-    out: Path, *, pages: Path | None, urls: Path | None, database: Path | None, exclude: Sequence[Path]
+    out: Path,
+    *,
+    pages: Path | None,
+    urls: Path | None,
+    database: Path | None,
+    exclude: Sequence[Path],
+    topic: str = "",
 ) -> dict[str, object]:
-    """Train the link classifier of bayes from files, a crawl's database or both; returns what went into it."""
+    """Train the link classifier of bayes from files, a crawl's database and a topic; returns what went into it.
+
+    Raises UsageError for an unknown topic.
+    """
     from geocrawl.priority.bayes_files import Sources, train_bayes_file
     from geocrawl.store.finds import link_finds
     from geocrawl.store.reading import open_readonly
@@ -52,7 +66,24 @@ def train_bayes(
         with open_readonly(database) as connection:
             finds = list(link_finds(connection))
     sources = Sources(pages, urls, finds, database, exclude)
+    if topic:
+        sources = _for_topic(sources, topic)
     return train_bayes_file(sources, out, document_of=training_document, text_of=text_of, on=_today())
+
+
+def _for_topic(sources: Sources, name: str) -> Sources:
+    """The same for a topic of the directory; for the default topic nothing changes."""
+    from geocrawl.parts import find_topic, topics_folder
+    from geocrawl.priority.models import read_vectors, shipped_models
+    from geocrawl.priority.registry import VECTORS_FILE
+    from geocrawl.priority.topics import all_topics, keyword_model, text_model
+
+    topic = find_topic(name)
+    if topic.shipped_model:
+        return sources
+    words = text_model(topic, read_vectors(shipped_models() / VECTORS_FILE))
+    others = tuple(all_topics(topics_folder()).values())
+    return replace(sources, topic=topic, other_topics=others, keywords=keyword_model(topic, words))
 
 
 def training_document(address: str, html: str) -> Document:

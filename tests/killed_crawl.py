@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from geocrawl import build
+from geocrawl import build, parts
 from geocrawl.model import Document, Entry, FrontierStats, Judgement, Lease, Lesson, Rank, Relevance, Settled, Visit
 from geocrawl.ports import Strategy, Waiting
 from geocrawl.settings import Settings
@@ -50,15 +50,15 @@ def run(
     die: Callable[[str], None] = lambda moment: None,
 ) -> None:
     """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
-    make, per_batch = build.make_strategy, rerank._WRITTEN
+    make, per_batch = parts.make_strategy, rerank._WRITTEN
     if strategy == LEARNER:
-        build.make_strategy = lambda *_: Learner(die)
+        parts.make_strategy = lambda *_: Learner(die)
         rerank._WRITTEN = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
         build.crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
     finally:
-        build.make_strategy, rerank._WRITTEN = make, per_batch
+        parts.make_strategy, rerank._WRITTEN = make, per_batch
 
 
 def order_of_visits(path: Path) -> list[str]:

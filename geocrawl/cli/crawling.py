@@ -102,7 +102,7 @@ def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
     """The start pages of a topic that was named, where no others are given."""
     if not topic or seeds is not None:
         return []
-    from geocrawl.build import find_topic
+    from geocrawl.parts import find_topic
 
     return list(find_topic(topic).seeds)
 

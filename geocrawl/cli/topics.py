@@ -24,8 +24,8 @@ def list_(json: opt.Json = False) -> None:
 
     Example: geocrawl topics list
     """
-    from geocrawl.build import topics_folder
     from geocrawl.cli.tables import print_table
+    from geocrawl.parts import topics_folder
     from geocrawl.priority.topics import DEFAULT_TOPIC, all_topics
 
     topics = all_topics(topics_folder()).values()
@@ -48,7 +48,7 @@ def show(
     """
     from dataclasses import asdict
 
-    from geocrawl.build import find_topic
+    from geocrawl.parts import find_topic
     from geocrawl.plain import plain
 
     topic = find_topic(name)
@@ -77,9 +77,9 @@ def add(
 
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
-    from geocrawl.build import topics_folder
     from geocrawl.cli.seeds import read_url_file
     from geocrawl.errors import EnvironmentFault
+    from geocrawl.parts import topics_folder
     from geocrawl.priority.topics import MAX_SEEDS, Topic, write_topic
 
     folder = topics_folder()

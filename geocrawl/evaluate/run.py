@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geocrawl.build import Surroundings, make_strategy
 from geocrawl.build import crawl as run_crawl
 from geocrawl.errors import UsageError
 from geocrawl.evaluate.measure import Score, measure
@@ -19,6 +18,8 @@ from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Request, Web,
 from geocrawl.evaluate.study import file_sha256
 from geocrawl.evaluate.worlds import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.parts import make_strategy
+from geocrawl.session import Surroundings
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 

@@ -1,0 +1,144 @@
+"""Which class stands behind which port: the one place that knows. Everything else is handed its parts."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl import __version__
+from geocrawl.model import Candidate, Rank, Url
+from geocrawl.survey import Surveyor
+
+if TYPE_CHECKING:
+    from geocrawl.detect import Detector
+    from geocrawl.fetch.carrier import Transport
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.record import WarcRecorder
+    from geocrawl.ports import Clock, RobotsStore, Strategy
+    from geocrawl.priority.topics import Topic
+    from geocrawl.settings import Settings
+    from geocrawl.store.database import Database
+
+
+def make_strategy(settings: Settings, name: str) -> Strategy:
+    """The named strategy with its settings (`--set`) and shipped models."""
+    from geocrawl.priority.registry import make_strategy as make
+
+    return make(name, settings.set, topic=find_topic(settings.topic) if settings.topic else None)
+
+
+def find_topic(name: str) -> Topic:
+    """The shipped topic of this name, or the user's own. Raises UsageError when there is none."""
+    from geocrawl.priority.topics import find_topic as find
+
+    return find(name, topics_folder())
+
+
+def demand_topic(name: str, path: Path) -> None:
+    """Raises UsageError when the topic that a database was crawled for is no more."""
+    from geocrawl.errors import UsageError
+
+    try:
+        find_topic(name)
+    except UsageError as error:
+        raise UsageError(
+            f"{path}: was crawled for the topic {name}, which is no more; bring it back with `geocrawl topics add "
+            f"{name} --text FILE --seeds FILE`, or name another with --topic (`geocrawl topics list` lists them)"
+        ) from error
+
+
+def topics_folder() -> Path | None:
+    """Where the user's own topics lie; None for a user without a home."""
+    from geocrawl.config import user_folder
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        return user_folder("data", os.environ) / "topics"
+    except EnvironmentFault:
+        return None
+
+
+def make_detector() -> Detector:
+    from geocrawl.detect import Detector
+    from geocrawl.probe.registry import probes
+
+    return Detector(probe.kind for probe in probes())
+
+
+def make_surveyor(
+    settings: Settings,
+    fetcher: PoliteFetcher,
+    detector: Detector,
+    clock: Clock,
+    records_rank: Rank,
+    follows: Callable[[Candidate, Candidate], bool],
+) -> Surveyor:
+    from geocrawl.probe.registry import probes, provers
+
+    return Surveyor(
+        fetcher=fetcher,
+        probes=probes(),
+        provers=provers(layers=settings.map_layers) if settings.maps else (),
+        recogniser=detector,
+        clock=clock,
+        retry_first_s=settings.retry_first_s,
+        records_rank=records_rank,
+        map_requests=settings.map_requests,
+        map_requests_per_host=settings.map_requests_per_host,
+        siblings=settings.siblings,
+        follows=follows,
+    )
+
+
+def make_fetcher(
+    settings: Settings,
+    robots: RobotsStore,
+    clock: Clock,
+    transport: Transport | None = None,
+    recorder: WarcRecorder | None = None,
+) -> PoliteFetcher:
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.http import user_agent
+    from geocrawl.fetch.proxy import proxy_from_environment
+
+    agent = user_agent(settings, __version__)
+    environment = None if transport else proxy_from_environment(os.environ)
+    return PoliteFetcher(
+        settings, robots, clock, user_agent=agent, environment=environment, transport=transport, recorder=recorder
+    )
+
+
+def make_recorder(path: Path, seeds: Iterable[Url]) -> WarcRecorder:
+    from geocrawl.fetch.record import WarcRecorder
+
+    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=[seed.address for seed in seeds])
+
+
+def today(clock: Clock) -> dt.date:
+    return dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
+
+
+def system_clock() -> Clock:
+    from geocrawl.fetch.clock import SystemClock
+
+    return SystemClock()
+
+
+def owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+@contextmanager
+def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
+    from geocrawl.store.database import Database
+
+    database = Database.open(path, create=create, clock=clock)
+    try:
+        yield database
+    finally:
+        database.close()

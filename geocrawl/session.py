@@ -1,0 +1,212 @@
+"""One crawl, survey or harvest on one database: its parts, put together and run."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl import parts
+from geocrawl.crawl import Crawler, Summary, take_up
+from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, State, Url
+from geocrawl.refusals import Refusals
+from geocrawl.visit import PageVisitor
+
+if TYPE_CHECKING:
+    from geocrawl.fetch.carrier import Transport
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.ports import Clock, Observer, Strategy
+    from geocrawl.settings import Settings
+    from geocrawl.store.database import Database
+    from geocrawl.store.runs import OtherRun
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a crawl takes from outside, when it is not the machine's clock and the real web."""
+
+    clock: Clock
+    transport: Transport
+    pages_counted: Callable[[], int]
+    """The number that `max_pages` is held against."""
+
+
+class Session:
+    """The parts of one crawl on one database."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock,
+        *,
+        learning: bool = True,
+        within: Surroundings | None = None,
+        follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
+        records_only: bool = False,
+    ) -> None:
+        """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
+        `Surveyor`. `records_only`: only a harvest's pages are visited."""
+        from geocrawl.page.document import PageReader
+        from geocrawl.store.catalog import SqlCatalog
+        from geocrawl.store.frontier import SqlFrontier
+        from geocrawl.store.robots import SqlRobots
+
+        self._settings = settings
+        self._database = database
+        self._clock = clock
+        self._within = within
+        self._follows = follows
+        self._robots = SqlRobots(database)
+        self._former = database.meta("strategy")
+        self._former_topic = database.meta("topic") or ""
+        self._topic = settings.topic or self._former_topic
+        if self._topic != settings.topic:
+            parts.demand_topic(self._topic, database.path)
+        settings = replace(settings, topic=self._topic)
+        self.strategy: Strategy = parts.make_strategy(settings, settings.strategy or self._former or "gws")
+        self.catalog = SqlCatalog(database, clock)
+        self.frontier = SqlFrontier(
+            database,
+            settings,
+            clock,
+            catalog=self.catalog,
+            by_depth=self.strategy.by_depth,
+            learns=learning and self.strategy.learns,
+            stride=self.strategy.stride,
+            owner=parts.owner(),
+            records_only=records_only,
+        )
+        self._records_only = records_only
+        self._undumped = 0
+        self.detector = parts.make_detector()
+        self._reader = PageReader(
+            respect_nofollow=settings.respect_nofollow,
+            max_scripts=settings.max_scripts_per_page,
+            headline="headline" in self.strategy.needs,
+            prose="prose" in self.strategy.needs,
+        )
+
+    def take_over(self, others: Sequence[OtherRun] = ()) -> list[str]:
+        """Make the database ours: name the strategy, rank anew what another one left. Returns notes for a person.
+
+        While `others` crawl on it, the order is theirs and they alone learn. Raises UsageError for another strategy.
+        """
+        from geocrawl.errors import UsageError
+
+        notes = []
+        name = self.strategy.name
+        same = (self._former, self._former_topic) == (name, self._topic)
+        if others and not same:
+            raise UsageError(
+                f"{self._database.path}: {others[0]} crawls on this database; let it end before you change its "
+                "strategy or topic, or name another --db"
+            )
+        if others and self.strategy.learns:
+            self.frontier.keep_no_lessons()
+            notes.append(f"Also at work on this database: {others[0]}. That crawl learns, this one follows its order.")
+        if same:
+            self._undumped = take_up(self.strategy, self.frontier.learnt(), self.frontier.lessons(), self._rerank)
+        else:
+            self.frontier.forget_lessons()
+        stats = self.frontier.stats()
+        waiting = stats.states.get(State.WAITING, 0)
+        if self._former and not same:
+            count = self.frontier.rerank((w.id, self.strategy.rank(w)) for w in self.frontier.waiting())
+            now, before = _called(name, self._topic), _called(self._former, self._former_topic)
+            notes.append(f"Strategy {now} instead of {before}: {count:,} waiting addresses ranked anew.")
+        elif waiting:
+            notes.append(f"Going on with {waiting:,} waiting addresses, strategy {name}.")
+        self._database.set_meta("strategy", name)
+        self._database.set_meta("topic", self._topic)
+        return notes
+
+    def _rerank(self, lesson: Lesson, ranks: Iterator[tuple[int, Rank | None]]) -> None:
+        """Rank the queue anew where the last process did not come to it."""
+        if lesson.number > self.frontier.revised():
+            self.frontier.rerank(ranks, through=lesson.number)
+        else:
+            deque(ranks, maxlen=0)
+
+    def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
+        """Queue start pages; one that is itself a service's address is probed too. Returns how many are queued."""
+        pages, endpoints = [], []
+        for url in seeds:
+            candidate = self.detector.of_url(url)
+            if candidate is not None:
+                endpoints.append(replace(candidate, evidence=Evidence("given", "", url.address)))
+            if candidate is None or candidate.weak:
+                pages.append(url)
+        queued = self.frontier.add_seeds(pages, self.strategy.seed_rank(), again=again)
+        return queued + self.frontier.add_candidates(endpoints, again=again)
+
+    def _records_rank(self) -> Rank:
+        """Of the first page of records of a catalogue that a probe finds."""
+        from geocrawl.store.lifecycle import HARVEST_TIER
+
+        return Rank(HARVEST_TIER) if self._records_only else self.strategy.seed_rank()
+
+    def answered(self, url: Url) -> bool:
+        """Whether a seed was fetched in the end, as a page or as an endpoint."""
+        return self.frontier.was_answered(url)
+
+    async def run(self, observer: Observer, *, max_pages: int, record: Path | None = None) -> Summary:
+        """The loop itself, with signals settled."""
+        s = self._settings
+        within = self._within
+        recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
+        fetcher = parts.make_fetcher(s, self._robots, self._clock, within.transport if within else None, recorder)
+        crawler = Crawler(
+            frontier=self.frontier,
+            strategy=self.strategy,
+            visitors={
+                Purpose.PAGE: PageVisitor(
+                    fetcher=fetcher,
+                    reader=self._reader,
+                    recogniser=self.detector,
+                    strategy=self.strategy,
+                    refusals=Refusals(s, self.frontier.seeds(), parts.today(self._clock)),
+                    clock=self._clock,
+                    max_redirects=s.max_redirects,
+                    retry_first_s=s.retry_first_s,
+                    store_from=s.store_pages_min_score if s.store_pages else None,
+                    records_only=self._records_only,
+                ),
+                Purpose.PROBE: parts.make_surveyor(
+                    s, fetcher, self.detector, self._clock, self._records_rank(), self._follows
+                ),
+            },
+            observer=observer,
+            clock=self._clock,
+            workers=s.workers,
+            max_pages=max_pages,
+            max_time_s=s.max_time_s,
+            patience_s=s.patience_s,
+            settle_s=s.settle_s,
+            pages_counted=within.pages_counted if within else None,
+            dump_every=s.dump_every,
+            undumped=self._undumped,
+        )
+        return await _run_until_signal(crawler, fetcher)
+
+
+def _called(strategy: str, topic: str) -> str:
+    return f"{strategy} (topic {topic})" if topic else strategy
+
+
+async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary:
+    """Run; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, crawler.stop, "signal")
+    try:
+        return await crawler.run()
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+        await fetcher.close()
