@@ -40,7 +40,18 @@ def provers(*, layers: int) -> tuple[Prover, ...]:
     """One a kind that can be asked for content; `layers`: items of a service tried at most."""
     from geocrawl.probe.maps import MapProver
     from geocrawl.probe.proof_arcgis import ArcGisProver
+    from geocrawl.probe.proof_csw import CswProver
     from geocrawl.probe.proof_ogcapi import OgcApiProver
     from geocrawl.probe.proof_stac import StacProver
+    from geocrawl.probe.proof_wfs import WfsProver
+    from geocrawl.probe.proof_wmts import WmtsProver
 
-    return (MapProver(layers=layers), ArcGisProver(layers=layers), OgcApiProver(layers=layers), StacProver())
+    return (
+        MapProver(layers=layers),
+        WfsProver(layers=layers),
+        WmtsProver(layers=layers),
+        CswProver(),
+        ArcGisProver(layers=layers),
+        OgcApiProver(layers=layers),
+        StacProver(),
+    )

@@ -45,11 +45,11 @@ class WmtsProbe:
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:
     questions = interview.by_version(endpoint, "WMTS", _VERSIONS)
-    document = None if interview.is_file(endpoint) else _restful(endpoint)
+    document = None if interview.is_file(endpoint) else restful_document(endpoint)
     return (*questions, Question(None, document, other_place=True)) if document else questions
 
 
-def _restful(endpoint: Url) -> Url | None:
+def restful_document(endpoint: Url) -> Url | None:
     """The capabilities of a RESTful service whose root this is."""
     place, _, query = endpoint.address.partition("?")
     root = place.rstrip("/").removesuffix("/1.0.0")
