@@ -46,7 +46,7 @@ def test_with_one_worker_a_learning_crawl_goes_the_same_way_twice(tmp_path: Path
 
 
 def test_training_needs_a_source(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name --pages, --urls or --db"):
+    with pytest.raises(UsageError, match="name --pages, --urls, --db or --topic"):
         bayes(tmp_path / "m.json")
 
 

@@ -22,6 +22,10 @@ def bayes(
     db: Annotated[
         str | None, typer.Option("--db", metavar="URL", help="A finished crawl, to learn from what it found.")
     ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option("--topic", metavar="NAME", help="What links are to lead to (see geocrawl topics) [WMS]."),
+    ] = None,
     exclude: Annotated[
         list[Path] | None,
         typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
@@ -33,19 +37,25 @@ def bayes(
     Labels come by themselves: links of PAGES into authoritative domains of the topic or of other topics, addresses by
     their label, and in a crawl's database the links that led to a valid service within two hops. Sources add up.
 
+    With --topic the sample texts of the topic and of all others are learnt from too, and a link counts for the topic
+    that has its target's site among its start pages. Use the model with `crawl --topic NAME --strategy bayes --set
+    bayes.model=FILE`; without one, a topic's bayes knows the sample texts only.
+
     Examples:
 
         geocrawl train bayes --db crawl.db --out bayes.json
+
+        geocrawl train bayes --topic environment/soil --db soil.db --out soil.json
 
         geocrawl train bayes --pages pages.jsonl.gz --urls urls.csv --exclude worlds/portal --out bayes.json
     """
     from geocrawl.errors import UsageError
     from geocrawl.training import train_bayes
 
-    if not (pages or urls or db):
-        raise UsageError("nothing to learn from: name --pages, --urls or --db")
+    if not (pages or urls or db or topic):
+        raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")
     database = opt.database_path_from(opt.settings_from(db=db)) if db else None
-    summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [])
+    summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [], topic=topic or "")
     if json:
         opt.echo_json(summary)
         return

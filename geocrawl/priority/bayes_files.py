@@ -18,6 +18,7 @@ from geocrawl import __version__
 from geocrawl.errors import UsageError
 from geocrawl.model import Document
 from geocrawl.priority.bayes_model import write_bayes
+from geocrawl.priority.bayes_topic import topic_authorities, topic_lexicon, topic_samples
 from geocrawl.priority.bayes_training import (
     LEAST_SOURCES,
     TOPIC_SHARE,
@@ -29,6 +30,8 @@ from geocrawl.priority.bayes_training import (
     train_bayes,
 )
 from geocrawl.priority.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
+from geocrawl.priority.topic import TopicModel
+from geocrawl.priority.topics import Topic
 from geocrawl.priority.training import LabelledLink
 from geocrawl.priority.training_files import fingerprint, read_labelled_links, read_text
 
@@ -53,6 +56,15 @@ class Sources:
     """The file `finds` come from, for the record."""
     exclude: Sequence[Path] = ()
     """Recorded webs whose pages must not be learnt from."""
+    topic: Topic | None = None
+    """What links are to lead to; None: map services."""
+    other_topics: Sequence[Topic] = ()
+    """What they are told from."""
+    keywords: TopicModel | None = None
+    """Of `topic`."""
+
+
+_NOTHING = Sources()
 
 
 def train_bayes_file(
@@ -65,16 +77,19 @@ def train_bayes_file(
     rows = list(read_labelled_links(sources.urls)) if sources.urls else []
     pages = list(read_documents(sources.pages, document_of)) if sources.pages else []
     kept, excluded = without_worlds(pages, sources.exclude, text_of)
-    of_pages, of_urls = file_samples(kept, rows)
+    of_pages, of_urls = file_samples(kept, rows, sources)
     samples = {
         "pages": of_pages,
         "urls": of_urls,
         "finds": [Sample(anchor, (title,) if title else (), good, title) for anchor, title, good in sources.finds],
     }
-    model = train_bayes([each for group in samples.values() for each in group], domain_lexicon())
+    if sources.topic:
+        samples["texts"] = list(topic_samples(sources.topic, sources.other_topics))
+    model = train_bayes([each for group in samples.values() for each in group], _lexicon(sources))
     files = [path for path in (sources.pages, sources.urls) if path]
     made: dict[str, object] = {
         "how": "naive Bayes over links labelled by where they lead (geocrawl train bayes)",
+        "topic": sources.topic.name if sources.topic else None,
         "date": on.isoformat(),
         "geocrawl": __version__,
         "files": [fingerprint(path) for path in files],
@@ -97,10 +112,12 @@ def train_bayes_file(
 
 
 def file_samples(
-    pages: Sequence[tuple[Document, str]], rows: Sequence[LabelledLink]
+    pages: Sequence[tuple[Document, str]], rows: Sequence[LabelledLink], sources: Sources = _NOTHING
 ) -> tuple[list[Sample], list[Sample]]:
-    """The samples of labelled pages' links, and those of labelled addresses."""
-    domains = authorities(pages, rows)
+    """The samples of labelled pages' links, and those of labelled addresses. For a topic the pages' labels do not
+    count: where their links lead decides."""
+    topic = sources.topic
+    domains = topic_authorities(topic, sources.other_topics) if topic else authorities(pages, rows)
     return list(page_samples([page for page, _ in pages], domains)), list(row_samples(rows, domains))
 
 
@@ -126,6 +143,10 @@ def read_documents(path: Path, document_of: DocumentOf) -> Iterator[tuple[Docume
                 f"{path}, line {number}: expected a JSON object with url, label and html "
                 f"({type(error).__name__}: {error})"
             ) from error
+
+
+def _lexicon(sources: Sources) -> tuple[str, ...]:
+    return domain_lexicon() if sources.keywords is None else topic_lexicon(sources.keywords)
 
 
 def _by_class(samples: Iterable[Sample]) -> dict[str, int]:

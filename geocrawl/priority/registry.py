@@ -150,7 +150,13 @@ def _bayes(parts: Parts) -> Strategy:
     from geocrawl.priority.bayes import BayesStrategy, model_file
     from geocrawl.priority.bayes_model import read_bayes
 
-    return BayesStrategy(read_bayes(model_file(parts.options) or parts.models / BAYES_FILE), parts.options)
+    named = model_file(parts.options)
+    if named is None and parts.topic is not None:
+        from geocrawl.priority.bayes_topic import topic_model
+        from geocrawl.priority.topics import all_topics
+
+        return BayesStrategy(topic_model(parts.topic, all_topics().values(), parts.keywords()), parts.options)
+    return BayesStrategy(read_bayes(named or parts.models / BAYES_FILE), parts.options)
 
 
 def _fusion(parts: Parts) -> Strategy:
