@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from lxml import etree
 
 from geocrawl.model import Deviation, Kind, Page, Service
-from geocrawl.probe.elements import line_of, local_name
+from geocrawl.probe.elements import child, line_of, local_name
 from geocrawl.probe.json_kinds import kind_of_json
 from geocrawl.probe.json_reader import read_json
 from geocrawl.probe.normalise import Reading, media_type_deviation, read_xml
+from geocrawl.probe.protection import protection
 from geocrawl.probe.roots import is_capabilities, kind_of_root
 
 _EXCEPTIONS = frozenset(
@@ -68,8 +69,8 @@ def early(page: Page) -> Finding | None:
 def rejected(page: Page, reading: Reading) -> Finding:
     """What an answer with a body is that is not the kind's document."""
     root = reading.root
-    if page.status in (401, 403):
-        return Finding("protected", f"HTTP {page.status}")
+    if refused := protection(page):
+        return Finding("protected", refused)
     if root is not None and local_name(root) in _EXCEPTIONS:
         return Finding("exception", line_of(root)[:_MAX_DETAIL_CHARS], deviations=reading.deviations)
     return by_status(page) or _none(page, root)
@@ -77,8 +78,8 @@ def rejected(page: Page, reading: Reading) -> Finding:
 
 def by_status(page: Page) -> Finding | None:
     """What the status alone says; None for a success."""
-    if page.status in (401, 403):
-        return Finding("protected", f"HTTP {page.status}")
+    if refused := protection(page):
+        return Finding("protected", refused)
     return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
 
 
@@ -91,6 +92,8 @@ def _none(page: Page, root: etree._Element | None) -> Finding:
         return _no_xml(page)
     namespace = etree.QName(root).namespace if isinstance(root.tag, str) and root.tag.startswith("{") else None
     named = f"{name} ({namespace})" if namespace else name
+    if name == "Envelope" and (body := child(root, "Body")) is not None and len(body):
+        named = f"a SOAP envelope around {local_name(body[0])}: no answer to a plain request"
     kind = kind_of_root(root)
     reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
     return Finding(reason, named[:_MAX_DETAIL_CHARS], names=kind)

@@ -95,3 +95,26 @@ def _with_area(
     if south == north:
         south, north = south - _POINT_DEG, north + _POINT_DEG
     return max(west, -180.0), max(south, -90.0), min(east, 180.0), min(north, 90.0)
+
+
+_ALIKE_DEG = 0.02
+"""Servers round the two boxes that they state differently."""
+
+
+def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:
+    """Whether a layer's BoundingBox in EPSG:4326 has its axes in the other order than its version of WMS asks for.
+
+    `box`: its WGS 84 extent. `stated`: minx, miny, maxx, maxy as written. `latitude_first`: as in WMS 1.3.0 (6.7.3.4);
+    before, x is the longitude (1.1.1, 6.5.5). True only when the box fits the one order and not the other.
+    """
+    values = [_number(text, []) for text in stated]
+    if any(value is None for value in values):
+        return False
+    west, south, east, north = box.bounds
+    by_longitude, by_latitude = (west, south, east, north), (south, west, north, east)
+    right, wrong = (by_latitude, by_longitude) if latitude_first else (by_longitude, by_latitude)
+    return _alike(values, wrong) and not _alike(values, right)
+
+
+def _alike(values: Sequence[float | None], others: Sequence[float]) -> bool:
+    return all(one is not None and abs(one - other) <= _ALIKE_DEG for one, other in zip(values, others, strict=True))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from geocrawl.model import Deviation, Layer
-from geocrawl.probe.boxes import read_box
+from geocrawl.probe.boxes import axes_are_swapped, read_box
 from geocrawl.probe.elements import attribute, child, line_of, local_name, text_of, texts
 from geocrawl.probe.stream import Take
 from geocrawl.probe.wms_reader import read_keywords
@@ -61,6 +61,8 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
     for part in element:
         parts.setdefault(local_name(part), []).append(part)
     box, codes = _read_own_box(parts, shared)
+    if box is not None and _has_swapped_axes(element, parts, box):
+        codes = (*codes, "axis-order")
     style_names = (child(style, "Name") for style in parts.get("Style", ()))
     layer = Layer(
         name=text_of(_first(parts, "Name")),
@@ -114,6 +116,15 @@ def _read_own_box(parts: _Parts, shared: _Shared) -> tuple[Polygon | None, tuple
     else:
         found = shared["box", sides] = read_box(*sides)
     return found
+
+
+def _has_swapped_axes(element: etree._Element, parts: _Parts, box: Polygon) -> bool:
+    for stated in parts.get("BoundingBox", ()):
+        if (attribute(stated, "CRS") or attribute(stated, "SRS")).strip().upper() == "EPSG:4326":
+            version = attribute(element.getroottree().getroot(), "version").strip()
+            edges = [attribute(stated, edge) for edge in _EDGES]
+            return axes_are_swapped(box, edges, latitude_first=version.startswith("1.3"))
+    return False
 
 
 def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
+from geocrawl.probe.addresses import address_deviations
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.elements import attribute, child, local_name
 from geocrawl.probe.identity import fingerprint
@@ -77,8 +78,8 @@ def _capabilities(page: Page, form: Form, root: etree._Element, taken: Taken[Par
         return Finding("over-limit", "the limit was reached before the first item", deviations=reading.deviations)
     service = form.finish(root, read_service(root, form.kind, version or form.usual_version), parts)
     service = replace(service, fingerprint=fingerprint(service))
-    deviations = (*of_answer(page), *reading.deviations, *_of_root(root, form, version, present), *_of_items(parts))
-    return Finding("ok", "", service, deviations)
+    of_root = (*_of_root(root, form, version, present), *address_deviations(root, page.final))
+    return Finding("ok", "", service, (*of_answer(page), *reading.deviations, *of_root, *_of_items(parts)))
 
 
 def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[str]) -> list[Deviation]:

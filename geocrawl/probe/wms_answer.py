@@ -13,6 +13,7 @@ from lxml import etree
 
 from geocrawl.model import Deviation, Page
 from geocrawl.probe import owslib_reader, wms_reader
+from geocrawl.probe.addresses import address_deviations
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.elements import child, local_name
 from geocrawl.probe.identity import fingerprint
@@ -47,7 +48,7 @@ def _capabilities(page: Page, root: etree._Element, taken: Taken[LayerFound], ad
     missing = [part for part in ("Service", "Capability") if child(root, part) is None]
     if missing:
         return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")
-    deviations = (*of_answer(page), *reading.deviations, *_of_root(root))
+    deviations = (*of_answer(page), *reading.deviations, *_of_root(root), *address_deviations(root, page.final))
     layers, of_layers = summed(taken.items)
     if reading.cut is Cut.OVER_LIMIT and not layers:
         return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)

@@ -170,7 +170,7 @@ def test_capabilities_with_an_error_status_are_accepted_and_noted() -> None:
     [
         (b"", "text/xml", "empty", "no bytes in the answer"),
         (b"   \r\n ", "text/xml", "empty", "no bytes in the answer"),
-        (b'{"a": 1}', "application/json", "not-capabilities", "no XML: application/json"),
+        (b'{"a": 1}', "application/json", "not-capabilities", "no XML: JSON"),
         (b"\x89PNG\r\n", "image/png", "not-capabilities", "no XML: image/png"),
         (
             b'<WFS_Capabilities xmlns="http://www.opengis.net/wfs"/>',

@@ -1,0 +1,70 @@
+"""The addresses that capabilities give for their operations (OnlineResource, ows:Get), held against the one asked.
+
+Behind proxies and on moved machines they are often wrong: `localhost`, a name that only the intranet knows, http where
+the service answers by https. They are noted and never followed: what answers is known already.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from geocrawl.model import Deviation, Url
+from geocrawl.probe.elements import attribute, child, href_of, local_name
+
+_MAX_ADDRESSES = 200
+_INNER = re.compile(r"\.(?:local|localdomain|lan|internal|intranet|intern|corp|home|home\.arpa|private)\Z")
+_CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
+
+
+def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
+    """One deviation a code, with the first address of its kind. `answered`: the address that gave the document."""
+    found: dict[str, str] = {}
+    for address in dict.fromkeys(_stated(root)):
+        code = _fault(address, answered)
+        if code:
+            found.setdefault(code, address[:200])
+    return [Deviation(code, detail) for code, detail in found.items()]
+
+
+def _stated(root: etree._Element) -> Iterator[str]:
+    """Addresses of operations: WMS, WFS 1.0 and WCS 1.0 have a `Request`, OWS Common `OperationsMetadata`."""
+    count = 0
+    for section in (child(root, "Capability", "Request"), child(root, "OperationsMetadata")):
+        for element in section.iter() if section is not None else ():
+            if local_name(element) not in _CARRIERS or len(element):
+                continue
+            count += 1
+            if count > _MAX_ADDRESSES:
+                return
+            yield href_of(element) or attribute(element, "onlineResource").strip()
+
+
+def _fault(address: str, answered: Url) -> str:
+    """The code of what is wrong with an address; '' for nothing."""
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return "online-resource-missing"
+    if parts.scheme.lower() not in ("http", "https") or not host:
+        return "online-resource-missing"
+    if host == answered.host:
+        return "online-resource-http" if (parts.scheme.lower(), answered.scheme) == ("http", "https") else ""
+    return _kind_of_host(host)
+
+
+def _kind_of_host(host: str) -> str:
+    try:
+        number = ipaddress.ip_address(host)
+    except ValueError:
+        if host == "localhost" or host.endswith(".localhost"):
+            return "online-resource-local"
+        return "online-resource-intranet" if "." not in host or _INNER.search(host) else ""
+    if number.is_loopback or number.is_unspecified:
+        return "online-resource-local"
+    return "online-resource-intranet" if number.is_private or number.is_link_local else ""
