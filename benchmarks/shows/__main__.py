@@ -17,6 +17,8 @@ NAMES = (
     "worlds",
     "bench",
     "contest",
+    "overhead",
+    "choices",
     "bayes",
     "urls",
     "clusters",

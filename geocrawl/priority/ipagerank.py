@@ -38,6 +38,7 @@ OPTIONS: Mapping[str, Option] = {
     "c": Option(0.5, "c, words of a link less similar to the topic than this count nothing", 0.0, 1.0),
     "threshold": Option(0.0, "a link predicted at or below this is cut; below 1 − d: at or below 1 − d", 0.0, 1e9),
     "drop": Option(False, "drop links that are cut, as the paper; else they are served last"),
+    "tunnels": Option(True, "links that are cut wait by the rank of the pages they stand on; else first seen first"),
     "filter": Option(False, "judge pages by the page filter, which the paper's comparison leaves off"),
     "title": Option(3.0, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0),
     **graph_options("q", change=0.05),
@@ -62,6 +63,7 @@ class IPageRankStrategy:
         values = parse_options(NAME, options, OPTIONS)
         self._d, self._c = float(values["d"]), float(values["c"])
         self._threshold, self._drop = max(float(values["threshold"]), 1.0 - self._d), bool(values["drop"])
+        self._tunnels = bool(values["tunnels"])
         self._words, self._filter = words, page_filter
         self._order = LinkOrder(
             LinkGraph(max_edges=int(values["edges"])),
@@ -173,13 +175,13 @@ class IPageRankStrategy:
         matrix, rw = graph.matrix(), graph.best_weights()
         values = ipagerank(matrix, rw, graph.figure("ipr", 1.0), d=self._d)
         graph.figures["ipr"] = values
-        shares = even_shares(matrix, values)
+        shares = even_shares(matrix, values) if self._tunnels else np.zeros(len(values))
         scores: Floats = np.where(rw > 0.0, values, (1.0 - self._d) * shares / (1.0 + shares))
         return scores
 
     def _tunnel(self, share: float) -> float:
         """The score of a cut link to which `share` comes, below 1 − d."""
-        return (1.0 - self._d) * share / (1.0 + share)
+        return (1.0 - self._d) * share / (1.0 + share) if self._tunnels else 0.0
 
     def _rank(self, score: float) -> Rank | None:
         if score > self._threshold + 1e-9:
