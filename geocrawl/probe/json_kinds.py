@@ -23,7 +23,7 @@ def kind_of_json(value: JsonObject) -> Kind | None:
         return Kind.ARCGIS
     if is_ogcapi(value):
         return Kind.OGCAPI
-    return None
+    return Kind.TILEJSON if is_tilejson(value) else None
 
 
 def is_stac(value: JsonObject) -> bool:
@@ -31,6 +31,14 @@ def is_stac(value: JsonObject) -> bool:
     if not isinstance(value.get("stac_version"), str) or value.get("type") in ("Feature", "FeatureCollection"):
         return False
     return bool(value.get("id") and isinstance(value.get("links"), list)) or isinstance(value.get("collections"), list)
+
+
+def is_tilejson(value: JsonObject) -> bool:
+    """A version of TileJSON, and templates of addresses for tiles (TileJSON 3.0.0, 3.1 and 3.2)."""
+    version, tiles = value.get("tilejson"), value.get("tiles")
+    if not isinstance(version, str) or not isinstance(tiles, list) or not tiles:
+        return False
+    return all(isinstance(each, str) and "{z}" in each.lower() for each in tiles)
 
 
 def is_arcgis(value: JsonObject) -> bool:

@@ -12,6 +12,7 @@ def probes() -> tuple[Probe, ...]:
     from geocrawl.probe.ogcapi import OgcApiProbe
     from geocrawl.probe.sos import SosProbe
     from geocrawl.probe.stac import StacProbe
+    from geocrawl.probe.tilejson import TileJsonProbe
     from geocrawl.probe.tms import TmsProbe
     from geocrawl.probe.wcs import WcsProbe
     from geocrawl.probe.wfs import WfsProbe
@@ -32,6 +33,7 @@ def probes() -> tuple[Probe, ...]:
         OgcApiProbe(),
         StacProbe(),
         TmsProbe(),
+        TileJsonProbe(),
         WmscProbe(),
     )
 

@@ -16,6 +16,7 @@ from geocrawl.ports import Probe
 from geocrawl.probe.arcgis import ArcGisProbe
 from geocrawl.probe.ogcapi import OgcApiProbe
 from geocrawl.probe.stac import StacProbe
+from geocrawl.probe.tilejson import TileJsonProbe
 from geocrawl.probe.tms import TmsProbe
 from geocrawl.probe.wmsc import WmscProbe
 from tests.probe.json_answers import judge
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.shared
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations"
 PROBES: dict[Kind, Probe] = {
-    probe.kind: probe for probe in (ArcGisProbe(), OgcApiProbe(), StacProbe(), TmsProbe(), WmscProbe())
+    probe.kind: probe for probe in (ArcGisProbe(), OgcApiProbe(), StacProbe(), TmsProbe(), TileJsonProbe(), WmscProbe())
 }
 COUNTS = {Kind.ARCGIS: 37, Kind.OGCAPI: 28, Kind.STAC: 37, Kind.TMS: 3}
 ADDRESSES = {
@@ -32,6 +33,7 @@ ADDRESSES = {
     Kind.OGCAPI: "http://api.example.org/",
     Kind.STAC: "http://stac.example.org/catalog.json",
     Kind.TMS: "http://tiles.example.org/tms/1.0.0/map/",
+    Kind.TILEJSON: "http://tiles.example.org/tiles.json",
     Kind.WMSC: "http://tiles.example.org/wms",
 }
 LABELS = sorted(
