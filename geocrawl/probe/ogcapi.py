@@ -23,6 +23,8 @@ MAX_REQUESTS = 3
 _ANOTHER_FORM_MAY_HELP = frozenset({"html", "empty", "not-json", "http-406"})
 _COLLECTIONS = ("data", "http://www.opengis.net/def/rel/ogc/1.0/data")
 _CONFORMANCE = ("conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance")
+_MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
+"""Codes of parts that the landing page links to and that cannot be had."""
 
 
 class OgcApiProbe:
@@ -56,7 +58,7 @@ class OgcApiProbe:
             if (value := json_of(page)) is not None:
                 api = api.with_document(value)
             else:
-                missing.append(Deviation(f"no-{name}", f"{url.address}: {_why(page)}"[:200]))
+                missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
         return replace(
             verdict,
             service=api.service(),
