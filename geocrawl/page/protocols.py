@@ -13,6 +13,7 @@ from functools import lru_cache
 from geocrawl.page.naming import kind_in_name
 
 _MAX_CHARS = 200
+_VERSION = re.compile(r"/v?\d[\d.]{0,8}\Z")
 _OTHERS = (
     ("ogcapi", re.compile(r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)")),
     (
@@ -35,8 +36,8 @@ def kind_of_protocol(text: str) -> str:
     for kind, pattern in _OTHERS:
         if pattern.search(lowered):
             return kind
-    # Of a URL the end says what it stands for; a host named wms.example.org would not.
-    name = text.rstrip("/").rpartition("/")[2] if "://" in text else text
+    # Of a URL the end, before a version, says what it stands for; a host named wms.example.org would not.
+    name = _VERSION.sub("", text.rstrip("/")).rpartition("/")[2] if "://" in text else text
     return kind_in_name(name)
 
 

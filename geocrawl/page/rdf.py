@@ -38,9 +38,9 @@ _ADDRESSES = (
     "serviceUrl",
 )
 _FORMATS = ("format", "encodingFormat", "mediaType", "conformsTo", "serviceType", "additionalType", "type")
-_TITLES = ("title", "name", "label")
+_TITLES = ("title", "name", "prefLabel", "label", "organization-name", "fn")
 _DESCRIPTIONS = ("description", "abstract")
-_PUBLISHERS = ("publisher", "creator", "provider", "rightsHolder")
+_PUBLISHERS = ("publisher", "creator", "provider", "rightsHolder", "contactPoint")
 _PARTS = ("distribution", "accessService", "hasPart", "servesDataset", "service", "dataset")
 _NEXT = ("next", "nextPage")
 _MAX_LINKS = 20_000

@@ -15,7 +15,22 @@ _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 _PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[<>]*(?:\[[^\]]*\]\s*)?>)", re.I | re.S)
 _ROOT = re.compile(r"\s*<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]{0,4000})")
 _HEAD_CHARS = 65_536
-_XML_ROOTS = frozenset({"rss", "rdf", "feed", "urlset", "sitemapindex", "opml", "kml", "opensearchdescription"})
+_XML_ROOTS = frozenset(
+    {
+        "rss",
+        "rdf",
+        "feed",
+        "urlset",
+        "sitemapindex",
+        "opml",
+        "kml",
+        "opensearchdescription",
+        "viewcontext",
+        "qgis",
+        "qlr",
+    }
+    | {"gdal_wms", "gdal_wmts", "wcs_gdal", "ogrwfsdatasource", "qgswmsconnections", "qgswfsconnections"}
+)
 _XML_ROOT_ENDS = ("capabilities", "metadata", "exceptionreport", "recordsresponse", "recordbyidresponse")
 
 

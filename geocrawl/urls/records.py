@@ -53,7 +53,7 @@ class _Paging:
 
 _ANY = re.compile("")
 _PAGINGS = (
-    _Paging(_ANY, "getrecords", "startposition", "maxrecords", 1, 10),
+    _Paging(_ANY, "getrecords", "startPosition", "maxRecords", 1, 10),
     _Paging(re.compile(r"/api/(?:\d/)?action/(?:package|current_package)_\w+/?\Z"), "", "start", "rows", 0, 10),
     _Paging(re.compile(r"/api/(?:\d/)?action/\w+_list/?\Z"), "", "offset", "limit", 0, 100),
     _Paging(re.compile(r"/sharing/rest/(?:search|content/groups/\w+(?:/search)?)/?\Z"), "", "start", "num", 1, 10),
@@ -103,8 +103,8 @@ def records_page(url: Url) -> int | None:
     paging, values = _paging_of(url)
     if paging is None:
         return None
-    start = max(_number(values.get(paging.start, ""), paging.first) - paging.first, 0)
-    size = _number(values.get(paging.size, ""), paging.rows) if paging.size else 1
+    start = max(_number(values.get(paging.start.lower(), ""), paging.first) - paging.first, 0)
+    size = _number(values.get(paging.size.lower(), ""), paging.rows) if paging.size else 1
     if paging.start == "from":  # GeoNetwork names the last record, not their number
         size = size - start if "to" in values else paging.rows
     return start // max(size, 1)
@@ -115,7 +115,7 @@ def records_start(url: Url) -> int | None:
     paging, values = _paging_of(url)
     if paging is None or not paging.size:
         return None
-    return max(_number(values.get(paging.start, ""), paging.first) - paging.first, 0)
+    return max(_number(values.get(paging.start.lower(), ""), paging.first) - paging.first, 0)
 
 
 def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
@@ -157,7 +157,7 @@ def _paging_of(url: Url) -> tuple[_Paging | None, dict[str, str]]:
         return None, {}
     values = {name.lower(): value for name, value in reversed(query_parameters(url))}
     matching = [p for p in _PAGINGS if p.path.search(path) and p.request in ("", values.get("request", "").lower())]
-    return next((p for p in matching if p.start in values), matching[0] if matching else None), values
+    return next((p for p in matching if p.start.lower() in values), matching[0] if matching else None), values
 
 
 def _number(text: str, default: int) -> int:
