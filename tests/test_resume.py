@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl import build
+from geocrawl import build, parts
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from geocrawl.store.reading import open_readonly
@@ -73,14 +73,14 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
         made.append(Learner(lambda moment: None))
         return made[-1]
 
-    monkeypatch.setattr(build, "make_strategy", make)
+    monkeypatch.setattr(parts, "make_strategy", make)
     settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
     assert seed is not None
     build.crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
     with open_readonly(tmp_path / "crawl.db") as connection:
-        name, parts, _ = build.explain(settings, connection, seed, why(connection, seed))
+        name, reasons, _ = build.explain(settings, connection, seed, why(connection, seed))
     crawled, asked = made
-    assert (name, parts) == (LEARNER, {"digest": crawled.digest})
+    assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
     assert asked is not crawled and asked.digest == crawled.digest
 
 
