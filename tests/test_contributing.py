@@ -61,24 +61,31 @@ def test_the_strategy_ranks_every_link_and_survives_a_restart() -> None:
     assert again.revise() is None
 
 
+WPS = b"""<wps:Capabilities version="1.0.0" xmlns:wps="http://www.opengis.net/wps/1.0.0"
+ xmlns:ows="http://www.opengis.net/ows/1.1"><wps:ProcessOfferings><wps:Process><ows:Identifier>buffer</ows:Identifier>
+<ows:Title>Buffer</ows:Title></wps:Process></wps:ProcessOfferings></wps:Capabilities>"""
+
+
 @pytest.mark.parametrize(
     ("body", "status", "reason"),
     [
-        (b'<WFS_Capabilities version="2.0.0" xmlns="http://www.opengis.net/wfs/2.0"/>', Status.VALID, "ok"),
-        (b"<html><body>Not here</body></html>", Status.INVALID, "not-capabilities"),
-        (b"", Status.INVALID, "not-capabilities"),
+        (WPS, Status.VALID, "ok"),
+        (WPS.replace(b"/wps/", b"/sps/"), Status.INVALID, "other-kind"),
+        (b"plain text", Status.INVALID, "not-capabilities"),
     ],
 )
 def test_the_probe_asks_once_and_gives_a_verdict(body: bytes, status: Status, reason: str) -> None:
-    probe: Probe = _example("WfsProbe")()
-    url = _url("http://maps.example.org/wfs")
-    candidate = Candidate(Endpoint(Kind.WFS, endpoint_key(url), url), Evidence("given"))
+    probe: Probe = _example("WpsProbe")()
+    url = _url("http://maps.example.org/wps")
+    candidate = Candidate(Endpoint(Kind.WPS, endpoint_key(url), url), Evidence("given"))
     assert probe.recognise(candidate) == 1.0
     interview = probe.interview(candidate)
     asked = next(interview).url
-    assert asked.address == "http://maps.example.org/wfs?SERVICE=WFS&REQUEST=GetCapabilities"
+    assert asked.address == "http://maps.example.org/wps?SERVICE=WPS&REQUEST=GetCapabilities"
     verdict = _answer(interview, Page(asked, asked, 200, {}, body, 1.0, 0.0))
     assert (verdict.status, verdict.reason) == (status, reason)
+    if verdict.service is not None:
+        assert [(layer.name, layer.title) for layer in verdict.service.layers] == [("buffer", "Buffer")]
 
 
 def _answer(interview: Interview, page: Page) -> Verdict:

@@ -1,8 +1,11 @@
 """The room that proves candidates: one file a service kind, each a generator that thinks while the caller does the I/O.
 
-`wms` holds the interview: which request comes next, and what the answers make of the endpoint. Answers are read
-tolerantly: `normalise` turns bytes into an element tree, step by step (`front` for what stands before the document,
-`repair` for faults of its text), and names every tolerance as a `Deviation` (docs/deviations.md). `wms_reader` makes
-a `Service` of the tree, with OWSLib (`owslib_reader`) for what describes the service as a whole and `layers` with
-`boxes` for its layers.
+`interview` asks a kind's questions in order and judges the answers; `answer` tells what an answer is that is not the
+kind's document. Answers in XML are read tolerantly: `normalise` turns bytes into an element tree, step by step (`front`
+for what stands before the document, `repair` for faults of its text), `stream` does so for long ones, and both name
+every tolerance as a `Deviation` (docs/deviations.md).
+
+A WMS is read by `wms_reader` and `owslib_reader` (the service) and `layers` (its layers); the kinds of OWS Common by
+`ows_answer`, `ows_reader` and `ows_extents`; those in JSON by `json_answer` and a reader each. Whether a valid service
+gives content is for its prover (`maps`, `proof_…`), which looks at the answers with `content` and `images`.
 """

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Status, Url, Verdict
+from geocrawl.model import Candidate, Failure, Kind, Page, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
-from geocrawl.urls import capabilities_url, service_endpoint
+from geocrawl.probe.leads import lead
+from geocrawl.urls import capabilities_url
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
@@ -142,7 +143,7 @@ def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
     if finding.names is None or finding.names is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url
-    return (Candidate(service_endpoint(finding.names, url), Evidence("answer", url.address, url.address)),)
+    return (lead(finding.names, url, url),)
 
 
 def _telling(reason: str) -> int:
