@@ -121,7 +121,7 @@ KINDS: tuple[KindRule, ...] = (
     KindRule(
         kind=Kind.WMSC,
         name="WMS Tile Caching (OSGeo)",
-        beside="asked beside the other services of a GeoWebCache",
+        beside="asked beside the other services of GeoWebCache, MapProxy and MapCache",
         proof="WMS capabilities 1.1.1 with tile sets",
     ),
     KindRule(

@@ -84,6 +84,7 @@ _FORMS = (
         (Kind.WMS, _SAME),
         (Kind.WMTS, _SAME),
         (Kind.TMS, r"\1/tms/1.0.0"),
+        (Kind.WMSC, _SAME),
     ),
     _beside(
         "MapCache",
@@ -91,6 +92,7 @@ _FORMS = (
         (Kind.WMS, r"\1/"),
         (Kind.WMTS, r"\1/wmts"),
         (Kind.TMS, r"\1/tms/1.0.0"),
+        (Kind.WMSC, r"\1/"),
     ),
     _beside("THREDDS", r"(/thredds)/(?:wms|wcs)(/.+)\Z", (Kind.WMS, r"\1/wms\2"), (Kind.WCS, r"\1/wcs\2")),
     _beside(

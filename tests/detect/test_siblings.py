@@ -50,7 +50,12 @@ def beside(kind: Kind, path: str) -> dict[str, str]:
             "/arcgis/services/Water/Rivers/MapServer/WMSServer",
             {"arcgis": "/arcgis/rest/services/Water/Rivers/MapServer"},
         ),
-        (Kind.WMTS, "/mapproxy/service", {"wms": "/mapproxy/service", "tms": "/mapproxy/tms/1.0.0"}),
+        (
+            Kind.WMTS,
+            "/mapproxy/service",
+            {"wms": "/mapproxy/service", "tms": "/mapproxy/tms/1.0.0", "wmsc": "/mapproxy/service"},
+        ),
+        (Kind.TMS, "/mapcache/tms/1.0.0", {"wms": "/mapcache/", "wmts": "/mapcache/wmts", "wmsc": "/mapcache/"}),
         (Kind.WMS, "/thredds/wms/ocean/sst.nc", {"wcs": "/thredds/wcs/ocean/sst.nc"}),
         (Kind.WMS, "/some/program", {}),
         (Kind.CSW, "/geonetwork/srv/eng/csw", {}),
