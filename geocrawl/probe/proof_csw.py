@@ -9,6 +9,7 @@ from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Serv
 from geocrawl.ports import Ask, Trial
 from geocrawl.probe.content import refusal
 from geocrawl.probe.elements import attribute, child, local_name
+from geocrawl.probe.interview import is_file
 from geocrawl.probe.normalise import read_xml
 from geocrawl.probe.proofs import Attempts
 from geocrawl.urls import get_records_url, with_parameters
@@ -28,6 +29,8 @@ class CswProver:
     def trial(self, endpoint: Endpoint, service: Service) -> Trial:
         """Ask for a record; a catalogue that refuses Dublin Core is asked for the other schema."""
         attempts = Attempts()
+        if is_file(endpoint.url):  # answers nothing but itself
+            return attempts.proof(endpoint)
         for name, schema in _SCHEMAS.items():
             asked = get_records_url(endpoint.url, version=service.version, schema=schema)
             url = with_parameters(asked, _ONE)

@@ -13,6 +13,7 @@ from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose
 from geocrawl.ports import Ask, Trial
 from geocrawl.probe.content import refusal
 from geocrawl.probe.elements import local_name
+from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_features
 from geocrawl.probe.normalise import read_xml
 from geocrawl.probe.proofs import Attempts, spread
@@ -37,6 +38,8 @@ class WfsProver:
         """Ask one feature type after another until one gives a feature."""
         attempts = Attempts()
         named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
+        if is_file(endpoint.url):  # answers nothing but itself
+            named = []
         for layer in spread(named, self._layers):
             url = request_url(endpoint.url, _parameters(service.version, layer.name))
             answer = yield Ask(url, Purpose.MAP)

@@ -96,6 +96,12 @@ def test_a_type_without_features_leads_to_the_next() -> None:
     assert proof.level is Level.ANSWERS
 
 
+def test_a_document_in_a_file_is_asked_for_nothing() -> None:
+    for prover, service in ((WfsProver(), wfs("2.0.0", "a")), (CswProver(), Service(Kind.CSW, "2.0.2", "Geoportal"))):
+        proof, asked = hold(prover, service, lambda _: page(GML_2), "http://maps.example.org/capabilities.xml")
+        assert (proof.level, proof.attempts, asked) == (Level.ADVERTISED, (), [])
+
+
 def test_a_wfs_that_is_slow_is_left_alone() -> None:
     failure = Failure(url(ADDRESS), FailureCode.TIMEOUT_READ, "30 s")
     proof, asked = hold(WfsProver(), wfs("2.0.0", "a", "b"), lambda _: failure)
