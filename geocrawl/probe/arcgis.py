@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geocrawl.model import Candidate, Kind, Status
-from geocrawl.ports import Ask, Interview
+from geocrawl.ports import Interview
 from geocrawl.probe import interview
 from geocrawl.probe.arcgis_leads import leads_of
 from geocrawl.probe.arcgis_reader import read_arcgis
-from geocrawl.probe.json_answer import JsonAnswer, examine_json, verdict_on
+from geocrawl.probe.json_answer import verdict_on
+from geocrawl.probe.json_interview import FOR_PEOPLE, in_turn
 from geocrawl.urls import with_parameters
 
-_ANOTHER_FORM_MAY_HELP = frozenset({"html", "empty", "not-json", "http-400", "http-406", "http-500", "http-501"})
+_ANOTHER_FORM_MAY_HELP = FOR_PEOPLE | {"http-400", "http-500", "http-501"}
 
 
 class ArcGisProbe:
@@ -34,12 +35,8 @@ class ArcGisProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Ask for `f=json`, and for `f=pjson` where that does not come through. Two requests at most."""
-        answers: list[JsonAnswer] = []
-        for form in ("json", "pjson"):
-            if answers and answers[-1].finding.reason not in _ANOTHER_FORM_MAY_HELP:
-                break
-            page = yield Ask(with_parameters(candidate.endpoint.url, {"f": form}))
-            answers.append(examine_json(page, read_arcgis))
+        forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
+        answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID:
             return verdict

@@ -12,15 +12,15 @@ from dataclasses import replace
 from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Status, Url
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
-from geocrawl.probe.json_answer import JsonAnswer, examine_json, json_of, verdict_on
+from geocrawl.probe.json_answer import JsonAnswer, json_of, verdict_on
+from geocrawl.probe.json_interview import in_turn, plain_then_json
 from geocrawl.probe.json_kinds import is_collection
 from geocrawl.probe.json_links import linked
 from geocrawl.probe.leads import lead
 from geocrawl.probe.ogcapi_reader import Description, read_ogcapi
-from geocrawl.urls import service_endpoint, with_parameters
+from geocrawl.urls import service_endpoint
 
 MAX_REQUESTS = 3
-_ANOTHER_FORM_MAY_HELP = frozenset({"html", "empty", "not-json", "http-406"})
 _COLLECTIONS = ("data", "http://www.opengis.net/def/rel/ogc/1.0/data")
 _CONFORMANCE = ("conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance")
 _MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
@@ -40,12 +40,7 @@ class OgcApiProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Ask for the landing page, then for what it links to."""
-        endpoint = candidate.endpoint.url
-        answers: list[JsonAnswer] = []
-        for url in (endpoint, with_parameters(endpoint, {"f": "json"})):
-            if answers and answers[-1].finding.reason not in _ANOTHER_FORM_MAY_HELP:
-                break
-            answers.append(examine_json((yield Ask(url)), read_ogcapi))
+        answers = yield from in_turn(plain_then_json(candidate.endpoint.url), read_ogcapi)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID:
             return verdict

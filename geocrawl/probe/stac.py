@@ -11,12 +11,10 @@ from dataclasses import replace
 from geocrawl.model import Candidate, Kind, Status
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
-from geocrawl.probe.json_answer import JsonAnswer, examine_json, json_of, verdict_on
+from geocrawl.probe.json_answer import json_of, verdict_on
+from geocrawl.probe.json_interview import in_turn, plain_then_json
 from geocrawl.probe.json_links import linked
 from geocrawl.probe.stac_reader import pages_of, read_stac, with_collections
-from geocrawl.urls import with_parameters
-
-_ANOTHER_FORM_MAY_HELP = frozenset({"html", "http-406"})
 
 
 class StacProbe:
@@ -32,12 +30,7 @@ class StacProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Ask for the catalogue, as JSON where a page for people comes, then for its collections; three at most."""
-        endpoint = candidate.endpoint.url
-        answers: list[JsonAnswer] = []
-        for url in (endpoint, with_parameters(endpoint, {"f": "json"})):
-            if answers and answers[-1].finding.reason not in _ANOTHER_FORM_MAY_HELP:
-                break
-            answers.append(examine_json((yield Ask(url)), read_stac))
+        answers = yield from in_turn(plain_then_json(candidate.endpoint.url), read_stac)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID or verdict.service is None:
             return verdict
