@@ -17,9 +17,10 @@ from geocrawl.model import Deviation, Kind, Page, Service
 from geocrawl.probe.elements import child, line_of, local_name
 from geocrawl.probe.json_kinds import kind_of_json
 from geocrawl.probe.json_reader import read_json
-from geocrawl.probe.normalise import Reading, media_type_deviation, read_xml
+from geocrawl.probe.normalise import Reading, media_type_deviation
 from geocrawl.probe.protection import protection
 from geocrawl.probe.roots import is_capabilities, kind_of_root
+from geocrawl.probe.stream import read_whole
 
 _EXCEPTIONS = frozenset(
     {"ServiceExceptionReport", "ServiceException", "ExceptionReport", "WMTException", "Exception", "Fault"}
@@ -51,7 +52,7 @@ def examine(page: Page, read: Read) -> Finding:
     """What an answer is. Never raises, whatever the body."""
     if (found := early(page)) is not None:
         return found
-    reading = read_xml(page.body, page.headers.get("content-type", ""))
+    reading = read_whole(page)
     root = reading.root
     found = read(page, root, reading) if root is not None else None
     return found or rejected(page, reading)

@@ -16,7 +16,7 @@ from geocrawl.probe.interview import Answer
 from geocrawl.probe.json_kinds import kind_of_json
 from geocrawl.probe.json_reader import JsonObject, read_json
 from geocrawl.probe.json_values import first_line, line_of, lines, number_of, object_of
-from geocrawl.probe.normalise import read_xml
+from geocrawl.probe.stream import read_whole
 
 _MAX_DETAIL_CHARS = 500
 _FRONT_BYTES = 65_536
@@ -69,7 +69,7 @@ def _without_json(page: Page) -> Finding | None:
     if not body:
         return by_status(page) or Finding("empty", "no bytes in the answer")
     if body.startswith(b"<"):
-        return rejected(page, read_xml(page.body, page.headers.get("content-type", "")))
+        return rejected(page, read_whole(page))
     return None
 
 

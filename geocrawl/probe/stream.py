@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from lxml import etree
 
-from geocrawl.model import Deviation
+from geocrawl.model import Deviation, Page
 from geocrawl.probe.elements import local_name
 from geocrawl.probe.normalise import PARSER_OPTIONS, Cut, Reading, fault_code, read_xml, unwrapped
 from geocrawl.probe.pieces import LongText
@@ -76,6 +76,11 @@ def read_items(
 
 NOTHING: Take[None] = Take(frozenset(), frozenset(), lambda _element, _around: None)
 """For documents without items."""
+
+
+def read_whole(page: Page) -> Reading:
+    """The tree of an answer without items: of a long one, as much as may be held."""
+    return read_items(page.body, page.headers.get("content-type", ""), NOTHING, cut=page.cut).reading
 
 
 class _Collector(Generic[T]):

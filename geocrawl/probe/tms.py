@@ -13,7 +13,7 @@ from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
 from geocrawl.probe.answer import examine
 from geocrawl.probe.interview import Answer
-from geocrawl.probe.normalise import read_xml
+from geocrawl.probe.stream import read_whole
 from geocrawl.probe.tms_reader import leads_of, read_tms
 from geocrawl.urls import read_url
 
@@ -43,7 +43,7 @@ class TmsProbe:
         page = answers[-1].page
         if verdict.status is not Status.VALID or not isinstance(page, Page):
             return verdict
-        root = read_xml(page.body, page.headers.get("content-type", "")).root
+        root = read_whole(page).root
         leads = leads_of(root, page.final) if root is not None else ()
         own = candidate.endpoint.key
         return replace(verdict, leads=(*verdict.leads, *(each for each in leads if each.endpoint.key != own)))
