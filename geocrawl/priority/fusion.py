@@ -17,31 +17,30 @@ they have until they come near the top. Nothing is dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Lesson, Link, Purpose, Rank, Relevance
+from geocrawl.model import Document, Judgement, Lesson, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority import fusion_features as see
 from geocrawl.priority.arrays import pack_arrays, unpack_arrays
-from geocrawl.priority.fusion_memo import TextOfLink, key_of, read_memo, write_memo
-from geocrawl.priority.fusion_memory import ARMS, NOBODY, Kept, Memory, Passed, pack, unpack
-from geocrawl.priority.fusion_value import Value, probability
-from geocrawl.priority.links import LinkMeasure, LinkModel
+from geocrawl.priority.fusion_links import LinkReader
+from geocrawl.priority.fusion_memo import key_of, read_memo, write_memo
+from geocrawl.priority.fusion_memory import NOBODY, Kept, Memory, Passed
+from geocrawl.priority.fusion_value import PAGE_HEAD, Example, Value, probabilities, probability
+from geocrawl.priority.fusion_words import WordModels
+from geocrawl.priority.links import LinkModel
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.topic import TopicMeasure, TopicModel
 
 NAME = "fusion"
 LINK_TIER, SEED_TIER = 1, 8
-REMEMBERED = 50_000
-"""Links whose features are kept in memory: a site's navigation stands on each of its pages."""
 HIGH, LOW = 0.68, 0.01
 """Page levels by r = cos(T, P) (gws eq. 2)."""
-_FORMAT = "geocrawl-fusion 1"
+_FORMAT = "geocrawl-fusion 2"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
 _SMALL = 0.004
@@ -62,24 +61,22 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class _Seen(NamedTuple):
-    """A link's own part: bucketed, for use with any page of one level and host."""
-
-    arms: tuple[int, ...]
-    """host, folder, pattern."""
-    ids: tuple[int, ...]
-
-
 class FusionStrategy:
     """The most valuable link first. The same lessons in the same order give the same strategy."""
 
     def __init__(
-        self, topic: TopicModel, links: LinkModel, prior: Mapping[str, float], options: Mapping[str, str]
+        self,
+        topic: TopicModel,
+        links: LinkModel,
+        words: WordModels,
+        prior: Mapping[str, float],
+        options: Mapping[str, str],
     ) -> None:
         """`prior`: weights by feature name. Raises UsageError for a bad option."""
         values = parse_options(NAME, options, OPTIONS)
         self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
-        self._match = LinkMeasure(links).match
+        self._words = words
+        self._reader = LinkReader(links, words)
         self._value = Value(prior, rate=float(values["rate"]), trust=float(values["trust"]))
         self._memory = Memory(most_links=int(values["links"]), most_pages=int(values["pages"]))
         self._credit, self._way = float(values["credit"]), int(values["way"])
@@ -87,8 +84,6 @@ class FusionStrategy:
         self._visits = self._revised_at = 0
         self._pending = NOBODY
         """The page visited last, while its probes may still be under way."""
-        self._of_url = lru_cache(REMEMBERED)(_of_url)
-        self._of_link = lru_cache(REMEMBERED)(self._see_link)
 
     @property
     def name(self) -> str:
@@ -121,63 +116,58 @@ class FusionStrategy:
         """r = cos(T, P) as the page's score, its level by gws eq. 2, and each link's value, 0…1."""
         r = self._topic.nearness(document.title, document.text).r
         level = page_level(r)
-        page = see.of_page(self._surroundings(document, level, r))
-        page_ids, page_arms = see.buckets(page.names), see.buckets(page.arms)
-        page_logit, value = self._value.logit(page_ids), self._value
-        ranks: list[Rank] = []
-        best: dict[str, TextOfLink] = {}
-        for link in document.links:
-            seen, text_arm, ids = self._of_link(link.url.identity, link, level, document.url.host)
-            arms = (*seen.arms, text_arm, *page_arms)
-            logit = page_logit + value.logit(seen.ids) + value.logit(ids) + value.logit(value.states(arms))
-            score = _rounded(logit)
-            ranks.append(Rank(LINK_TIER, score))
+        page = self._reader.page(self._surroundings(document, level, r))
+        if not document.links:
+            return Judgement(level, r, (), write_memo(page, level, {}))
+        packed = self._reader.links(document, level)
+        scores = self._scores(packed, [page], np.zeros(len(packed), np.intp))
+        best: dict[str, tuple[float, bytes]] = {}
+        for link, score, numbers in zip(document.links, scores, packed, strict=True):
             known = best.get(link.url.identity)
             if known is None or score > known[0]:
-                best[link.url.identity] = (score, text_arm, ids)
-        return Judgement(level, r, tuple(ranks), write_memo(page_ids, page_arms, level, best))
+                best[link.url.identity] = (score, numbers)
+        return Judgement(level, r, tuple(Rank(LINK_TIER, score) for score in scores), write_memo(page, level, best))
+
+    def _scores(
+        self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+    ) -> list[float]:
+        scores: list[float] = probabilities(self._value.logits(packed, pages, page_of)).tolist()
+        return scores
 
     def _surroundings(self, document: Document, level: Relevance, r: float) -> see.Surroundings:
         way = self._memory.by_key(key_of(document.url.identity))
         before = self._memory.pages.get(way.page) if way is not None else None
         return see.Surroundings(
             identity=document.url.identity,
-            host=document.url.host,
-            level=level,
             r=r,
+            nearness=self._words.page_nearness(document.title, document.text),
             depth=document.depth,
             links=len(document.links),
             since_find=min(before.since_find + 1, see.FAR) if before else see.FAR,
             tunnel=0 if level else (min(before.tunnel + 1, see.FAR) if before else 1),
         )
 
-    def _see_link(
-        self, identity: str, link: Link, level: Relevance, page_host: str
-    ) -> tuple[_Seen, int, tuple[int, ...]]:
-        """(the address, the arm of the anchor, the features of text and page level)."""
-        host = see.host_of(identity)
-        text = see.of_text(link.anchor, link.context, link.where, host)
-        match = self._match(link.url.address, link.anchor)
-        both = see.of_both(match.level, level, host, page_host)
-        return self._of_url(identity), see.bucket(text.arms[0]), see.buckets((*text.names, *both))
-
     def rank(self, waiting: Waiting) -> Rank | None:
         """By what the row tells: address, anchor, depth and the level of its page."""
         if waiting.depth == 0:
             return self.seed_rank()
-        names, arms = self._named(waiting)
-        logit = self._value.logit(see.buckets(names)) + self._value.logit(self._value.states(see.buckets(arms)))
-        return Rank(LINK_TIER, _rounded(logit))
+        seen = self._reader.named(waiting)
+        arms = see.buckets(seen.arms)
+        logit = self._value.logit((*arms, *self._value.states(arms), *see.buckets(seen.names)))
+        return Rank(LINK_TIER, round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """value (0…1), the features that counted with their weights, and what the arms brought so far."""
-        names, arms = self._named(waiting)
+        seen = self._reader.named(waiting)
+        names, arms = seen.names, see.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
-        weights = {name: self._value.weights[see.bucket(name)] for name in names}
-        for kind, arm in zip(see.ARM_KINDS, unpack(kept.packed)[0] if kept else see.buckets(arms), strict=True):
+        if kept is not None and kept.page in self._memory.pages:
+            arms = self._value.example(kept.packed, self._memory.pages[kept.page].numbers).arms
+        weights = {name: self._value.weights[see.bucket(name)] for name in (*names, *seen.arms[: see.LINK_ARMS])}
+        for kind, arm in zip(see.ARM_KINDS, arms, strict=True):
             state = see.arm_state(kind, *self._value.arm(arm))
             weights[state] = self._value.weights[see.bucket(state)]
-        visited = {arm: self._value.arm(see.bucket(arm)) for arm in arms[:4]}
+        visited = {arm: self._value.arm(see.bucket(arm)) for arm in seen.arms[: see.LINK_ARMS]}
         return {
             "value": kept.score if kept is not None else round(probability(sum(weights.values())), 4),
             "features": see.top(weights, 10),
@@ -185,17 +175,6 @@ class FusionStrategy:
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
             "seed": waiting.depth == 0,
         }
-
-    def _named(self, waiting: Waiting) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the features and arms that can be told without the page."""
-        identity = waiting.url.identity
-        address, text = see.of_url(identity), see.of_text(waiting.anchor, "", "a", waiting.url.host)
-        match = self._match(waiting.url.address, waiting.anchor)
-        level = waiting.page_relevance
-        names = ("any", f"page depth:{min(waiting.depth - 1, 6)}", f"link level:{int(match.level)}")
-        both = f"levels:{int(level)} {int(match.level)}"
-        arms = (*address.arms, *text.arms, "page:", "hit:")
-        return tuple(dict.fromkeys((*names, both, *address.names, *text.names))), arms
 
     # ----------------------------------------------------------------------- learning
 
@@ -213,34 +192,30 @@ class FusionStrategy:
         self._visits += 1
         self._pending = lesson.entry_id
         page = self._passed(lesson, link)
-        self._value.visited(page.arms)
+        self._value.visited(page.led.arms[:-1])  # the last says what a link's page brought
         if lesson.memo:
             self._keep_links(lesson, page)
         self._memory.passed(lesson.entry_id, page)
 
     def _passed(self, lesson: Lesson, link: Kept | None) -> Passed:
-        arms, features = unpack(link.packed) if link else ((), ())
         before = self._memory.pages.get(link.page) if link else None
-        if link:
-            features = (*self._value.states(arms), *features)
+        led = Example((), ())
+        if link and before:
+            led = self._value.example(link.packed, before.numbers)
         since_find = min(before.since_find + 1, see.FAR) if before else see.FAR
         tunnel = min(before.tunnel + 1, see.FAR) if before else 1
-        # The last arm says what a link's page brought: only a find adds to it.
-        return Passed(link.page if link else NOBODY, features, arms[: ARMS - 1], NOBODY, since_find, tunnel)
+        return Passed(link.page if link else NOBODY, led, since_find, tunnel)
 
     def _keep_links(self, lesson: Lesson, page: Passed) -> None:
         memo = read_memo(lesson.memo)
-        page.hit = memo.arms[1]
+        page.numbers = memo.numbers
         if memo.level:
             page.tunnel = 0
         for identity, id_ in lesson.links:
             key = key_of(identity)
-            score, text_arm, ids = memo.links.get(key, (None, None, ()))
-            if score is None or text_arm is None:
-                continue
-            seen = self._of_url(identity)
-            arms = (*seen.arms, text_arm, *memo.arms)
-            self._memory.keep(id_, Kept(pack(arms, (*seen.ids, *ids, *memo.ids)), lesson.entry_id, key, score))
+            score, packed = memo.links.get(key, (0.0, b""))
+            if packed:
+                self._memory.keep(id_, Kept(packed, lesson.entry_id, key, score))
 
     def _hand_on(self, lesson: Lesson, link: Kept | None) -> None:
         """The target of a redirect is worth what its source was."""
@@ -253,7 +228,7 @@ class FusionStrategy:
         page = self._memory.pages.get(self._pending)
         self._pending = NOBODY
         if page is not None and page.reward == 0.0:
-            self._value.step(page.features, 0.0, self._negative)
+            self._value.step(page.led.ids, 0.0, self._negative)
 
     def _reward(self, found_on: int) -> None:
         """A find on this page: credit for each link on the way."""
@@ -262,12 +237,12 @@ class FusionStrategy:
             if steps == 0:
                 page.finds += 1
                 page.since_find = 0
-                if page.hit != NOBODY:
-                    self._value.visited((page.hit,))
+                if page.numbers:
+                    self._value.visited((page.numbers[PAGE_HEAD - 1],))
             gain = min(share, 1.0 - page.reward)
             page.reward += gain
-            self._value.rewarded(page.arms, gain)
-            self._value.step(page.features, 1.0, share / (1 + page.finds // 2))
+            self._value.rewarded(page.led.arms[:-1], gain)
+            self._value.step(page.led.ids, 1.0, share / (1 + page.finds // 2))
             share *= self._credit
 
     # ----------------------------------------------------------------------- ranking anew
@@ -280,11 +255,15 @@ class FusionStrategy:
         return self._changed()
 
     def _changed(self) -> Iterator[Sequence[tuple[int, Rank]]]:
-        links = self._memory.links
-        ids = list(links)
+        links, pages = self._memory.links, self._memory.pages
+        ids = [id_ for id_, link in links.items() if link.page in pages]
+        if not ids:
+            return iter(())
         old = np.array([links[id_].score for id_ in ids])
-        logits = self._value.logits([links[id_].packed for id_ in ids])
-        new = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0))), 4)
+        places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
+        page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)
+        numbers = [pages[page].numbers for page in places]
+        new = np.array(self._scores([links[id_].packed for id_ in ids], numbers, page_of))
         served = min(4 * self._every, len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
@@ -322,12 +301,3 @@ def prior_file(options: Mapping[str, str]) -> Path | None:
 def page_level(r: float) -> Relevance:
     """gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
     return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
-
-
-def _of_url(identity: str) -> _Seen:
-    seen = see.of_url(identity)
-    return _Seen(see.buckets(seen.arms), see.buckets(seen.names))
-
-
-def _rounded(logit: float) -> float:
-    return round(probability(logit), 4)

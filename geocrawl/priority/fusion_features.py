@@ -3,8 +3,10 @@
 A feature is a name such as `anchor:wms` and counts 1 when it is there (the hashing trick: Weinberger et al., Feature
 hashing for large scale multitask learning, ICML 2009). Names of one site hold its host, so that what is learnt of a
 path or of a menu stays there; all others mean the same on every web. An arm is what requests have been spent on
-before: a host, a folder, a URL pattern, an anchor text, the links of one page. Chinese, Japanese and Korean text gives
-pairs of neighbouring characters: they need no dictionary and are as cheap as words.
+before: a host, a folder, a URL pattern, an anchor text, the links of one page; its name is a feature too. Chinese,
+Japanese and Korean text gives pairs of neighbouring characters: they need no dictionary and are as cheap as words.
+
+`generic_names` are those that speak of no word, host or path: only they may have weights before a crawl.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from zlib import crc32
 from geocrawl.model import Relevance
 
 BUCKETS = 1 << 18
-ARM_KINDS = ("host", "folder", "pattern", "anchor", "page", "hit")
-"""`page`: what the links of the same page brought; `hit`: what that page itself brought."""
+LINK_ARMS = 4
+ARM_KINDS = ("host", "folder", "anchor", "pattern", "kin", "page", "hit")
+"""The first `LINK_ARMS` are the link's own. `kin`: links of one pattern on pages of one pattern; `page`: what the links
+of the same page brought; `hit`: what that page itself brought."""
 FAR = 5
 """Steps since the last find, or since a page near the topic, are counted up to here."""
 _URL_WORDS = 12
@@ -29,6 +33,12 @@ _WORD = re.compile(r"[a-z]{2,}|[^\W\da-z_]+")
 _DIGITS = re.compile(r"\d+")
 _BROKEN = re.compile(r"[0-9a-f]{12,}")
 _R_STEPS = (0.001, 0.1, 0.3, 0.5, 0.68, 0.85)
+_NEAR_STEPS = (0.02, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.35)
+_ANCHOR_STEPS = (0.001, 0.05, 0.1, 0.2, 0.35)
+_ODDS_STEPS = (-5.0, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 3.0)
+_PLACES = ("stays", "sister", "leaves")
+_FORMS = ("none", "number", "short", "word", "words")
+_TAGS = ("a", "area", "frame", "iframe", "link", "form", "xml", "sitemap", "meta-refresh")
 
 
 class Features(NamedTuple):
@@ -42,10 +52,10 @@ class Surroundings(NamedTuple):
     """What a link takes over from the page that it stands on."""
 
     identity: str
-    host: str
-    level: Relevance
     r: float
     """cos(T, P)."""
+    nearness: float
+    """Cosine with the topic over all words, in units of a typical page on the topic."""
     depth: int
     links: int
     since_find: int
@@ -65,7 +75,7 @@ def buckets(names: Iterable[str]) -> tuple[int, ...]:
 
 
 def of_url(identity: str) -> Features:
-    """Host, path prefixes, shape and words of an address; the arms host, folder and pattern."""
+    """Path prefixes, shape and words of an address; the arms host, folder and pattern."""
     host, path, query = _split(identity)
     segments = [part for part in path.split("/") if part]
     folders = segments if path.endswith("/") else segments[:-1]
@@ -73,13 +83,9 @@ def of_url(identity: str) -> Features:
     extension = last.rpartition(".")[2] if "." in last else ""
     parameters = sorted({part.partition("=")[0].lower() for part in query.split("&") if part})
     shape = _shape(path) + ("?" + "&".join(parameters[:4]) if parameters else "")
-    prefix = host + "/" + "/".join(folders[:2])
     names = [
-        f"host:{host}",
         f"prefix:{host}/{'/'.join(folders[:1])}",
-        f"prefix:{prefix}",
-        f"folder:{host}/{'/'.join(folders)}",
-        f"pattern:{host}{shape}",
+        f"path:{host}/{'/'.join(folders)}",
         f"shape:{shape}",
         f"extension:{extension.lower()[:6]}",
         f"deep:{min(len(segments), 6)}",
@@ -88,49 +94,73 @@ def of_url(identity: str) -> Features:
         *(f"host word:{word}" for word in words(host, 4)),
         *(f"url:{word}" for word in words(_unquoted(path + " " + query), _URL_WORDS)),
     ]
-    return Features(tuple(names), (f"host:{host}", f"folder:{prefix}", f"pattern:{host}{shape}"))
+    return Features(tuple(names), (f"host:{host}", f"folder:{host}/{'/'.join(folders[:2])}", f"pattern:{host}{shape}"))
 
 
 def of_text(anchor: str, context: str, where: str, host: str) -> Features:
-    """Words of anchor and context; the anchor as a whole, anywhere and on this host; the arm anchor."""
+    """Words of anchor and context; the anchor as a whole on this host; the arm anchor."""
     whole = " ".join(anchor.lower().split())[:60]
     names = [
         f"where:{where}",
-        f"whole anchor:{whole}",
         f"menu:{host} {whole}",
         *(f"anchor:{word}" for word in words(anchor, _ANCHOR_WORDS)),
         *(f"near:{word}" for word in words(context, _CONTEXT_WORDS)),
     ]
-    return Features(tuple(names), (f"anchor:{_DIGITS.sub('0', whole)}",))
+    return Features(tuple(names), (f"whole anchor:{_DIGITS.sub('0', whole)}",))
 
 
 def of_page(page: Surroundings) -> Features:
     """Relevance, depth, size and way of the page that the link stands on; the arms page and hit."""
-    steps = sum(page.r >= step for step in _R_STEPS)
     names = (
         "any",
-        f"page r:{steps}",
+        f"page r:{_step(page.r, _R_STEPS)}",
+        f"page cos:{_step(page.nearness, _NEAR_STEPS)}",
         f"page depth:{min(page.depth, 6)}",
         f"page links:{min(page.links, 255).bit_length()}",
         f"since find:{page.since_find}",
         f"tunnel:{min(page.tunnel, FAR)}",
-        f"from:{page.identity}",
     )
     return Features(names, (f"page:{page.identity}", f"hit:{page.identity}"))
 
 
+def of_words(anchor: str, nearness: float, odds: float) -> tuple[str, ...]:
+    """What models that were trained beforehand say of a link's words (`fusion_words`), and the anchor's form."""
+    bayes, cosine = _step(odds, _ODDS_STEPS), _step(nearness, _ANCHOR_STEPS)
+    return (f"anchor cos:{cosine}", f"bayes:{bayes}", f"words:{min(cosine, 2)} {bayes // 2}", f"form:{_form(anchor)}")
+
+
 def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
     """The link's level by gws, that with the page's, and whether the link leaves the host."""
-    if link_host == page_host:
-        leaves = "stays"
-    else:
-        leaves = "sister" if link_host.split(".")[-2:] == page_host.split(".")[-2:] else "leaves"
+    place = _place(link_host, page_host)
     return (
         f"link level:{int(link_level)}",
         f"levels:{int(page_level)} {int(link_level)}",
-        f"host:{leaves}",
-        f"host and level:{leaves} {int(page_level)}",
+        f"place:{place}",
+        f"place and level:{place} {int(page_level)}",
     )
+
+
+def generic_names() -> list[str]:
+    """Every name that means the same on any web and in any language: what weights may be shipped for."""
+    names = ["any", *(f"form:{form}" for form in _FORMS), *(f"where:{tag}" for tag in _TAGS)]
+    counted = {
+        "page r": len(_R_STEPS) + 1,
+        "page cos": len(_NEAR_STEPS) + 1,
+        "page depth": 7,
+        "page links": 9,
+        "since find": FAR + 1,
+        "tunnel": FAR + 1,
+        "anchor cos": len(_ANCHOR_STEPS) + 1,
+        "bayes": len(_ODDS_STEPS) + 1,
+        "link level": 3,
+    }
+    names += [f"{kind}:{n}" for kind, count in counted.items() for n in range(count)]
+    names += [f"words:{n} {m}" for n in range(3) for m in range(len(_ODDS_STEPS) // 2 + 1)]
+    names += [f"levels:{n} {m}" for n in range(3) for m in range(3)]
+    names += [f"place:{place}" for place in _PLACES]
+    names += [f"place and level:{place} {n}" for place in _PLACES for n in range(3)]
+    names += [f"{kind} so far:0 0" for kind in ARM_KINDS]
+    return names + [f"{kind} so far:{n} {m}" for kind in ARM_KINDS for n in range(1, 7) for m in range(6)]
 
 
 def words(text: str, most: int) -> list[str]:
@@ -160,6 +190,26 @@ def top(weights: Mapping[str, float], most: int) -> dict[str, float]:
     """The `most` weights farthest from 0, farthest first."""
     order = sorted(weights, key=lambda name: (-abs(weights[name]), name))
     return {name: round(weights[name], 3) for name in order[:most] if abs(weights[name]) >= 0.001}
+
+
+def _step(value: float, steps: tuple[float, ...]) -> int:
+    return sum(value >= step for step in steps)
+
+
+def _form(anchor: str) -> str:
+    if not anchor:
+        return "none"
+    if anchor.isdigit():
+        return "number"
+    if len(anchor) <= 3:
+        return "short"
+    return "words" if len(anchor) > 24 else "word"
+
+
+def _place(link_host: str, page_host: str) -> str:
+    if link_host == page_host:
+        return "stays"
+    return "sister" if link_host.split(".")[-2:] == page_host.split(".")[-2:] else "leaves"
 
 
 def _split(identity: str) -> tuple[str, str, str]:

@@ -1,12 +1,12 @@
 """What fusion remembers of links that wait and of pages that were visited, both bounded.
 
 A waiting link is kept as numbers (its arms, then its features), with its page and the rank that the frontier holds. A
-visited page is kept with the features of the link that led to it, so that a find can be credited to the whole way.
+visited page is kept with the example that the link to it was, so that a find can be credited to the whole way, and
+with its part of the features of its own links.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,17 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from geocrawl.priority.arrays import Arrays
-from geocrawl.priority.fusion_features import ARM_KINDS
+from geocrawl.priority.fusion_value import Example
 
-ARMS = len(ARM_KINDS)
 NOBODY = -1
+_PAGE_HEAD = 7
 
 
 class Kept(NamedTuple):
     """A link that waits."""
 
     packed: bytes
-    """Its arms and then its other features, uint32."""
+    """Its own arms and then its other features, uint32."""
     page: int
     """Frontier id of the page it stands on."""
     key: int
@@ -39,26 +39,14 @@ class Passed:
 
     page: int
     """Frontier id of the page that led to it; `NOBODY` for a seed."""
-    features: tuple[int, ...]
-    """All features of the link that led to it, the states of its arms as they were then."""
-    arms: tuple[int, ...]
-    hit: int
-    """Its own arm `hit`, that its links have in common; `NOBODY` for a page without links."""
+    led: Example
+    """The link that led to it."""
     since_find: int
     tunnel: int
+    numbers: tuple[int, ...] = ()
+    """Its part of the features of its links; none for a page without links."""
     finds: int = 0
     reward: float = 0.0
-
-
-def pack(arms: Sequence[int], ids: Sequence[int]) -> bytes:
-    """Arms and features as bytes."""
-    return array("I", [*arms, *ids]).tobytes()
-
-
-def unpack(packed: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(arms, features)."""
-    numbers = tuple(array("I", packed))
-    return numbers[:ARMS], numbers[ARMS:]
 
 
 class Memory:
@@ -126,9 +114,13 @@ class Memory:
             "page ids": np.array(list(self.pages), np.int64),
             "page rewards": np.array([page.reward for page in pages], np.float64),
             "page heads": _table(
-                [(p.page, p.hit, p.since_find, p.tunnel, p.finds, len(p.arms), len(p.features)) for p in pages], 7
+                [
+                    (p.page, p.since_find, p.tunnel, p.finds, len(p.led.arms), len(p.led.ids), len(p.numbers))
+                    for p in pages
+                ],
+                _PAGE_HEAD,
             ),
-            "page features": np.array([n for p in pages for n in (*p.arms, *p.features)], np.uint32),
+            "page features": np.array([n for p in pages for n in (*p.led.arms, *p.led.ids, *p.numbers)], np.uint32),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -143,14 +135,13 @@ class Memory:
             self._by_key[key] = id_
             at += size
         numbers, at = arrays["page features"].tolist(), 0
-        rows = arrays["page heads"].reshape(-1, 7).tolist()
+        rows = arrays["page heads"].reshape(-1, _PAGE_HEAD).tolist()
         for id_, reward, row in zip(arrays["page ids"].tolist(), arrays["page rewards"].tolist(), rows, strict=True):
-            page, hit, since_find, tunnel, finds, arms, size = row
-            middle, end = at + arms, at + arms + size
-            self.pages[id_] = Passed(
-                page, tuple(numbers[middle:end]), tuple(numbers[at:middle]), hit, since_find, tunnel, finds, reward
-            )
-            at = end
+            page, since_find, tunnel, finds, arms, ids, size = row
+            ends = at + arms, at + arms + ids, at + arms + ids + size
+            led = Example(tuple(numbers[at : ends[0]]), tuple(numbers[ends[0] : ends[1]]))
+            self.pages[id_] = Passed(page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward)
+            at = ends[2]
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

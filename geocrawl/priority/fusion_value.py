@@ -12,20 +12,34 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.priority.arrays import Arrays
-from geocrawl.priority.fusion_features import ARM_KINDS, BUCKETS, arm_state, bucket
+from geocrawl.priority.fusion_features import ARM_KINDS, BUCKETS, LINK_ARMS, arm_state, bucket
 
 SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
 SHARES = 6
+PAGE_HEAD = 3
+"""Of a page's numbers: its URL pattern, and its arms `page` and `hit`; the features follow."""
 _LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
 _MAX_LOGIT = 30.0
 _OF_SIZE = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _OF_SHARE = (0.0, 0.01, 0.1, 0.2, 0.5, 1.0)
+_KIN = 31
+"""By which a page's pattern and a link's become one arm."""
+
+
+class Example(NamedTuple):
+    """A link as it was when its turn came."""
+
+    arms: tuple[int, ...]
+    """One of each kind."""
+    ids: tuple[int, ...]
+    """All its features: the arms, their states, the link's own and its page's."""
 
 
 class Value:
@@ -43,6 +57,7 @@ class Value:
         self._visits = array("d", bytes(8 * BUCKETS))
         self._rewards = array("d", bytes(8 * BUCKETS))
         self._states = _state_buckets()
+        self._state_table = np.array(self._states)
 
     # ----------------------------------------------------------------------- values
 
@@ -55,24 +70,41 @@ class Value:
         visits, rewards = self._visits, self._rewards
         return tuple(states[_place(visits[arm], rewards[arm])] for states, arm in zip(self._states, arms, strict=True))
 
+    def example(self, packed: bytes, page: Sequence[int]) -> Example:
+        """A link on its page, as it is now: `packed` holds its own arms and features, `page` the page's numbers."""
+        own = tuple(array("I", packed))
+        arms = (*own[:LINK_ARMS], kin(page[0], own[LINK_ARMS - 1]), page[1], page[2])
+        return Example(arms, (*arms, *self.states(arms), *own[LINK_ARMS:], *page[PAGE_HEAD:]))
+
     def arm(self, arm: int) -> tuple[float, float]:
         """(visits, reward) of an arm."""
         return self._visits[arm], self._rewards[arm]
 
-    def logits(self, records: Sequence[bytes]) -> NDArray[np.float64]:
-        """w·x of many links at once, each packed as its arms and then its other features (uint32)."""
-        flat = np.frombuffer(b"".join(records), np.uint32)
-        starts = np.cumsum([0, *(len(record) // 4 for record in records[:-1])])
+    def logits(
+        self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """w·x of many links at once. `page_of`: for each link the place of its page in `pages`."""
+        flat = np.frombuffer(b"".join(links), np.uint32)
+        starts = np.zeros(len(links), np.intp)
+        np.cumsum([len(link) // 4 for link in links[:-1]], out=starts[1:])
         weights = np.frombuffer(self.weights, np.float64)
-        every = np.add.reduceat(weights[flat], starts)
-        arms = flat[starts[:, None] + np.arange(len(ARM_KINDS))]
-        every -= weights[arms].sum(axis=1)
+        heads = np.array([page[:PAGE_HEAD] for page in pages])[page_of]
+        arms = np.empty((len(links), len(ARM_KINDS)), np.intp)
+        arms[:, :LINK_ARMS] = flat[starts[:, None] + np.arange(LINK_ARMS)]
+        arms[:, LINK_ARMS] = kin(heads[:, 0], arms[:, LINK_ARMS - 1])
+        arms[:, LINK_ARMS + 1 :] = heads[:, 1:]
+        total: NDArray[np.float64] = np.add.reduceat(weights[flat], starts)
+        total += np.array([self.logit(page[PAGE_HEAD:]) for page in pages])[page_of]
+        total += weights[arms[:, LINK_ARMS:]].sum(axis=1)
+        total += weights[self._states_of(arms)].sum(axis=1)
+        return total
+
+    def _states_of(self, arms: NDArray[np.intp]) -> NDArray[Any]:
         visits, rewards = (np.frombuffer(a, np.float64)[arms] for a in (self._visits, self._rewards))
         sizes = np.searchsorted(_OF_SIZE, visits, side="right") - 1
         shares = np.searchsorted(_LIMITS, rewards / np.maximum(visits, 1e-9), side="left") * (visits > 0)
-        table = weights[np.array(self._states)]
-        total: NDArray[np.float64] = every + table[np.arange(len(ARM_KINDS)), sizes * SHARES + shares].sum(axis=1)
-        return total
+        found: NDArray[Any] = self._state_table[np.arange(len(ARM_KINDS)), sizes * SHARES + shares]
+        return found
 
     # ----------------------------------------------------------------------- learning
 
@@ -124,6 +156,17 @@ class Value:
 def probability(logit: float) -> float:
     """The logistic function, 0…1."""
     return 1.0 / (1.0 + math.exp(-max(-_MAX_LOGIT, min(logit, _MAX_LOGIT))))
+
+
+def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same of many, rounded to four digits as the frontier has them."""
+    found: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -_MAX_LOGIT, _MAX_LOGIT))), 4)
+    return found
+
+
+def kin(page: Any, link: Any) -> Any:
+    """The arm of links of one URL pattern on pages of one pattern; of numbers or of arrays."""
+    return (page * _KIN + link) & (BUCKETS - 1)
 
 
 def _place(visits: float, reward: float) -> int:

@@ -160,12 +160,16 @@ def _bayes(parts: Parts) -> Strategy:
 
 
 def _fusion(parts: Parts) -> Strategy:
+    from geocrawl.priority.bayes_model import read_bayes
     from geocrawl.priority.fusion import FusionStrategy, prior_file
     from geocrawl.priority.fusion_prior import read_prior
+    from geocrawl.priority.fusion_words import WordModels
     from geocrawl.priority.models import read_links
 
     prior = read_prior(prior_file(parts.options) or parts.models / PRIOR_FILE)
-    return FusionStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), prior.weights, parts.options)
+    bayes = read_bayes(parts.models / BAYES_FILE) if parts.topic is None else None
+    words = WordModels(parts.text_model(), bayes)
+    return FusionStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), words, prior.weights, parts.options)
 
 
 def _bfs(parts: Parts) -> Strategy:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,18 +14,33 @@ from hypothesis import strategies as st
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Document, Lesson, Purpose, Rank, State
 from geocrawl.priority import fusion_features as see
+from geocrawl.priority.bayes import BayesStrategy
+from geocrawl.priority.bayes_model import BayesModel, FeatureReader
 from geocrawl.priority.fusion import OPTIONS, SEED_TIER, FusionStrategy
-from geocrawl.priority.fusion_memory import Kept, Memory, pack
+from geocrawl.priority.fusion_memory import Kept, Memory
 from geocrawl.priority.fusion_prior import Prior, read_prior, write_prior
 from geocrawl.priority.fusion_value import Value, probability
+from geocrawl.priority.fusion_words import WordModels
+from geocrawl.priority.vectors import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 
+TEXTS = TextModel(
+    {"wms": 2.0, "layer": 1.5, "地图": 2.0, "服务": 1.0},
+    {"en": {"wms": 1.0, "layer": 0.5, "地图": 1.0}},
+    threshold=0.1,
+    typical=0.5,
+)
+COUNTS = {"anchor wms": (9, 1), "context 地图": (4, 0), "anchor team": (0, 8)}
+BAYES = BayesModel(
+    10, 10, (5, 5), {"anchor wms": (9, 1), "context 地图": (4, 0), "anchor team": (0, 8)}, ("map layer",)
+)
+WORDS = WordModels(TEXTS, BAYES)
 PRIOR = {"any": -1.0, "link level:2": 1.0}
 HOST = "http://toy.example"
 
 
 def fusion(**options: object) -> FusionStrategy:
-    return FusionStrategy(TOPIC, LINKS, PRIOR, {f"fusion.{name}": str(value) for name, value in options.items()})
+    return FusionStrategy(TOPIC, LINKS, WORDS, PRIOR, {f"fusion.{name}": str(value) for name, value in options.items()})
 
 
 def page(path: str, links: Sequence[str], anchor: str = "more", depth: int = 1) -> Document:
@@ -152,8 +169,8 @@ def test_waiting_links_and_pages_are_bounded() -> None:
 
 def test_memory_keeps_the_better_of_two_places_of_a_link() -> None:
     memory = Memory(most_links=10, most_pages=10)
-    memory.keep(1, Kept(pack([1] * 6, [2]), 5, 77, 0.5))
-    memory.keep(1, Kept(pack([1] * 6, [3]), 6, 77, 0.4))
+    memory.keep(1, Kept(b"2" * 20, 5, 77, 0.5))
+    memory.keep(1, Kept(b"3" * 20, 6, 77, 0.4))
     assert memory.links[1].page == 5
     assert memory.by_key(77) == memory.take(1)
     assert memory.by_key(77) is None
@@ -192,14 +209,37 @@ def test_a_redirect_hands_its_worth_on() -> None:
 
 def test_links_valued_at_once_have_the_value_of_each_alone() -> None:
     value = Value(PRIOR, rate=0.1, trust=10)
-    arms = see.buckets(f"{kind}:x" for kind in see.ARM_KINDS)
-    ids = see.buckets(["any", "url:wms"])
+    page = see.buckets(["pattern:x/0", "page:x", "hit:x", "any", "tunnel:1"])
+    links = [
+        array("I", see.buckets([f"host:{h}", "folder:x/", "anchor:a", "pattern:x/a", "url:wms"])).tobytes()
+        for h in "ab"
+    ]
     for visits in range(40):
-        alone = value.logit(ids) + value.logit(value.states(arms))
-        assert value.logits([pack(arms, ids), pack(arms, [])])[0] == pytest.approx(alone)
-        value.visited(arms)
-        value.rewarded(arms, visits % 3 / 2)
-        value.step((*value.states(arms), *ids), visits % 2)
+        examples = [value.example(link, page) for link in links]
+        at_once = value.logits(links, [page], np.zeros(2, np.intp))
+        assert at_once == pytest.approx([value.logit(example.ids) for example in examples])
+        value.visited(examples[0].arms)
+        value.rewarded(examples[0].arms, visits % 3 / 2)
+        value.step(examples[0].ids, visits % 2)
+    assert at_once[0] != pytest.approx(at_once[1])
+
+
+def test_the_words_of_the_models_are_found_without_a_segmenter() -> None:
+    assert WORDS.counts("新地图服务 wms") == {"wms": 1, "地图": 1, "服务": 1}
+    assert WORDS.counts("layers of WMS, wms") == {"layer": 1, "wms": 2}
+    assert WORDS.anchor_nearness("地图") > 0.5 > WORDS.anchor_nearness("team")
+    assert WORDS.counts("道路") == {}
+
+
+def test_odds_are_those_of_the_classifier() -> None:
+    strategy = BayesStrategy(BAYES, {"bayes.online": "false"})
+    for anchor, context in (("WMS", ()), ("team", ("地图",)), ("other", ()), ("a map layer", ("the map layer",))):
+        features = FeatureReader(BAYES.lexicon).of_link(anchor, context)
+        assert probability(WORDS.odds(anchor, context)) == pytest.approx(strategy.score(features))
+
+
+def test_without_a_classifier_all_odds_are_even() -> None:
+    assert WordModels(TEXTS, None).odds("wms", ("地图",)) == 0.0
 
 
 @given(st.text(), st.text(), st.text())
