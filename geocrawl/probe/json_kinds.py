@@ -5,7 +5,7 @@ from __future__ import annotations
 from geocrawl.model import Kind
 from geocrawl.probe.json_links import relations
 from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import lines, list_of, objects
+from geocrawl.probe.json_values import lines, list_of, number_of, objects
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 _SCHEMA = "$schema"
@@ -43,8 +43,7 @@ def is_tilejson(value: JsonObject) -> bool:
 
 def is_arcgis(value: JsonObject) -> bool:
     """A folder, a service or a layer of an ArcGIS Server."""
-    version = value.get("currentVersion")
-    if isinstance(version, bool) or not isinstance(version, (int, float, str)):
+    if number_of(value.get("currentVersion")) is None:
         return False
     return not _ARCGIS_KEYS.isdisjoint(value)
 

@@ -172,6 +172,12 @@ def test_an_extent_in_a_national_grid_has_no_box_but_its_code() -> None:
 
 
 def test_values_of_any_type_are_no_crash() -> None:
-    broken = {key: [1, {"a": None}] for key in MAP} | {"currentVersion": "x", "layers": [3, {}, {"id": {}}]}
+    broken = {key: [1, {"a": None}] for key in MAP} | {"currentVersion": 11, "layers": [3, {}, {"id": {}}]}
     verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer(broken)})
     assert verdict.status is Status.VALID
+
+
+@pytest.mark.parametrize("version", ["1.2.3", "latest", True, None, [10.9]])
+def test_another_program_with_a_current_version_is_no_arcgis(version: object) -> None:
+    verdict, _ = ask(ArcGisProbe(), SERVICE, {"*": answer({"currentVersion": version, "services": [], "layers": []})})
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "not-capabilities")
