@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 
-from geocrawl.model import Candidate, Deviation, Endpoint, Evidence, Kind, Status, Url, Verdict
+from geocrawl.model import Candidate, Deviation, Endpoint, Evidence, Kind, Service, Status, Url, Verdict
 from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.changes import ChangeWriter
@@ -37,7 +37,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # The version and the service of the last valid answer stay while the endpoint is invalid.
 _WRITE_VERDICT = """
 UPDATE endpoint SET status = ?2, reason = ?3, detail = ?4, http_status = ?5, deviations = ?6, last_probe = ?7,
-  version = coalesce(?8, version), service_id = coalesce(?9, service_id), last_ok = coalesce(?10, last_ok),
+  version = coalesce(?8, version), last_ok = coalesce(?9, last_ok),
   probes = probes + 1
 WHERE id = ?1"""
 _COUNTS = """
@@ -110,16 +110,6 @@ class SqlCatalog:
         )
         valid = verdict.status is Status.VALID and verdict.service is not None
         self._health.probed(endpoint_id, ok=valid, reason=verdict.reason, at=at)
-        version = service_id = None
-        if valid and verdict.service is not None:
-            former = self._connection.execute(
-                "SELECT service_id FROM endpoint WHERE id = ?", (endpoint_id,)
-            ).fetchone()[0]
-            if former is not None:
-                self._changes.described(endpoint_id, former, verdict.service, at)
-            site = candidate.endpoint.url.site
-            service_id = self._services.write(verdict.service, site, endpoint_id, former, at)
-            version = verdict.service.version
         self._connection.execute(
             _WRITE_VERDICT,
             (
@@ -130,17 +120,32 @@ class SqlCatalog:
                 verdict.http_status,
                 deviations,
                 at,
-                version,
-                service_id,
+                verdict.service.version if valid and verdict.service else None,
                 at if valid else None,
             ),
         )
+        if valid and verdict.service is not None:
+            self._describe(endpoint_id, candidate.endpoint, verdict.service, at)
+        else:
+            self._services.choose_best(endpoint_id)
 
-    def write_unasked(self, endpoint_id: int, reason: str) -> None:
+    def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
+        """Keep a person's word that two endpoints are one service, or are not; in a transaction of its own."""
+        with self._database.transaction:
+            self._services.decide(one, other, same=same, at=at)
+
+    def _describe(self, endpoint_id: int, endpoint: Endpoint, service: Service, at: float) -> None:
+        former = self._services.described_by(endpoint_id)
+        if former is not None:
+            self._changes.described(endpoint_id, former, service, at)
+        self._services.write(service, endpoint_id, endpoint, at)
+
+    def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
         """The endpoint could not be asked (robots.txt): neither valid nor invalid, and a former verdict stands."""
         self._connection.execute(
             "UPDATE endpoint SET reason = ? WHERE id = ? AND status IS NULL", (reason, endpoint_id)
         )
+        self._health.unasked(endpoint_id, at)
 
     def _add(self, candidate: Candidate, at: float) -> int:
         endpoint = candidate.endpoint

@@ -25,7 +25,7 @@ from geocrawl.store.faults import BUSY_S, fault
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (

@@ -86,7 +86,7 @@ CREATE TABLE service (
 	east FLOAT, 
 	north FLOAT, 
 	first_seen FLOAT NOT NULL, 
-	last_ok FLOAT NOT NULL, 
+	last_ok FLOAT NOT NULL, best_id INTEGER, 
 	PRIMARY KEY (id)
 );
 
@@ -352,4 +352,22 @@ CREATE TABLE blocked (
 	at FLOAT NOT NULL, 
 	PRIMARY KEY (host)
 )
- WITHOUT ROWID
+ WITHOUT ROWID;
+
+CREATE TABLE description (
+	endpoint_id INTEGER NOT NULL, 
+	"key" VARCHAR NOT NULL, 
+	kind VARCHAR NOT NULL, 
+	family VARCHAR NOT NULL, 
+	fingerprint VARCHAR NOT NULL, 
+	items VARCHAR NOT NULL, 
+	telling INTEGER NOT NULL, 
+	calls_itself VARCHAR NOT NULL, 
+	provider VARCHAR NOT NULL, 
+	PRIMARY KEY (endpoint_id), 
+	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
+);
+
+CREATE INDEX description_fingerprint ON description (kind, fingerprint);
+
+CREATE INDEX description_family ON description (kind, family)

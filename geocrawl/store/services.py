@@ -1,7 +1,7 @@
 """What a valid endpoint describes, as rows: the service, its layers, its words.
 
-Endpoints whose kind, content and site are the same are one service; the link is `endpoint.service_id` alone, so it
-can be undone. A service keeps its number when its content changes, as long as no other endpoint shares it.
+Endpoints that `clusters` finds to be one are one service; the link is `endpoint.service_id` alone, so it can be undone.
+A service keeps its number while an endpoint of it is left, and says what the best of its addresses said last.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from geocrawl.model import Layer, Service
+from geocrawl.model import Endpoint, Layer, Service
+from geocrawl.store.clusters import Clusters
 from geocrawl.store.text import Segment
 
 Box = tuple[float | None, float | None, float | None, float | None]
@@ -23,11 +24,29 @@ _SERVICE_COLUMNS = (
 )
 _ADD = f"INSERT INTO service ({_SERVICE_COLUMNS}, first_seen) VALUES ({', '.join('?' * 20)}) RETURNING id"  # noqa: S608
 _REPLACE = f"UPDATE service SET ({_SERVICE_COLUMNS}) = ({', '.join('?' * 19)}) WHERE id = ?"  # noqa: S608
-_SAME = (
-    "SELECT id FROM service WHERE kind = ? AND fingerprint = ? AND site = ? AND fingerprint <> '' ORDER BY id LIMIT 1"
+_TOUCH = "UPDATE service SET last_ok = max(last_ok, ?) WHERE id = ?"
+_FINGERPRINT = "SELECT fingerprint FROM service WHERE id = ?"
+_STATED = (
+    "SELECT 1 FROM description d JOIN endpoint e ON e.id = d.endpoint_id WHERE e.service_id = ? AND d.fingerprint = ?"
 )
-_CONTENT = "SELECT kind, fingerprint, site FROM service WHERE id = ?"
-_SHARED = "SELECT 1 FROM endpoint WHERE service_id = ? AND id <> ? LIMIT 1"
+_SERVICE_OF = "SELECT service_id FROM endpoint WHERE id = ?"
+_DESCRIBED_BY = """
+SELECT s.id FROM endpoint e JOIN service s ON s.id = e.service_id LEFT JOIN description d ON d.endpoint_id = e.id
+WHERE e.id = ? AND (d.fingerprint = s.fingerprint OR d.fingerprint IS NULL)"""
+_PUT = "UPDATE endpoint SET service_id = ? WHERE id = ? AND service_id IS NOT ?"
+_LEFT = "SELECT 1 FROM endpoint WHERE service_id = ? LIMIT 1"
+_COPY = f"""
+INSERT INTO service ({_SERVICE_COLUMNS}, first_seen) SELECT {_SERVICE_COLUMNS}, first_seen FROM service WHERE id = ?
+RETURNING id"""  # noqa: S608
+_LAYER_COLUMNS = (
+    "position, parent, name, title, abstract, crs, styles, keywords, queryable, west, south, east, north, item, formats"
+)
+_COPY_LAYERS = (
+    f"INSERT INTO layer (service_id, {_LAYER_COLUMNS}) SELECT ?, {_LAYER_COLUMNS} FROM layer WHERE service_id = ?"  # noqa: S608
+)
+_TEXT_COLUMNS = "title, abstract, keywords, provider, layers"
+_ADD_TEXT = f"INSERT INTO service_text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+_TEXTS = f"SELECT {_TEXT_COLUMNS} FROM service_text WHERE rowid = ?"  # noqa: S608
 _ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 16)})"  # noqa: S608
 
 
@@ -37,28 +56,83 @@ class ServiceWriter:
     def __init__(self, connection: sqlite3.Connection, segment: Segment) -> None:
         self._connection = connection
         self._segment = segment
+        self._clusters = Clusters(connection)
 
-    def write(self, service: Service, site: str, endpoint_id: int, former: int | None, at: float) -> int:
-        """The service's number; `former` is the one that answered at this endpoint before."""
-        content = (service.kind, service.fingerprint, site)
-        if former is not None and service.fingerprint and self._row(_CONTENT, former) == content:
-            self._connection.execute("UPDATE service SET last_ok = ? WHERE id = ?", (at, former))
-            return former
-        alone = former is not None and self._row(_SHARED, former, endpoint_id) is None
-        same = self._row(_SAME, *content)
-        if same is not None:
-            self._connection.execute("UPDATE service SET last_ok = ? WHERE id = ?", (at, same[0]))
-            if alone and former is not None:
-                self._drop(former, endpoint_id)
-            return int(same[0])
-        values = (*content, *_described(service), at)
-        if alone and former is not None:
-            self._connection.execute(_REPLACE, (*values, former))
-            number = former
-        else:
-            number = int(self._connection.execute(_ADD, (*values, at)).fetchone()[0])
+    def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
+        """Keep what an endpoint says of itself, and put it to the others that are the same service."""
+        self._clusters.describe(endpoint_id, endpoint.key, service, at)
+        self._regroup(endpoint_id, new=(service, endpoint.url.site, at))
+        number = int(self._row(_SERVICE_OF, endpoint_id)[0])
+        self._describe(number, service, endpoint_id, endpoint.url.site, at)
+
+    def described_by(self, endpoint_id: int) -> int | None:
+        """The service that an endpoint is of, when what is stored of it is what this endpoint said last."""
+        row = self._row(_DESCRIBED_BY, endpoint_id)
+        return row[0] if row else None
+
+    def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
+        """A person's word that two valid endpoints are one service, or are not."""
+        self._clusters.decide(one, other, same=same, at=at)
+        for endpoint_id in (one, other):
+            self._regroup(endpoint_id)
+
+    def choose_best(self, endpoint_id: int) -> None:
+        """Which of its service's addresses is the best, after a verdict on one of them."""
+        number = self._row(_SERVICE_OF, endpoint_id)[0]
+        if number is not None:
+            self._connection.execute(
+                "UPDATE service SET best_id = ? WHERE id = ?", (self._clusters.best(number), number)
+            )
+
+    def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> None:
+        """Give each cluster around an endpoint a service of its own; `new`: what is written for one that has none."""
+        claimed = set[int]()
+        before = set[int]()
+        for members in self._clusters.around(endpoint_id):
+            held = {row[0] for member in members if (row := self._row(_SERVICE_OF, member))[0] is not None}
+            before |= held
+            if free := held - claimed:
+                number = min(free)
+            elif new is not None and endpoint_id in members:
+                number = self._add(*new)
+            elif held:
+                number = self._copy(min(held))
+            else:
+                continue
+            claimed.add(number)
+            self._connection.executemany(_PUT, [(number, member, number) for member in members])
+            self._connection.execute(
+                "UPDATE service SET best_id = ? WHERE id = ?", (self._clusters.best(number), number)
+            )
+        for number in sorted(before - claimed):
+            if self._row(_LEFT, number) is None:
+                self._drop(number)
+
+    def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
+        """Let the service say what this endpoint says, if it is the best of its addresses, or if none of them says any
+        longer what is stored."""
+        stored = self._row(_FINGERPRINT, number)[0]
+        is_best = self._clusters.best(number) == endpoint_id
+        if stored == service.fingerprint or not (is_best or self._row(_STATED, number, stored) is None):
+            self._connection.execute(_TOUCH, (at, number))
+            return
+        values = (service.kind, service.fingerprint, site, *_described(service), at)
+        self._connection.execute(_REPLACE, (*values, number))
+        self._write_parts(number, service)
+
+    def _add(self, service: Service, site: str, at: float) -> int:
+        values = (service.kind, service.fingerprint, site, *_described(service), at, at)
+        number = int(self._row(_ADD, *values)[0])
         self._write_parts(number, service)
         return number
+
+    def _copy(self, number: int) -> int:
+        """Another service that says the same, for an endpoint that was parted from it."""
+        copy = int(self._row(_COPY, number)[0])
+        self._connection.execute(_COPY_LAYERS, (copy, number))
+        texts = self._row(_TEXTS, number)
+        self._connection.execute(_ADD_TEXT, (copy, *texts))
+        return copy
 
     def _row(self, statement: str, *values: object) -> Any:
         return self._connection.execute(statement, values).fetchone()
@@ -70,18 +144,14 @@ class ServiceWriter:
         titles = " \n".join(f"{layer.title} {layer.name}" for layer in service.layers)
         texts = (service.title, service.abstract, " \n".join(service.keywords), service.provider, titles)
         words = [self._segment(text) for text in texts]
-        self._connection.execute(
-            "INSERT INTO service_text (rowid, title, abstract, keywords, provider, layers) VALUES (?, ?, ?, ?, ?, ?)",
-            (number, *words),
-        )
+        self._connection.execute(_ADD_TEXT, (number, *words))
 
     def _clear_parts(self, number: int) -> None:
         self._connection.execute("DELETE FROM layer WHERE service_id = ?", (number,))
         self._connection.execute("DELETE FROM service_text WHERE rowid = ?", (number,))
 
-    def _drop(self, number: int, endpoint_id: int) -> None:
-        """A service that nobody offers any more under this content."""
-        self._connection.execute("UPDATE endpoint SET service_id = NULL WHERE id = ?", (endpoint_id,))
+    def _drop(self, number: int) -> None:
+        """A service that no endpoint offers any more."""
         self._clear_parts(number)
         self._connection.execute("DELETE FROM service WHERE id = ?", (number,))
 

@@ -261,6 +261,8 @@ class Service(SQLModel, table=True):
     north: float | None = None
     first_seen: float
     last_ok: float
+    best_id: int | None = None
+    """The endpoint whose address is the best to show and use."""
 
 
 class Layer(SQLModel, table=True):
@@ -393,6 +395,29 @@ class Thumbnail(SQLModel, table=True):
     image: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
+class Description(SQLModel, table=True):
+    """What an endpoint said of itself when it was last valid, as far as it tells services apart."""
+
+    __table_args__ = (
+        Index("description_fingerprint", "kind", "fingerprint"),
+        Index("description_family", "kind", "family"),
+    )
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    key: str
+    kind: str
+    family: str
+    """What addresses share that may be spellings of one: no `www.`, node number, port, case."""
+    fingerprint: str
+    """Of the whole description without addresses."""
+    items: str
+    """Hash of the provider and the names of the items."""
+    telling: int
+    """Named items that few other services have."""
+    calls_itself: str
+    """Host of the online resource that it names."""
+    provider: str
+
+
 class SameService(SQLModel, table=True):
     """Why two endpoints are one service, or by a person's word are not."""
 
@@ -402,7 +427,7 @@ class SameService(SQLModel, table=True):
     """The smaller of the two."""
     second_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     signal: str = Field(primary_key=True)
-    """document, layers, scheme, host, node; person"""
+    """document, layers; host, path, port, node: what the addresses differ in; person"""
     detail: str
     same: int
     """1: one service; 0: two, which only a person says."""

@@ -9,6 +9,7 @@ addresses are refused. Lists of names stand as data in `geocrawl/data`, never in
 
 from geocrawl.urls.catalogues import arcgis_search_url, ckan_search_url
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
+from geocrawl.urls.families import differences, family, plainness
 from geocrawl.urls.hosts import site_of
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
@@ -23,9 +24,12 @@ __all__ = [
     "arcgis_search_url",
     "capabilities_url",
     "ckan_search_url",
+    "differences",
     "endpoint_address",
     "endpoint_key",
+    "family",
     "get_records_url",
+    "plainness",
     "query_group",
     "query_parameters",
     "read_url",
