@@ -42,6 +42,7 @@ _SAID = {
     "protected": "It asks for a user name, a password or a token.",
     "over-limit": "The answer is larger than is read.",
     "truncated": "The answer ends in the middle.",
+    "part": "It is a part of a service, which is asked as a whole.",
     "empty": "The server answers with nothing.",
     "moved": "It sends elsewhere; the new address is asked when it looks like a service.",
     "timeout-read": "It was reached but did not answer in time.",

@@ -20,9 +20,9 @@ from geocrawl.urls import RECORDS
 
 MAX_ITEMS = 20_000
 MAX_PAGES = 50
-"""Children and items of one catalogue that are read as pages."""
-_PAGES = (("child", "data"), ("items", "item"))
-"""Relations whose targets hold more of the catalogue, the more telling first."""
+"""Children of one catalogue that are read as pages."""
+_PAGES = ("child", "data")
+"""Relations whose targets hold more of the catalogue."""
 
 
 def read_stac(page: Page, value: JsonObject) -> Finding | None:
@@ -102,18 +102,14 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
 
 
 def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
-    """Where the catalogue goes on, at most `MAX_PAGES`: children and collections, or the items where it has none."""
-    links = list(links_of(value, url))
-    for each in objects(value.get("collections"))[:MAX_PAGES]:
-        title = first_line(each, "title", "id")
-        links += [replace(link, title=link.title or title) for link in links_of(each, url)]
+    """Where the catalogue goes on, at most `MAX_PAGES`: its children, and an API's list of collections.
+
+    Items are data, not services, and are left alone.
+    """
     provider = _provider(value)
-    for wanted in _PAGES:
-        found = {
-            link.url.identity: Link(link.url, link.title, provider, link.rel, RECORDS)
-            for link in links
-            if link.rel in wanted and link.url.identity != url.identity and link.media_type != "text/html"
-        }
-        if found:
-            return tuple(found.values())[:MAX_PAGES]
-    return ()
+    found = {
+        link.url.identity: Link(link.url, link.title, provider, link.rel, RECORDS)
+        for link in links_of(value, url)
+        if link.rel in _PAGES and link.url.identity != url.identity and link.media_type != "text/html"
+    }
+    return tuple(found.values())[:MAX_PAGES]

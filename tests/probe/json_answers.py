@@ -21,17 +21,17 @@ def answer(body: Body, *, status: int = 200, content_type: str = "application/js
     return page(text, status=status, content_type=content_type, location=location)
 
 
-def candidate(kind: Kind, address: str, *, weak: bool = False) -> Candidate:
+def candidate(kind: Kind, address: str, *, weak: bool = False, signal: str = "given") -> Candidate:
     """The candidate of this kind that an address is."""
-    return Candidate(service_endpoint(kind, url(address)), Evidence("given", "", address), weak=weak)
+    return Candidate(service_endpoint(kind, url(address)), Evidence(signal, "", address), weak=weak)
 
 
 def ask(
-    probe: Probe, address: str, answers: Mapping[str, Page | Failure], *, weak: bool = False
+    probe: Probe, address: str, answers: Mapping[str, Page | Failure], *, weak: bool = False, signal: str = "given"
 ) -> tuple[Verdict, list[str]]:
     """The verdict and the addresses that were asked for; '*' answers what has no answer of its own."""
     asked: list[str] = []
-    interview = probe.interview(candidate(probe.kind, address, weak=weak))
+    interview = probe.interview(candidate(probe.kind, address, weak=weak, signal=signal))
     try:
         question = next(interview)
         while True:

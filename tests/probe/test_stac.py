@@ -55,10 +55,39 @@ def test_a_catalogue_in_files_is_one_request_with_its_children_as_pages() -> Non
     ]
 
 
-def test_items_are_pages_where_a_catalogue_has_nothing_else() -> None:
-    items = {**FILES, "links": [link for link in FILES["links"] if link["rel"] != "child"]}  # type: ignore[index]
-    verdict, _ = ask(StacProbe(), CATALOGUE, {"*": answer(items)})
-    assert [link.url.address for link in verdict.pages] == ["https://data.example.org/stac/one.json"]
+def test_items_are_data_and_no_pages() -> None:
+    items = {**FILES, "links": [{"rel": "item", "href": "./one.json"}, {"rel": "items", "href": "./items"}]}
+    assert ask(StacProbe(), CATALOGUE, {"*": answer(items)})[0].pages == ()
+
+
+PART = "https://data.example.org/stac/landsat/catalog.json"
+
+
+@pytest.mark.parametrize("signal", ["path", "document", "a"])
+def test_a_part_that_a_crawl_came_upon_leads_to_its_root(signal: str) -> None:
+    part = {
+        **FILES,
+        "links": [{"rel": "root", "href": "../catalog.json"}, {"rel": "parent", "href": "../catalog.json"}],
+    }
+    verdict, asked = ask(StacProbe(), PART, {"*": answer(part)}, signal=signal)
+    assert (verdict.status, verdict.reason, verdict.service, len(asked)) == (Status.INVALID, "part", None, 1)
+    assert verdict.detail == f"part of {CATALOGUE}"
+    assert [(each.endpoint.kind, each.endpoint.url.address) for each in verdict.leads] == [(Kind.STAC, CATALOGUE)]
+
+
+@pytest.mark.parametrize(
+    ("signal", "root"),
+    [("given", "../catalog.json"), ("answer", "../catalog.json"), ("path", "https://elsewhere.example/catalog.json")],
+)
+def test_what_a_person_asked_for_a_root_and_a_part_of_another_host_are_taken(signal: str, root: str) -> None:
+    part = {**FILES, "links": [{"rel": "root", "href": root}]}
+    assert ask(StacProbe(), PART, {"*": answer(part)}, signal=signal)[0].status is Status.VALID
+
+
+@pytest.mark.parametrize("root", ["./catalog.json", "http://data.example.org/stac/catalog.json?f=json", CATALOGUE])
+def test_a_root_that_names_itself_in_any_spelling_is_no_part(root: str) -> None:
+    top = {**FILES, "links": [{"rel": "root", "href": root}]}
+    assert ask(StacProbe(), CATALOGUE, {"*": answer(top)}, signal="path")[0].status is Status.VALID
 
 
 def test_a_collection_is_its_own_item() -> None:
