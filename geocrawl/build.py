@@ -101,15 +101,24 @@ def survey(
         return asyncio.run(session.run(observer, max_pages=0))
 
 
-def harvest(settings: Settings, path: Path, url: Url, *, since: str, observer: Observer) -> Harvested:
+def harvest(
+    settings: Settings,
+    path: Path,
+    url: Url,
+    *,
+    since: str = "",
+    observer: Observer,
+    within: Surroundings | None = None,
+) -> Harvested:
     """Read the pages of records of the catalogue at `url`, nothing else, and probe what they name.
 
     `since`: a day (YYYY-MM-DD) from which on records count, "last" for that of the last whole harvest, '' for all. What
-    was interrupted in this database is gone on with.
+    was interrupted in this database is gone on with. `within` another web, if given.
     """
-    clock = parts.system_clock()
+    clock = within.clock if within else parts.system_clock()
     with parts.open_database(path, clock) as database:
-        session = Session(_as_stored(settings, database), database, clock, learning=False, records_only=True)
+        settings = _as_stored(settings, database)
+        session = Session(settings, database, clock, learning=False, within=within, records_only=True)
         name = f"harvest:{url.identity}"
         day = (database.meta(name) or "") if since == "last" else since
         first = beginning(url, session.detector.of_url(url), since=day)
