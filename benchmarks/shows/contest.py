@@ -25,6 +25,7 @@ AS_REPLAYED = (
     ("GEOCRAWL_MAX_CRAWL_DELAY", "0"),
     ("GEOCRAWL_BACKOFF_FIRST", "0"),
     ("GEOCRAWL_MAX_ATTEMPTS", "1"),
+    ("GEOCRAWL_MAPS", "false"),
 )
 """What a contest sets (`evaluate.run.settings_for`): who rests, and for how long, would be a matter of real time."""
 

@@ -69,7 +69,8 @@ class Result:
 def settings_for(job: Job, database: str = "") -> Settings:
     """A crawl's settings in a contest: the order is the strategy's alone.
 
-    So there is one worker, no host is waited for, none rests, and nothing is asked twice.
+    So there is one worker, no host is waited for, none rests, and nothing is asked twice; nor are services asked for
+    content, which changes neither the order nor what counts as found.
     """
     return Settings(
         db=database,
@@ -82,6 +83,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         backoff_first_s=0.0,
         max_attempts=1,
         allow_private=True,
+        maps=False,
     )
 
 
