@@ -1,7 +1,7 @@
 """Service addresses in the parts of an HTML page that nobody clicks: text, scripts, attributes, comments.
 
-All of it costs time, and most pages of the web have nothing to do with services: `may_speak_of_services` tells by a few
-searches in the whole page, and what it dismisses is not read.
+All of it costs time, and most pages of the web have nothing to do with services. So every part is dismissed by a few
+searches for short texts, where it holds no address or no word of services, before it is read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from html import unescape
 
 from geocrawl.page.content import RawLink
-from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
+from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.scripts import addresses_in_code
-from geocrawl.page.texts import addresses_in_text
+from geocrawl.page.texts import addresses_in_text, may_hold_addresses
 
 _WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
 _MORE_WORDS = (
@@ -30,55 +30,16 @@ _MORE_WORDS = (
 _MAX_ATTRIBUTES = 200
 _MAX_COMMENTS = 200
 _MAX_COMMENT_CHARS = 20_000
-_DATA_ATTRIBUTE = re.compile(r"\sdata-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
+_DATA_ATTRIBUTE = re.compile(r"data-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
 _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
 _LETTERS = re.compile("[a-zà-ÿ]+")
-_PLAIN_WORDS = frozenset(
-    {
-        "ogc",
-        "wms",
-        "wmts",
-        "wfs",
-        "wcs",
-        "csw",
-        "web",
-        "map",
-        "tile",
-        "feature",
-        "coverage",
-        "service",
-        "services",
-        "server",
-    }
-    | {
-        "url",
-        "uri",
-        "link",
-        "address",
-        "endpoint",
-        "capabilities",
-        "getcapabilities",
-        "get",
-        "layer",
-        "layers",
-        "interface",
-    }
-    | {
-        "dienst",
-        "diensten",
-        "tjeneste",
-        "servicio",
-        "servizio",
-        "serviço",
-        "usługa",
-        "inspire",
-        "esri",
-        "xml",
-        "v",
-        "x",
-    }
+_PLAIN_NAMES = (
+    "ogc wms wmts wfs wcs csw web map tile feature coverage service services server url uri link address endpoint "
+    "capabilities getcapabilities get layer layers interface dienst diensten tjeneste servicio servizio serviço usługa "
+    "inspire esri xml v x"
 )
+_PLAIN_WORDS = frozenset(_PLAIN_NAMES.split())
 """An anchor of these alone names a service rather than a page about one."""
 _LABEL_ENDS = (":", "：", "=")
 
@@ -94,17 +55,18 @@ class Pieces:
 
 
 def may_speak_of_services(lower: str) -> bool:
-    """Whether a page (in lower case) has any word of services or of their servers."""
+    """Whether code or a text (in lower case) has any word of services or of their servers."""
     return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
 
 
-def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[str]) -> Iterator[RawLink]:
-    """The addresses of a page that may be services, beside its links: `known` are those of its links.
+def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[RawLink]) -> Iterator[RawLink]:
+    """The addresses of a page that may be services, beside its links: `known`.
 
     `text` is the page's text with its blocks parted by `content.BOUNDARY`.
     """
-    seen = {_bare(href) for href in known}
-    for link in _all(html, text, title, pieces):
+    found = list(_all(html, text, title, pieces))
+    seen = {_bare(link.href) for link in known} if found else set()
+    for link in found:
         if _bare(link.href) not in seen:
             seen.add(_bare(link.href))
             yield link
@@ -112,14 +74,15 @@ def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: 
 
 def _all(html: str, text: str, title: str, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
-        if may_speak_of_services(code.lower()):
+        if "/" in code and may_speak_of_services(code.lower()):
             yield from addresses_in_code(code, _where_of_script(type_))
     for element, name, value in pieces.values:
         yield from _in_value(element, name, value)
     if "data-" in html:
         yield from _in_data_attributes(html)
-    if "://" in text or "www." in text or "ervice=" in text:
-        yield from addresses_in_text(text, page_kind=kind_in_phrase(title) or kind_in_phrase(text))
+    if may_hold_addresses(text):
+        page_kind = kind_in_phrase(title) or (kind_in_phrase(text) if may_name_kinds(text) else "")
+        yield from addresses_in_text(text, page_kind=page_kind)
     if "<!--" in html:
         yield from _in_comments(html)
 
@@ -151,7 +114,8 @@ def _in_data_attributes(html: str) -> Iterator[RawLink]:
             return
         value = unescape(found[2] or found[3]).strip()
         if value.startswith(("{", "[")):
-            yield from addresses_in_code(value, "data-attribute")
+            if "/" in value and may_speak_of_services(value.lower()):
+                yield from addresses_in_code(value, "data-attribute")
         elif value.startswith(("http", "/")):
             kind = kind_in_name(found[1])
             if may_be_service(value) or (kind and may_be_program(value)):
@@ -177,11 +141,12 @@ def kind_of_link(href: str, before: str, anchor: str) -> str:
 
     Only for addresses that may be programs: people write about services far more often than they name one.
     """
+    labelled = before.endswith(_LABEL_ENDS)
+    if not labelled and (len(anchor) > _SHORT_ANCHOR_CHARS or not may_name_kinds(anchor)):
+        return ""
     if not may_be_program(href):
         return ""
-    label = before.rstrip()
-    if label.endswith(_LABEL_ENDS) and (kind := kind_in_phrase(label[-_LABEL_CHARS:])):
+    if labelled and (kind := kind_in_phrase(before[-_LABEL_CHARS:])):
         return kind
-    if len(anchor) > _SHORT_ANCHOR_CHARS or not _PLAIN_WORDS.issuperset(_LETTERS.findall(anchor.lower())):
-        return ""
-    return kind_in_phrase(anchor)
+    plain = len(anchor) <= _SHORT_ANCHOR_CHARS and _PLAIN_WORDS.issuperset(_LETTERS.findall(anchor.lower()))
+    return kind_in_phrase(anchor) if plain else ""

@@ -21,7 +21,7 @@ from geocrawl.page.content import (
     RawLink,
     fold,
 )
-from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link, may_speak_of_services
+from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
@@ -51,10 +51,8 @@ def read_html(
     Behind the links stand addresses of services that are written but not linked (`embedded`), and at most `max_scripts`
     linked scripts that may hold some. `headline` and `prose` ask for what not every strategy needs.
     """
-    lower = html.lower()
-    speaks = may_speak_of_services(lower)
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
-    reader = _Reader(codec, max_links, speaks)
+    reader = _Reader(codec, max_links)
     if tree.root is not None:
         for node, tag, enters in walk(tree.root):
             if enters:
@@ -62,10 +60,9 @@ def read_html(
             else:
                 reader.leave(tag)
     content = reader.finish()
-    if speaks:
-        reader.add_embedded(html)
+    reader.add_embedded(html)
     if max_scripts:
-        reader.add_scripts(html, lower, max_scripts)
+        reader.add_scripts(html, max_scripts)
     if prose:
         reader.part_anchors()
     if headline:
@@ -95,11 +92,11 @@ class _OpenLink:
 class _Reader:
     """Takes the walk's events and gathers the page's content."""
 
-    def __init__(self, codec: str, max_links: int, speaks: bool) -> None:
-        """`speaks`: the page has words of services, so what is neither text nor link is worth keeping, too."""
-        self._speaks = speaks
+    def __init__(self, codec: str, max_links: int) -> None:
         self._pieces = Pieces()
         self._sources: list[str] = []
+        self._text = ""
+        """All fragments, before white space is folded; made at the end."""
         self._content = Content()
         self._codec = codec
         self._max_links = max_links
@@ -113,9 +110,8 @@ class _Reader:
             **{"img": self._img, "meta": self._meta, "base": self._base, "html": self._html, "title": self._title},
             **{"form": self._form_start, "input": self._input, "select": self._select, "option": self._option},
         }
-        self._enter["script"] = self._script
-        if speaks:
-            self._enter |= {"textarea": self._textarea, "object": self._object, "embed": self._object}
+        self._enter |= {"script": self._script, "textarea": self._textarea}
+        self._enter |= {"object": self._object, "embed": self._object}
         self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
 
     def enter(self, node: LexborNode, tag: str) -> None:
@@ -147,28 +143,28 @@ class _Reader:
         """The content, contexts and text cut from the fragments."""
         self._end_form()
         content, links = self._content, self._content.links
+        self._text = "".join(self._fragments)
+        content.text = fold(self._text, MAX_TEXT_CHARS)
         for index, start, end in self._spans:
             before, behind = self._neighbours(start, end)
             link = links[index]
-            kind = kind_of_link(link.href, before, link.anchor) if self._speaks else ""
+            kind = kind_of_link(link.href, before, link.anchor)
             links[index] = link._replace(context=f"{before} {behind}".strip(), kind=kind)
-        content.text = fold("".join(self._fragments), MAX_TEXT_CHARS)
         return content
 
     def add_embedded(self, html: str) -> None:
         """Addresses of services beside the links."""
         content = self._content
-        known = [link.href for link in content.links]
-        for link in embedded_addresses(html, "".join(self._fragments), content.title, self._pieces, known):
+        for link in embedded_addresses(html, self._text, content.title, self._pieces, content.links):
             self._add(link)
 
-    def add_scripts(self, html: str, lower: str, limit: int) -> None:
-        """Linked scripts and configurations that may hold addresses of services; `lower` is the page in lower case."""
+    def add_scripts(self, html: str, limit: int) -> None:
+        """Linked scripts and configurations that may hold addresses of services."""
         code = [code for _, code in self._pieces.scripts if ".json" in code or ".xml" in code]
         configurations = [href for each in code for href in configurations_named(each)]
         configurations += named_in_attributes(html)
         if self._sources or configurations:
-            for link in choose_scripts(self._sources, configurations, with_map=shows_map(lower), limit=limit):
+            for link in choose_scripts(self._sources, configurations, lambda: shows_map(html.lower()), limit=limit):
                 self._add(link)
 
     def part_anchors(self) -> None:
@@ -251,7 +247,7 @@ class _Reader:
         attributes = node.attributes
         if source := attributes.get("src"):
             self._sources.append(source)
-        elif self._speaks:
+        else:
             self._pieces.scripts.append(((attributes.get("type") or "").lower(), node.text()))
 
     def _textarea(self, node: LexborNode) -> None:
@@ -274,7 +270,7 @@ class _Reader:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), "meta-refresh"))
-        elif self._speaks and (item := attributes.get("itemprop")):
+        elif (item := attributes.get("itemprop")) is not None:
             self._value("microdata", item, content)
 
     def _base(self, node: LexborNode) -> None:
@@ -307,8 +303,7 @@ class _Reader:
         attributes = node.attributes
         if self._form:
             self._form.input(attributes)
-        if self._speaks:
-            self._value("input", attributes.get("name"), attributes.get("value"))
+        self._value("input", attributes.get("name"), attributes.get("value"))
 
     def _select(self, node: LexborNode) -> None:
         if self._form:
@@ -317,8 +312,9 @@ class _Reader:
     def _option(self, node: LexborNode) -> None:
         if self._form:
             self._form.option(node.attributes, node.text())
-        if self._speaks:
-            self._value("option", node.text()[:MAX_ANCHOR_CHARS], node.attributes.get("value"))
+        value = node.attributes.get("value")
+        if value and "/" in value:
+            self._value("option", node.text()[:MAX_ANCHOR_CHARS], value)
 
     def _select_end(self) -> None:
         if self._form:

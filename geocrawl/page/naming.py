@@ -34,7 +34,7 @@ _PHRASE = re.compile(
     re.I,
 )
 _PHRASE_KINDS = ("", "wms", "wmts", "wfs", "wcs")
-_PHRASE_HINT = re.compile(r"w(?:ms|mts|fs|cs)|csw|web[ -](?:map|feature|coverage)", re.I)
+_PHRASE_WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "web map", "web feature", "web coverage")
 
 _ADDRESS = re.compile(
     r"(?:service|request)(?:=|%3d)|(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|ows|wxs|wmsc|tms|ogc|stac)(?![a-km-rtu-z])"
@@ -43,7 +43,8 @@ _ADDRESS = re.compile(
     r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|sensorthings|frost-server|/v1\.[01](?:/|\Z)",
 )
 _PROGRAM = re.compile(r"(?:/[^/.?]+|\.(?:cgi|fcgi|exe|dll|php\d?|aspx?|ashx|jspx?|do|pl|py|map|xml))(?:\?.*)?\Z", re.S)
-_IN_CGI = re.compile(r"/f?cgi(?:-bin)?/")
+_IN_PROGRAMS = re.compile(r"/(?:f?cgi(?:-bin)?|ows|ogc|wxs)/")
+_SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|stac)(?![a-z])|service=|mapserv|qgis")
 
 
 @lru_cache(maxsize=4_096)
@@ -72,9 +73,10 @@ def _kind_of_word(word: str) -> str:
     return ""
 
 
-def speaks_of_kinds(text: str) -> bool:
+def may_name_kinds(text: str) -> bool:
     """Whether `kind_in_phrase` can find anything in parts of `text`: a cheap look at a whole page."""
-    return _PHRASE_HINT.search(text) is not None
+    lower = text.lower()
+    return any(word in lower for word in _PHRASE_WORDS)
 
 
 def kind_in_phrase(text: str) -> str:
@@ -96,6 +98,7 @@ def may_be_program(address: str) -> bool:
     return bool(path) and ("?" in path or _PROGRAM.search(f"/{path.lower()}") is not None)
 
 
-def is_cgi(address: str) -> bool:
-    """Whether an address is below the folder of programs that many servers have."""
-    return _IN_CGI.search(address.lower()) is not None
+def leaves_kind_open(address: str) -> bool:
+    """Whether an address is where servers have programs, but says nothing of the kind of service."""
+    lower = address.lower()
+    return _IN_PROGRAMS.search(lower) is not None and _SAYS_KIND.search(lower) is None

@@ -8,31 +8,20 @@ are. The choice goes by the page and by the addresses alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from enum import Enum
+from functools import lru_cache
 
 from geocrawl.model import SCRIPT_SRC
 from geocrawl.page.content import RawLink
 
 SCRIPT_TYPES = ("javascript", "ecmascript")
 _SCRIPT_ENDS = (".js", ".mjs")
-_CONFIG_ENDS = (".json", ".xml", ".js", ".geojson", ".topojson", ".yaml", ".yml")
-_NOT_CONFIGS = (".geojson", ".topojson")
+_CONFIG_ENDS = (".json", ".xml", *_SCRIPT_ENDS)
 
 _MAP_SIGNS = (
-    *('id="map', "id='map", "id=map", 'class="map', "ol-map", "openlayers", "ol.map(", "ol.layer", "leaflet", "l.map("),
-    *(
-        "l.tilelayer",
-        "cesium",
-        "maplibre",
-        "mapboxgl",
-        "esri/",
-        "arcgis",
-        "supermap",
-        "mapbender",
-        "mapstore",
-        "oskari",
-    ),
-    *("terria", "tianditu", "mapviewer", "data-config", "webgis"),
+    *('="map', "=map", "='map", "openlayers", "leaflet", "cesium", "maplibre", "mapbox", "arcgis", "esri", "supermap"),
+    *("ol.map", "l.map(", "mapbender", "data-config"),
 )
 _WORD = re.compile(r"[a-z]+")
 _TELLING = frozenset(
@@ -60,7 +49,17 @@ _LIBRARY_FOLDER = re.compile(
 _VERSION = re.compile(r"\?(?:(?:v|ver|version|rev|t|ts|_|cb|hash|r|time|timestamp|cache)=[^&#]*|[\w.-]*)\Z", re.I)
 _NAMED_IN_CODE = re.compile(r"[\"']([\w./:?=&%-]{1,200}\.(?:json|xml)(?:\?[\w.=&-]{0,60})?)[\"']")
 _MAX_CODE_CHARS = 100_000
-_IN_ATTRIBUTE = re.compile(r"\sdata-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json)[\"'?]")
+_IN_ATTRIBUTE = re.compile(r"data-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json)[\"'?]")
+
+
+class Promise(Enum):
+    """What the name of a file promises."""
+
+    NOTHING = 0
+    WITH_MAP = 1
+    """Layers, if its page shows a map."""
+    TELLING = 2
+    """Layers."""
 
 
 def shows_map(lower: str) -> bool:
@@ -79,15 +78,24 @@ def named_in_attributes(html: str) -> list[str]:
 
 
 def choose_scripts(
-    scripts: Iterable[str], configurations: Iterable[str], *, with_map: bool, limit: int
+    scripts: Iterable[str], configurations: Iterable[str], with_map: Callable[[], bool], *, limit: int
 ) -> list[RawLink]:
-    """Of the scripts and configurations that a page names those worth fetching, at most `limit`, likeliest first."""
-    ranked: dict[str, int] = {}
-    for place, href in enumerate((*configurations, *scripts)):
+    """Of the scripts and configurations that a page names those worth fetching, at most `limit`, likeliest first.
+
+    `with_map` tells whether the page shows a map; asked only when it matters.
+    """
+    telling, others = [], []
+    for href in (*configurations, *scripts):
         href = _VERSION.sub("", href.strip().partition("#")[0])
-        if href not in ranked and (promise := _promise(href, with_map)):
-            ranked[href] = place - 10_000 * promise
-    return [RawLink(href, SCRIPT_SRC) for href in sorted(ranked, key=ranked.__getitem__)[:limit]]
+        match _promise(href):
+            case Promise.TELLING:
+                telling.append(href)
+            case Promise.WITH_MAP:
+                others.append(href)
+    chosen = list(dict.fromkeys(telling))
+    if others and len(chosen) < limit and with_map():
+        chosen = list(dict.fromkeys((*chosen, *others)))
+    return [RawLink(href, SCRIPT_SRC) for href in chosen[:limit]]
 
 
 def is_script(content_type: str, path: str) -> bool:
@@ -97,14 +105,14 @@ def is_script(content_type: str, path: str) -> bool:
     return path.lower().partition("?")[0].endswith(_SCRIPT_ENDS) and "html" not in content_type
 
 
-def _promise(href: str, with_map: bool) -> int:
-    """2: its name promises layers; 1: it may, on a page with a map; 0: nothing."""
+@lru_cache(maxsize=4_096)
+def _promise(href: str) -> Promise:
+    """What the name of a file promises."""
     path = href.lower().partition("?")[0]
-    if not path.endswith(_CONFIG_ENDS) or path.endswith(_NOT_CONFIGS):
-        return 0
-    if _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
-        return 0
-    words = set(_WORD.findall("/".join(path.split("://")[-1].split("/")[1:][-2:]) or path))
+    if not path.endswith(_CONFIG_ENDS) or _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
+        return Promise.NOTHING
+    names = path.partition("://")[2].partition("/")[2] if "://" in path else path
+    words = set(_WORD.findall("/".join(names.split("/")[-2:])))
     if words & _TELLING:
-        return 2
-    return 1 if with_map and (words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS)) else 0
+        return Promise.TELLING
+    return Promise.WITH_MAP if words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS) else Promise.NOTHING

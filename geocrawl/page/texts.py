@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
-from geocrawl.page.naming import is_cgi, kind_in_phrase, may_be_program, may_be_service
+from geocrawl.page.naming import kind_in_phrase, leaves_kind_open, may_be_program, may_be_service
 
 MAX_ADDRESSES = 500
 """Of one text."""
@@ -22,8 +22,12 @@ _MAX_LINES = 5
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 """Soft hyphens and spaces without width, by which pages let long addresses wrap."""
-_START = re.compile(r"(?:https?(?::|：)(?://|／／)|(?<![\w@.:/-])www\.(?=[a-z0-9-]{1,63}\.))", re.I)
-_REQUEST = re.compile(r"[?&](?:service|request)=", re.I)
+_SCHEME_ENDS = ("://", "：//", "：／／")
+_REQUESTS = ("service=", "SERVICE=", "Service=", "request=", "REQUEST=", "Request=")
+_SIGNS = ("://", "www.", "ervice=", "ERVICE=")
+_WWW = re.compile(r"www\.[A-Za-z0-9-]{1,63}\.")
+_INSIDE_ADDRESS = ("/", "@", ".", ":", "-", "_")
+_SEPARATORS = (" ", "\n", "\t", BOUNDARY, "(", '"', "'", ",", "：", "，", "<", ">")
 _HOST_AND_PATH = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,62}\.){1,6}[a-z]{2,24}(?::\d{2,5})?/", re.I)
 _RUN = re.compile(r"[^\s<>\"'`\\^{}|\x1e\u3000]{1,2000}")
 _WRAP = re.compile(r"[ \t\r]{0,40}\n\s{0,40}")
@@ -53,7 +57,7 @@ def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") ->
             continue
         label, alone = _label(text, max(behind_last, start - _LABEL_CHARS), start, last)
         kind = kind_in_phrase(label)
-        if alone and not kind and is_cgi(href):
+        if alone and not kind and leaves_kind_open(href):
             kind = page_kind
         if may_be_service(href) or (kind and may_be_program(href)):
             seen.add(href)
@@ -61,15 +65,35 @@ def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") ->
             yield RawLink(href, where, "", fold(context[-MAX_CONTEXT_CHARS // 2 :], MAX_CONTEXT_CHARS), kind=kind)
 
 
+def may_hold_addresses(text: str) -> bool:
+    """Whether there is any address in a text: a cheap look."""
+    return any(sign in text for sign in _SIGNS)
+
+
 def _starts(text: str) -> list[int]:
-    """Where addresses begin: at their scheme, at www., or before a request of a service."""
-    starts = [found.start() for found in _START.finditer(text)]
-    for found in _REQUEST.finditer(text):
-        before = text[max(0, found.start() - 300) : found.start()]
-        begun = max(before.rfind(sign) for sign in (" ", "\n", "\t", BOUNDARY, "(", '"', "'", ",", "：", "，"))
-        if "://" not in before[begun + 1 :] and _HOST_AND_PATH.match(before, begun + 1):
-            starts.append(found.start() - len(before) + begun + 1)
+    """Where addresses begin: at their scheme, at www., or before a request of a service. By plain searches, since most
+    texts are long and hold none."""
+    starts = []
+    for sign in _SCHEME_ENDS:
+        for at in _places(text, sign):
+            scheme = text[max(0, at - 5) : at].lower()
+            if scheme.endswith(("http", "https")):
+                starts.append(at - 5 if scheme == "https" else at - 4)
+    starts += [at for at in _places(text, "www.") if _WWW.match(text, at) and not text.endswith(_INSIDE_ADDRESS, 0, at)]
+    for sign in _REQUESTS:
+        for at in _places(text, sign):
+            before = text[max(0, at - 300) : at]
+            begun = max(before.rfind(separator) for separator in _SEPARATORS) + 1
+            if "://" not in before[begun:] and _HOST_AND_PATH.match(before, begun):
+                starts.append(at - len(before) + begun)
     return sorted(set(starts))
+
+
+def _places(text: str, sign: str) -> Iterator[int]:
+    at = text.find(sign)
+    while at >= 0:
+        yield at
+        at = text.find(sign, at + len(sign))
 
 
 def _address_at(text: str, start: int) -> tuple[str, int]:
