@@ -21,9 +21,10 @@ from geocrawl.probe.elements import attribute, child, local_name
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.normalise import Cut
 from geocrawl.probe.ows_reader import read_service
-from geocrawl.probe.roots import kind_of_root, namespace_of
+from geocrawl.probe.roots import is_usual_namespace, kind_of_root, namespace_of
 from geocrawl.probe.stream import STREAM_BYTES, Take, Taken, read_items
 
+_ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})
 _MAX_DETAIL_CHARS = 200
 
 
@@ -86,8 +87,12 @@ def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[
     found = []
     if not version:
         found.append(Deviation("no-version", f"taken for {form.usual_version}"))
-    if not namespace_of(root):
+    if local_name(root) not in _ROOTS:
+        found.append(Deviation("root-case", local_name(root)))
+    if not (namespace := namespace_of(root)):
         found.append(Deviation("namespace-missing", local_name(root)))
+    elif not is_usual_namespace(namespace):
+        found.append(Deviation("namespace-wrong", namespace[:_MAX_DETAIL_CHARS]))
     if form.contents and not present & form.contents:
         found.append(Deviation("section-missing", f"no {' or '.join(sorted(form.contents))}"))
     elif child(root, "ServiceIdentification") is None and child(root, "Service") is None:

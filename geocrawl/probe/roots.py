@@ -1,7 +1,8 @@
 """Which kind of service a capabilities document is of, by its root alone.
 
 Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all call it
-`Capabilities` and are told apart by its namespace. Where a document has none, the operations that it offers tell.
+`Capabilities` and are told apart by its namespace. Where a document has none, the operations that it offers tell, or
+what stands in its sections.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ _OPERATIONS = {
     "GetObservation": Kind.SOS,
 }
 
+_SECTIONS = {
+    ("ProcessOfferings",): Kind.WPS,
+    ("Contents", "TileMatrixSet"): Kind.WMTS,
+    ("Contents", "CoverageSummary"): Kind.WCS,
+    ("Contents", "ObservationOfferingList"): Kind.SOS,
+    ("FeatureTypeList",): Kind.WFS,
+}
+
 
 def namespace_of(root: etree._Element) -> str:
     """The namespace of an element; '' when it has none."""
@@ -53,13 +62,25 @@ def kind_of_root(root: etree._Element) -> Kind | None:
         return None
     namespace = namespace_of(root)
     if not namespace:
-        return _by_operations(root)
+        return _by_operations(root) or _by_sections(root)
     found = _NAMESPACE.match(namespace.lower())
     return Kind(found[1]) if found else None
+
+
+def is_usual_namespace(namespace: str) -> bool:
+    """Whether a root's namespace is spelt as a standard has it."""
+    return namespace.startswith("http:") and _NAMESPACE.match(namespace) is not None
 
 
 def _by_operations(root: etree._Element) -> Kind | None:
     for operation in children(child(root, "OperationsMetadata"), "Operation"):
         if kind := _OPERATIONS.get(attribute(operation, "name").strip()):
+            return kind
+    return None
+
+
+def _by_sections(root: etree._Element) -> Kind | None:
+    for path, kind in _SECTIONS.items():
+        if child(root, *path) is not None:
             return kind
     return None
