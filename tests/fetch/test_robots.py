@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, read_text, record_of
+from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, read_text, record_of, sitemaps_of
 from geocrawl.model import Failure, FailureCode, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings
 
@@ -240,3 +240,29 @@ async def test_robots_txt_is_obeyed_for_pages_and_probes_alike(kit: MakeKit) -> 
             assert isinstance(got, Failure)
             assert got.code is FailureCode.ROBOTS
     assert server.targets == ["/robots.txt"]
+
+
+# --------------------------------------------------------------------------- sitemaps
+
+
+def test_sitemap_lines_hold_for_all_whatever_group_they_stand_in() -> None:
+    text = (
+        "User-agent: other\nDisallow: /\nsitemap:http://a.example/s.xml\n\nSITEMAP : /more.xml.gz # here\n"
+        "Sitemap: http://a.example/s.xml\nSitemap:\nsitemaps: http://no.example/\n"
+    )
+    assert sitemaps_of(text) == ("http://a.example/s.xml", "/more.xml.gz")
+    assert Rules(text, "geocrawl").sitemaps == ("http://a.example/s.xml", "/more.xml.gz")
+    assert len(sitemaps_of("".join(f"Sitemap: /{n}\n" for n in range(100)))) == 20
+
+
+async def test_a_turn_knows_the_sitemaps_of_the_robots_txt_that_it_read(kit: MakeKit) -> None:
+    asking = kit(ignore_robots=False)
+    site = pages({"/robots.txt": robots("Sitemap: /map.xml\nSitemap: ftp://x/y"), "/page": answer(b"ok")})
+    async with serve(site) as server:
+        page = url(f"{server.base}/page")
+        async with asking.turn() as turn:
+            assert turn.sitemaps(page) == ()
+            await turn.fetch(page, purpose=Purpose.PAGE)
+            assert [each.address for each in turn.sitemaps(page)] == [f"{server.base}/map.xml"]
+    async with kit(ignore_robots=True).turn() as turn:
+        assert turn.sitemaps(page) == ()
