@@ -184,7 +184,9 @@ class _Reader:
         bracket = self.bracket
         if key in _TYPE_KEYS and bracket.sign == "{":
             kind = kind_in_name(text)
-            bracket.typed, bracket.kind = True, kind or bracket.kind
+            if kind or not bracket.typed:
+                bracket.kind = kind
+            bracket.typed = True
         elif key in _TITLE_KEYS and not bracket.title:
             bracket.title = text
         if len(self.found) < MAX_ADDRESSES and _may_be_address(text):

@@ -1,0 +1,164 @@
+"""Service addresses in scripts and configurations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geocrawl.page.scripts import addresses_in_code
+from geocrawl.page.tokens import read_tokens, unescape
+from tests.page.pages import read
+
+
+def found(code: str, *, relative: bool = True) -> list[tuple[str, str]]:
+    return [(link.href, link.kind) for link in addresses_in_code(code, "script", relative=relative)]
+
+
+@pytest.mark.parametrize(
+    ("code", "address", "kind"),
+    [
+        ("L.tileLayer.wms('https://h.org/x/y', {layers: 'base', attribution: '&copy;'})", "https://h.org/x/y", "wms"),
+        (
+            'new OpenLayers.Layer.WMS("WMS", "http://h.org/s.aspx?id=9&amp;t=w", {layers: "0"})',
+            "http://h.org/s.aspx?id=9&t=w",
+            "wms",
+        ),
+        (
+            "new ol.source.TileWMS({url: 'http://h.org/cgi-bin/x', params: {LAYERS: '0'}})",
+            "http://h.org/cgi-bin/x",
+            "wms",
+        ),
+        ("new ol.source.WMTS({url: 'https://h.org/t/1', layer: 'a'})", "https://h.org/t/1", "wmts"),
+        ("new Cesium.WebMapServiceImageryProvider({url : `https://h.org/any`})", "https://h.org/any", "wms"),
+        ("new Cesium.WebMapTileServiceImageryProvider({url: '//h.org/any'})", "//h.org/any", "wmts"),
+        ("const layer = new WFSLayer({ url: '/local/service' })", "/local/service", "wfs"),
+        ('{"catalog": [{"name": "Water", "type": "wms-group", "url": "https://h.org/a"}]}', "https://h.org/a", "wms"),
+        ('{"map": {"layers": [{"url": "https://h.org/b", "type": "wms", "name": "r"}]}}', "https://h.org/b", "wms"),
+        ('{"layerType": "wmslayer", "url": "https://h.org/c"}', "https://h.org/c", "wms"),
+        ('{"type": "OGC:WFS-1.1.0-http-get", "options": {"url": "https://h.org/d"}}', "https://h.org/d", "wfs"),
+        ('var wmsUrl = "https://h.org/e/f"', "https://h.org/e/f", "wms"),
+        (r"var u = 'http:\/\/h.org\/geoserver\u002Fows\x3f'", "http://h.org/geoserver/ows?", ""),
+        ("tiles: ['https://h.org/a?b={bbox}&service=WMS']", "https://h.org/a?b={bbox}&service=WMS", ""),
+        ("L.tileLayer.wms('https://{s}.h.org/cgi-bin/x')", "https://a.h.org/cgi-bin/x", "wms"),
+        ("f({url: flag ? 'https://h.org/wms' : other})", "https://h.org/wms", ""),
+    ],
+)
+def test_viewers_of_many_makes_are_understood(code: str, address: str, kind: str) -> None:
+    assert found(code) == [(address, kind)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "var host = 'https://h.org'; var base = host + '/geo'; go(base + \"/wms?map=\" + name)",
+        "const host = `https://h.org`; go(`${host}/geo/wms?map=${name}`)",
+        "var config = {host: 'https://h.org/geo'}; go(config.host + '/wms?map=')",
+        "this.root = 'https://h.org/geo'; go(this.root + '/wms?map=' + x)",
+    ],
+)
+def test_texts_are_joined_as_far_as_they_are_known(code: str) -> None:
+    assert found(code) == [("https://h.org/geo/wms?map=", "")]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "// new WMSLayer({url: 'http://h.org/wms'})",
+        "/* 'http://h.org/wms' */",
+        "L.tileLayer('https://{s}.tile.h.org/{z}/{x}/{y}.png')",
+        "new ol.source.TileWMS({attributions: 'http://h.org/copy', legendUrl: 'http://h.org/legend?wms'})",
+        "fetch(server + '/wms')",
+        '{"type": "geojson", "url": "http://h.org/data"}',
+        '{"wms": {"type": "image", "url": "http://h.org/picture"}}',
+        "var shop = 'http://shop.org/basket?id=1'",
+    ],
+)
+def test_what_is_no_service_is_left_alone(code: str) -> None:
+    assert found(code) == []
+
+
+def test_a_slash_may_begin_a_regular_expression() -> None:
+    assert found("""s.replace(/["'\\/]/g, ''); var u = "http://h.org/wms"; x = a / b; v = 'http://h.org/wfs'""") == [
+        ("http://h.org/wms", ""),
+        ("http://h.org/wfs", ""),
+    ]
+
+
+def test_files_give_no_addresses_that_hang_on_the_page() -> None:
+    code = "new WMSLayer({url: '../cgi-bin/wms'}); new WMSLayer({url: '/cgi-bin/wms'})"
+    assert found(code) == [("../cgi-bin/wms", "wms"), ("/cgi-bin/wms", "wms")]
+    assert found(code, relative=False) == [("/cgi-bin/wms", "wms")]
+
+
+def test_titles_beside_an_address_become_its_anchor() -> None:
+    (link,) = addresses_in_code('{"title": "Rivers", "type": "wms", "url": "https://h.org/a"}', "json")
+    assert (link.anchor, link.where) == ("Rivers", "json")
+
+
+def test_inline_scripts_and_configurations_of_pages_are_read() -> None:
+    document = read(
+        "<script>L.tileLayer.wms('/cgi-bin/roads')</script><script src=/js/x.js></script>"
+        '<script type="application/ld+json">{"@type": "DataDownload", "encodingFormat": "WMS", '
+        '"contentUrl": "http://h.org/a?b=1"}</script><div id=map data-wms-url="/d?e=1" '
+        'data-config=\'{"layers":[{"type":"wms","url":"http://h.org/c"}]}\'></div>'
+    )
+    assert [(link.where, link.url.address, link.kind) for link in document.links] == [
+        ("script", "http://h.example/cgi-bin/roads", "wms"),
+        ("json-ld", "http://h.org/a?b=1", "wms"),
+        ("data-attribute", "http://h.example/d?e=1", "wms"),
+        ("data-attribute", "http://h.org/c", "wms"),
+    ]
+
+
+def test_script_files_and_json_files_are_read_for_addresses_only() -> None:
+    script = read("L.tileLayer.wms('http://h.org/a/b'); go('http://h.org/page.html')", "application/javascript")
+    assert [(link.where, link.url.address) for link in script.links] == [("script-file", "http://h.org/a/b")]
+    assert script.text == ""
+    layers = {"title": "Soil", "layers": [{"type": "wms", "url": "http://h.org/c"}], "home": "http://h.org/page"}
+    config = read(json.dumps(layers), "application/json")
+    assert [(link.where, link.url.address, link.kind) for link in config.links] == [("json", "http://h.org/c", "wms")]
+
+
+_CODE = st.lists(
+    st.sampled_from(
+        [
+            '"',
+            "'",
+            "`",
+            "${",
+            "}",
+            "{",
+            "(",
+            ")",
+            "/",
+            "/*",
+            "//",
+            "\\",
+            "+",
+            ":",
+            "?",
+            "url",
+            "wms",
+            "http://h/",
+            "[",
+            "\n",
+        ]
+    ),
+    max_size=60,
+).map("".join)
+
+
+@given(_CODE)
+def test_any_code_is_read_to_its_end(code: str) -> None:
+    assert all(token.text is not None for token in read_tokens(code))
+    assert all(link.where == "script" for link in addresses_in_code(code, "script"))
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=50))
+def test_json_texts_are_unescaped_as_json_does(text: str) -> None:
+    assert unescape(json.dumps(text)[1:-1].replace("\\b", "").replace("\\f", "")) == text.replace("\b", "").replace(
+        "\f", ""
+    ) or any(ord(character) > 0xFFFF for character in text)
