@@ -44,6 +44,12 @@ WATER = replace(
     layers=(Layer("w", "地理信息公共服务平台"),),
     fingerprint="f2",
 )
+ATLAS = replace(
+    ROADS,
+    title="Atlas of Ruritania",
+    layers=tuple(Layer(name, name.title()) for name in ("roads", "rivers", "woods")),
+    fingerprint="f9",
+)
 
 
 @pytest.fixture
@@ -79,10 +85,10 @@ def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
 
 def test_endpoints_of_one_site_with_the_same_content_are_one_service(world: World) -> None:
     for text in ("a.example/wms?", "www.a.example/ows?map=x&service=WMS", "b.example/wms?"):
-        record(world, text, ROADS)
+        record(world, text, ATLAS)
     services = world.database.connection.execute("SELECT service_id FROM endpoint ORDER BY id").fetchall()
     assert services == [(1,), (1,), (2,)]
-    assert world.catalog.counts() == {"valid": 3, "invalid": 0, "services": 2, "layers": 2}
+    assert world.catalog.counts() == {"valid": 3, "invalid": 0, "services": 2, "layers": 6}
 
 
 def test_a_service_keeps_its_number_when_its_content_changes(world: World) -> None:
@@ -94,12 +100,13 @@ def test_a_service_keeps_its_number_when_its_content_changes(world: World) -> No
 
 
 def test_endpoints_that_part_are_two_services_and_may_meet_again(world: World) -> None:
-    record(world, "a.example/1?service=WMS", ROADS)
-    record(world, "a.example/2?service=WMS", ROADS)
+    record(world, "a.example/1?service=WMS", ATLAS)
+    record(world, "a.example/2?service=WMS", ATLAS)
+    assert titles(world) == ["Atlas of Ruritania"]
     record(world, "a.example/2?service=WMS", WATER)
-    assert sorted(titles(world)) == ["Roads of Ruritania", "水系数据"]
-    record(world, "a.example/2?service=WMS", ROADS)
-    assert titles(world) == ["Roads of Ruritania"]
+    assert sorted(titles(world)) == ["Atlas of Ruritania", "水系数据"]
+    record(world, "a.example/2?service=WMS", ATLAS)
+    assert titles(world) == ["Atlas of Ruritania"]
     assert titles(world, "河流") == []
 
 
