@@ -19,7 +19,7 @@ from geocrawl.probe.json_kinds import kind_of_json
 from geocrawl.probe.json_reader import read_json
 from geocrawl.probe.normalise import Reading, media_type_deviation
 from geocrawl.probe.protection import protection
-from geocrawl.probe.roots import is_capabilities, kind_of_root
+from geocrawl.probe.roots import is_capabilities, kind_of_root, namespace_of
 from geocrawl.probe.stream import read_whole
 
 _EXCEPTIONS = frozenset(
@@ -91,8 +91,7 @@ def _none(page: Page, root: etree._Element | None) -> Finding:
         return Finding("html", " ".join(title[1].decode("utf-8", "replace").split()) if title else "")
     if root is None:
         return _no_xml(page)
-    namespace = etree.QName(root).namespace if isinstance(root.tag, str) and root.tag.startswith("{") else None
-    named = f"{name} ({namespace})" if namespace else name
+    named = f"{name} ({namespace})" if (namespace := namespace_of(root)) else name
     if name == "Envelope" and (body := child(root, "Body")) is not None and len(body):
         named = f"a SOAP envelope around {local_name(body[0])}: no answer to a plain request"
     kind = kind_of_root(root)

@@ -42,9 +42,9 @@ _SECTIONS = {
 
 
 def namespace_of(root: etree._Element) -> str:
-    """The namespace of an element; '' when it has none."""
+    """The namespace of an element, whatever stands in it (`etree.QName` raises on a brace); '' when it has none."""
     tag: object = root.tag
-    return tag[1:].partition("}")[0] if isinstance(tag, str) and tag.startswith("{") else ""
+    return tag[1:].rpartition("}")[0] if isinstance(tag, str) and tag.startswith("{") else ""
 
 
 def is_capabilities(root: etree._Element) -> bool:

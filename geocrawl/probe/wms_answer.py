@@ -20,6 +20,7 @@ from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.layers import LayerFound, summed, take_layers
 from geocrawl.probe.normalise import Cut
 from geocrawl.probe.owslib_reader import OwsReading
+from geocrawl.probe.roots import namespace_of
 from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items
 
 _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
@@ -75,7 +76,7 @@ def _of_root(root: etree._Element) -> list[Deviation]:
     if version and (name.lower() == "wms_capabilities") != version.startswith("1.3"):
         found.append(Deviation("root-name", f"{name} for version {version}"))
     expected = owslib_reader.WMS_NAMESPACE if (version or _usual_version(root)).startswith("1.3") else None
-    namespace = etree.QName(root).namespace if str(root.tag).startswith("{") else None
+    namespace = namespace_of(root) or None
     if namespace != expected:
         code = "namespace-missing" if namespace is None else "namespace-wrong"
         found.append(Deviation(code, f"{namespace or 'none'} instead of {expected or 'none'}"))

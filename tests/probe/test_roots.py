@@ -58,3 +58,11 @@ def test_a_root_that_departs_from_its_standard_is_read_and_noted(old: str, new: 
     assert verdict.service is not None
     assert len(verdict.service.layers) == 2
     assert [each.code for each in verdict.deviations] == [code]
+
+
+def test_a_brace_in_a_namespace_makes_nothing_fail() -> None:
+    for body in (
+        '<Capabilities version="1" xmlns="}x"/>',
+        '<WMS_Capabilities xmlns="a}b"><Service/><Capability/></WMS_Capabilities>',
+    ):
+        assert {verdict_on(kind, body).reason for kind in (Kind.WMS, Kind.WFS, Kind.WMTS)} <= {"ok", "other-kind"}
