@@ -1,8 +1,9 @@
 """The interview of an OGC API: the landing page, then the collections and the conformance that it links to.
 
-Paths are never guessed: a landing page says where its parts are (OGC 17-069r4, 7.2). The address is asked as it is, and
-with `f=json` where a page for people comes. Three requests at most, all to the host of the landing page: links to
-another host are those of a proxy that hides it, and are read as if they named this one.
+Paths are never guessed: a landing page says where its parts are (OGC 17-069r4, 7.2). The address is asked as it is;
+where a page for people comes, the JSON that it names, or the address with `f=json`. Three requests at most, all to the
+host of the landing page: links to another host are those of a proxy that hides it, and are read as if they named this
+one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Status, Ur
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
 from geocrawl.probe.json_answer import JsonAnswer, json_of, verdict_on
-from geocrawl.probe.json_interview import in_turn, plain_then_json
+from geocrawl.probe.json_interview import plain_then_json
 from geocrawl.probe.json_kinds import is_collection
 from geocrawl.probe.json_links import linked
 from geocrawl.probe.leads import lead
@@ -40,7 +41,7 @@ class OgcApiProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Ask for the landing page, then for what it links to."""
-        answers = yield from in_turn(plain_then_json(candidate.endpoint.url), read_ogcapi)
+        answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID:
             return verdict

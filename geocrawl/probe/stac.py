@@ -13,7 +13,7 @@ from geocrawl.model import Candidate, Kind, Status, Url
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
 from geocrawl.probe.json_answer import json_of, verdict_on
-from geocrawl.probe.json_interview import in_turn, plain_then_json
+from geocrawl.probe.json_interview import plain_then_json
 from geocrawl.probe.json_links import linked, links_of
 from geocrawl.probe.json_reader import JsonObject
 from geocrawl.probe.leads import SIGNAL, lead
@@ -36,7 +36,7 @@ class StacProbe:
 
     def interview(self, candidate: Candidate) -> Interview:
         """Ask for the catalogue, as JSON where a page for people comes, then for its collections; three at most."""
-        answers = yield from in_turn(plain_then_json(candidate.endpoint.url), read_stac)
+        answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID or verdict.service is None:
             return verdict

@@ -103,6 +103,25 @@ def test_where_a_page_for_people_comes_json_is_asked_for_and_the_collections_are
     assert (verdict.status, verdict.requests) == (Status.VALID, 3)
 
 
+@pytest.mark.parametrize(
+    ("link", "asked_then"),
+    [
+        (
+            '<link rel="alternate" type="application/json" href="?f=application%2Fjson&amp;x=1">',
+            f"{API}?f=application%2Fjson&x=1",
+        ),
+        ("<a href='./as.json' class=\"x\" type='application/json' rel='nofollow alternate'>JSON</a>", f"{API}as.json"),
+        ('<link rel="alternate" type="application/json" href="https://elsewhere.example/x.json">', f"{API}?f=json"),
+        ('<link rel="alternate" type="application/rss+xml" href="feed">', f"{API}?f=json"),
+        ('<link rel="alternate" type="application/json" href="">', f"{API}?f=json"),
+    ],
+)
+def test_the_json_that_a_page_for_people_names_is_asked_for(link: str, asked_then: str) -> None:
+    first = page(f"<!DOCTYPE html><html><head>{link}</head></html>", content_type="text/html")
+    verdict, asked = ask(OgcApiProbe(), API, {**ANSWERS, API: first, asked_then: answer(LANDING)})
+    assert (verdict.status, asked[:2], len(asked)) == (Status.VALID, [API, asked_then], 3)
+
+
 def test_links_to_a_host_within_are_asked_on_the_host_that_answered() -> None:
     inner = "http://localhost:8080/backend"
     links = [
