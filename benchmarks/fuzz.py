@@ -11,6 +11,7 @@ import argparse
 import json
 import random
 import re
+import sys
 import time
 import traceback
 from collections import Counter
@@ -27,7 +28,7 @@ from geocrawl.probe.registry import probes
 
 COUNT = 20_000
 SEED = 5
-MAX_BYTES = 1_000_000
+MAX_BYTES = 600_000
 """Documents grow no further than this."""
 CONTENT_TYPES = (
     "text/xml",
@@ -171,7 +172,7 @@ def mutated(bodies: Sequence[tuple[str, bytes]], count: int, seed: int) -> Itera
         yield name, body
 
 
-def recorded(shared: Path, largest: int = 200_000) -> list[tuple[str, bytes]]:
+def recorded(shared: Path, largest: int = 60_000) -> list[tuple[str, bytes]]:
     """Recorded answers up to a size, with their names."""
     files = sorted((shared / "corpus" / "documents").glob("*/*"))
     return [
@@ -189,6 +190,8 @@ def run(bodies: Sequence[tuple[str, bytes]], every: Sequence[Probe], count: int,
     for name, body in mutated(bodies, count, seed):
         content_type = rng.choice(CONTENT_TYPES)
         result.documents += 1
+        if result.documents % 1_000 == 0:
+            print(f"   {result.documents} documents, {len(result.failures)} exceptions", file=sys.stderr, flush=True)
         for probe in every:
             begun = time.perf_counter()
             try:
