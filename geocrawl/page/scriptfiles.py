@@ -30,7 +30,7 @@ _TELLING = frozenset(
     | {"services", "catalog", "catalogue", "sdi", "geodata", "basemap", "basemaps", "overlays", "tiles", "mapconfig"}
 )
 _TELLING_WITH_MAP = frozenset(
-    {"config", "configuration", "settings", "init", "main", "app", "index", "portal", "sources", "data", "custom"}
+    {"config", "configuration", "settings", "init", "main", "app", "index", "portal", "sources", "custom"}
     | {"script", "scripts", "site", "page", "start", "bundle", "options", "params", "env", "ol", "leaflet", "cesium"}
 )
 _LIBRARY = re.compile(

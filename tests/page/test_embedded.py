@@ -1,0 +1,136 @@
+"""Service addresses in fields, attributes and comments, words beside links, and linked scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from geocrawl.model import SCRIPT_SRC, Document
+from geocrawl.page.document import PageReader
+from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
+from geocrawl.page.scriptfiles import choose_scripts
+from tests.page.pages import page, read
+
+
+def found(html: str) -> list[tuple[str, str, str]]:
+    return [(link.where, link.url.address, link.kind) for link in read(html).links]
+
+
+@pytest.mark.parametrize(
+    ("html", "where"),
+    [
+        ("<input name=url value='http://h.org/a/wms?'>", "input"),
+        ("<textarea>The address: http://h.org/a/wms</textarea>", "textarea"),
+        ('<textarea>{"url": "http://h.org/a/wms"}</textarea>', "textarea"),
+        ("<select><option value='http://h.org/a/wms'>Roads</option></select>", "option"),
+        ("<object data='http://h.org/a/wms'></object>", "object"),
+        ("<embed src='http://h.org/a/wms'>", "embed"),
+        ("<meta itemprop=contentUrl content='http://h.org/a/wms'>", "microdata"),
+        ("<p data-layer-url='http://h.org/a/wms'>x</p>", "data-attribute"),
+        ("<p data-x='{&quot;url&quot;: &quot;http:\\/\\/h.org\\/a\\/wms&quot;}'>x</p>", "data-attribute"),
+        ("<!-- <a href='http://h.org/a/wms'>off</a> -->", "comment"),
+        ('<script type="application/json">{"u": "http://h.org/a/wms"}</script>', "json"),
+    ],
+)
+def test_every_part_of_a_page_may_hold_a_service(html: str, where: str) -> None:
+    ((place, address, _),) = found(html)
+    assert (place, address.rstrip("?")) == (where, "http://h.org/a/wms")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<input value='http://h.org/search?q=1'><textarea>http://h.org/letter</textarea>",
+        "<select><option value='/de/'>Deutsch</option></select><p data-href='/page'>x</p>",
+        "<meta itemprop=image content='http://h.org/a.png'><!-- http://h.org/old -->",
+    ],
+)
+def test_ordinary_addresses_there_are_left_alone(html: str) -> None:
+    assert found(html) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        ("<p>WMS service: <a href='http://h.org/cgi-bin/r1'>http://h.org/cgi-bin/r1</a></p>", "wms"),
+        ("<p>WMS服务：<a href='/s.aspx?id=4'>点击这里</a></p>", "wms"),
+        ("<p>WFS-Dienst: <a href='/s.aspx?id=4'>OGC WMS 1.3.0</a></p>", "wfs"),
+        ("<p><a href='/s.php?id=4'>Web Map Service (WMS)</a></p>", "wms"),
+        ("<p><a href='/s.php?id=4'>Roads of Bern WMS</a></p>", ""),
+        ("<p>What a WMS is: <a href='/intro.html'>read</a></p>", ""),
+        ("<p>We sell a WMS for your store. <a href='/shop?id=4'>Buy</a></p>", ""),
+    ],
+)
+def test_words_beside_a_link_name_the_kind_of_what_may_be_a_program(html: str, kind: str) -> None:
+    ((_, _, named),) = found(html)
+    assert named == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("wmsUrl", "wms"), ("ol.source.TileWMS", "wms"), ("OGC:WMS-1.3.0-http-get-map", "wms"), ("wmslayer", "wms")),
+        *(("WebMapTileServiceImageryProvider", "wmts"), ("esri-mapServer", "arcgis"), ("WMS-C", "wmsc")),
+        *(("webpack", ""), ("forms", ""), ("warmstart", ""), ("geojson", ""), ("x" * 100 + "wms", "")),
+    ],
+)
+def test_names_in_code_say_a_kind(name: str, kind: str) -> None:
+    assert kind_in_name(name) == kind
+
+
+def test_phrases_say_the_kind_that_they_name_last() -> None:
+    assert kind_in_phrase("WFS and WMS-Dienst: ") == "wms"
+    assert kind_in_phrase("Web Feature Service") == "wfs"
+    assert kind_in_phrase("rooms, wms.html and http://wms.org/") == ""
+
+
+def test_addresses_remind_of_services_or_programs() -> None:
+    assert may_be_service("http://h.org/arcgis/rest/services")
+    assert not may_be_service("http://h.org/windows/rooms")
+    assert may_be_program("/cgi-bin/x")
+    assert not may_be_program("http://h.org/")
+    assert not may_be_program("http://h.org/a/page.html")
+
+
+# --------------------------------------------------------------------------- linked scripts
+
+
+def scripts_of(html: str, limit: int = 5) -> list[str]:
+    document: Document = PageReader(max_scripts=limit).read(page(html), depth=0)
+    return [link.url.address for link in document.links if link.where == SCRIPT_SRC]
+
+
+def test_scripts_are_fetched_when_their_name_promises_layers() -> None:
+    html = "".join(f"<script src='/js/{name}'></script>" for name in ("map0.js?v=3", "menu.js", "jquery.min.js"))
+    assert scripts_of(html) == ["http://h.example/js/map0.js"]
+
+
+def test_on_a_page_with_a_map_other_scripts_count_behind_them() -> None:
+    html = "<div id='map'></div><script src=/js/menu.js></script><script src=/js/layers.js></script>"
+    assert scripts_of(html) == ["http://h.example/js/layers.js", "http://h.example/js/menu.js"]
+    assert scripts_of(html, limit=1) == ["http://h.example/js/layers.js"]
+    assert scripts_of(html, limit=0) == []
+
+
+@pytest.mark.parametrize(
+    "src",
+    [
+        *("/lib/ol.js", "/lib/OpenLayers-2.13.1.min.js", "/leaflet/leaflet-src.js", "/js/jquery-ui-1.12.custom.min.js"),
+        *("/map/bootstrap.bundle.min.js", "/node_modules/map/map.js", "/js/map.css", "/js/proj4js-compressed.js"),
+        *("https://cdn.other.org/map/config.js", "//unpkg.other.net/layers.js"),
+    ],
+)
+def test_libraries_and_other_sites_are_not_fetched(src: str) -> None:
+    assert scripts_of(f"<script src='{src}'></script>") == []
+
+
+def test_configurations_are_named_in_attributes_and_scripts() -> None:
+    html = (
+        "<div data-config='/config/layers5.json'></div>"
+        "<script>var app = load('conf/mapConfig.json?x=1'); other('/data/people.json')</script>"
+    )
+    assert scripts_of(html) == ["http://h.example/d/conf/mapConfig.json?x=1", "http://h.example/config/layers5.json"]
+
+
+def test_each_file_is_chosen_once() -> None:
+    chosen = choose_scripts(["a/map.js?v=1", "a/map.js?v=2", "a/map.js"], [], lambda: True, limit=5)
+    assert [link.href for link in chosen] == ["a/map.js"]
