@@ -19,6 +19,7 @@ NAMES = (
     "contest",
     "overhead",
     "choices",
+    "fusion",
     "bayes",
     "urls",
     "clusters",

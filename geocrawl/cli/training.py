@@ -1,4 +1,4 @@
-"""`geocrawl train topic`, `links` and `vectors`: how the shipped models were made, for anyone to repeat."""
+"""`geocrawl train topic`, `links`, `vectors`, …: how the shipped models were made, for anyone to repeat."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli.training_bayes import bayes
+from geocrawl.cli.training_fusion import fusion
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,6 +18,7 @@ def add_to(app: typer.Typer) -> None:
     group.command("topic")(topic)
     group.command("links")(links)
     group.command("bayes")(bayes)
+    group.command("fusion")(fusion)
     group.command("vectors")(vectors)
     app.add_typer(group, name="train")
 

@@ -65,8 +65,8 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> St
     """Read every recorded answer once. `max_depth`: links from a seed that the oracle may go; None as crawls do."""
     links: dict[str, Sequence[str]] = {}
     judged = set()
-    for key, document, stored in _documents(world):
-        links[key] = tuple(dict.fromkeys(_targets(world, key, document, stored)))
+    for key, document, stored in documents(world):
+        links[key] = tuple(dict.fromkeys(targets(world, key, document, stored)))
         if _is_page(world, key) and judge.is_relevant(document.title, document.text):
             judged.add(key)
     graph = Graph(
@@ -82,7 +82,7 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> St
         relevant=frozenset(_relevant(world, graph)),
         reachable=frozenset(_reachable(graph)),
         judged=frozenset(judged),
-        oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, _named_at(world), max_depth=depth),
+        oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, named_at(world), max_depth=depth),
         sha256=world.sha256,
     )
 
@@ -93,7 +93,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
+def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
     reader = PageReader()
     for key in world.warc.records:
         stored = world.stored(key)
@@ -105,7 +105,7 @@ def _documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
         yield key, reader.read(page, depth=0), stored
 
 
-def _targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
+def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
     """Keys of the recorded answers that this one leads to."""
     addresses = [link.url.address for link in document.links]
     named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]
@@ -156,7 +156,7 @@ def _reachable(graph: Graph) -> Iterator[str]:
                 waiting.append(target)
 
 
-def _named_at(world: World) -> dict[str, set[str]]:
+def named_at(world: World) -> dict[str, set[str]]:
     """Key of a recorded answer → ids of the valid services of the topic that it names."""
     named: dict[str, set[str]] = {}
     for service in world.services:

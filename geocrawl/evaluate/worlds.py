@@ -68,7 +68,7 @@ class World:
             raise UsageError(f"{folder} is no recorded web: it has no {' and no '.join(missing)}")
         self.folder = folder
         self.name = folder.resolve().name
-        meta = _read_json(folder / "world.json")
+        self.meta = meta = _read_json(folder / "world.json")
         self.seeds = _seeds(meta, folder)
         self.warc = WarcFile(folder / "pages.warc.gz")
         self._check_count(meta)

@@ -176,6 +176,22 @@ class FusionStrategy:
             "seed": waiting.depth == 0,
         }
 
+    # ----------------------------------------------------------------------- for its training
+
+    def waiting_scores(self) -> list[tuple[int, float]]:
+        """(frontier id, value) of each link that waits and can be valued anew."""
+        pages = self._memory.pages
+        return [(id_, link.score) for id_, link in self._memory.links.items() if link.page in pages]
+
+    def features(self, id_: int) -> tuple[int, ...]:
+        """All features of a waiting link as they are now, as buckets."""
+        link = self._memory.links[id_]
+        return self._value.example(link.packed, self._memory.pages[link.page].numbers).ids
+
+    def logit(self, ids: Sequence[int]) -> float:
+        """w·x of some features."""
+        return self._value.logit(ids)
+
     # ----------------------------------------------------------------------- learning
 
     def learn(self, lesson: Lesson) -> None:
