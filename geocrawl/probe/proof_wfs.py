@@ -16,8 +16,7 @@ from geocrawl.probe.elements import local_name
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_features
 from geocrawl.probe.normalise import read_xml
-from geocrawl.probe.proofs import Attempts, spread
-from geocrawl.urls import request_url
+from geocrawl.probe.proofs import Attempts, content_url, spread
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 """GML 3.2, 2.1 and 3.1 in turn; the last holds several features."""
@@ -41,7 +40,9 @@ class WfsProver:
         if is_file(endpoint.url):  # answers nothing but itself
             named = []
         for layer in spread(named, self._layers):
-            url = request_url(endpoint.url, _parameters(service.version, layer.name))
+            url = content_url(endpoint.url, _parameters(service.version, layer.name))
+            if url is None:
+                continue
             answer = yield Ask(url, Purpose.MAP)
             attempts.add(layer.name, "", url, answer, look_for_feature(answer))
             if attempts.is_enough:

@@ -14,11 +14,11 @@ from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Serv
 from geocrawl.ports import Ask, Trial
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_image
-from geocrawl.probe.proofs import Attempts, spread
+from geocrawl.probe.proofs import Attempts, content_url, spread
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts import restful_document
 from geocrawl.probe.wmts_tiles import MatrixSet, Tile, TileLayer, choose_tiles, read_sets, take_layers
-from geocrawl.urls import capabilities_url, read_url, request_url
+from geocrawl.urls import capabilities_url, read_url
 
 _TILES_FIRST = 3
 _TILES_LATER = 2
@@ -63,7 +63,7 @@ class _Tiles:
     def url(self, layer: TileLayer, tile: Tile) -> Url | None:
         """A tile's address, by KVP where the service answers it; None when there is none on this host."""
         if self.by_kvp:
-            return request_url(self.endpoint, _parameters(layer, tile))
+            return content_url(self.endpoint, _parameters(layer, tile))
         template = layer.templates.get(_format(layer), "")
         url = read_url(_filled(template, layer, tile)) if template else None
         return url if url is not None and url.host == self.endpoint.host else None

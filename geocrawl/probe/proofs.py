@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from geocrawl.model import Attempt, Endpoint, Failure, Level, Outcome, Page, Proof, Url
 from geocrawl.probe.content import attempt, cors_of
 from geocrawl.probe.images import thumbnail
+from geocrawl.urls import request_url
 
 T = TypeVar("T")
 
+_MAX_ADDRESS_CHARS = 8_000
+"""What common web servers take (RFC 9110, 4.1)."""
 _HOPELESS = frozenset({Outcome.TIMEOUT, Outcome.REFUSED})
 _ANSWERED = frozenset({Outcome.BLANK, Outcome.WRONG_SIZE, Outcome.AXIS_ORDER, Outcome.IMAGE_ERROR_TEXT})
 
@@ -48,6 +51,12 @@ class Attempts:
             cors=self._cors,
             thumbnail=thumbnail(self._image) if self._image else b"",
         )
+
+
+def content_url(endpoint: Url, parameters: Mapping[str, str]) -> Url | None:
+    """The request of an endpoint with these parameters; None when names in them make it longer than servers take."""
+    url = request_url(endpoint, parameters)
+    return url if len(url.address) <= _MAX_ADDRESS_CHARS else None
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:

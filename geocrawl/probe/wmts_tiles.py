@@ -214,9 +214,15 @@ def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None)
     if sides is not None:
         x0, y0 = _top_left(matrix, crs)
         across, down = _span(matrix, crs)
-        column = math.floor(((sides[0] + sides[2]) / 2 - x0) / across)
-        row = math.floor((y0 - (sides[1] + sides[3]) / 2) / down)
+        column = _steps((sides[0] + sides[2]) / 2 - x0, across, column)
+        row = _steps(y0 - (sides[1] + sides[3]) / 2, down, row)
     return min(max(row, first), last), min(max(column, left), right)
+
+
+def _steps(distance: float, span: float, default: int) -> int:
+    """How many whole spans lie in a distance; the default where the document's numbers make no sense."""
+    steps = distance / span if span > 0 else math.inf
+    return math.floor(steps) if math.isfinite(steps) else default
 
 
 def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:

@@ -282,3 +282,31 @@ def test_the_chosen_tile_holds_the_middle_of_the_layer(west: float, south: float
             )
             assert south - 1e-6 <= top
             assert bottom <= north + 1e-6
+
+
+NUMBERS = st.one_of(
+    st.sampled_from(["", "0", "-1", "NaN", "inf", "1e308", "-1e308", "1e-320", "x", "9" * 30]),
+    st.floats().map(str),
+    st.integers(-(10**6), 10**6).map(str),
+)
+
+
+@given(scale=NUMBERS, corner=st.tuples(NUMBERS, NUMBERS), across=NUMBERS, down=NUMBERS)
+def test_no_numbers_of_a_matrix_make_the_choice_fail(
+    scale: str, corner: tuple[str, str], across: str, down: str
+) -> None:
+    matrix = MATRIX.format("m", scale, " ".join(corner), across, down)
+    body = WMTS.replace(GOOGLE, matrix).replace(WORLD, matrix)
+    taken = read_items(body.encode(), "text/xml", take_layers())
+    assert taken.reading.root is not None
+    sets = dict(read_sets(taken.reading.root))
+    within(taken.items[0], sets, body)
+
+
+def test_names_too_long_for_an_address_are_passed_over() -> None:
+    proof, asked = hold(WfsProver(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
+    assert [parameters(ask)["TYPENAMES"] for ask in asked] == ["road"]
+    assert proof.level is Level.DELIVERS
+    body = WMTS.replace("relief", "路" * 9_000)
+    proof, asked = hold(WmtsProver(), SERVICE, lambda _: page(body))
+    assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)
