@@ -18,6 +18,7 @@ from geocrawl.cli import (
     harvesting,
     kinds,
     probing,
+    signals,
     strategies,
     topics,
     training,
@@ -60,6 +61,7 @@ crawling.add_to(app)
 probing.add_to(app)
 harvesting.add_to(app)
 kinds.add_to(app)
+signals.add_to(app)
 catalogue.add_to(app)
 configure.add_to(app)
 topics.add_to(app)

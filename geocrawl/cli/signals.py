@@ -1,0 +1,40 @@
+"""`geocrawl signals`: how services were found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from geocrawl.cli import options as opt
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("signals")(signals)
+
+
+def signals(db: opt.Db = None, json: opt.Json = False) -> None:
+    """What each way of finding services brought: links, text, scripts, forms, records …
+
+    A row for each signal and kind: endpoints that it named, those with a verdict, valid ones, and valid ones that
+    nothing else named.
+    """
+    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.signals import signal_yields
+
+    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+        rows = signal_yields(connection)
+    if json:
+        opt.echo_json([asdict(row) for row in rows])
+    elif rows:
+        from geocrawl.cli.tables import print_table
+
+        print_table(
+            ("signal", "kind", "named", "probed", "valid", "only so"),
+            [(row.signal, row.kind, row.candidates, row.probed, row.valid, row.alone) for row in rows],
+        )
+    else:
+        typer.echo("No candidates yet.", err=True)
+    if not rows:
+        raise typer.Exit(1)
