@@ -120,7 +120,8 @@ def run(job: Job) -> Result:
 def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     """Crawl a closed web from `seeds` in virtual time.
 
-    Raises UsageError for an unknown strategy or setting, EnvironmentFault when there is no room for the database.
+    Raises UsageError for an unknown strategy or setting and when no seed answers, EnvironmentFault when there is no
+    room for the database.
     """
     clock = ReplayClock()
     transport = ReplayTransport(web, clock)
@@ -130,6 +131,8 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
         watch = _Stopwatch()
         outcome = run_crawl(settings, database, seeds, observer=watch, within=within)
         cpu_s = round(time.process_time() - watch.begun, 3)
+        if outcome.no_seed_answered:
+            raise UsageError(f"none of the seeds answered: {', '.join(seed.address for seed in seeds)[:200]}")
         return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, cpu_s)
 
 
