@@ -45,6 +45,7 @@ def provers(*, layers: int) -> tuple[Prover, ...]:
     from geocrawl.probe.proof_csw import CswProver
     from geocrawl.probe.proof_ogcapi import OgcApiProver
     from geocrawl.probe.proof_stac import StacProver
+    from geocrawl.probe.proof_tms import TmsProver
     from geocrawl.probe.proof_wfs import WfsProver
     from geocrawl.probe.proof_wmts import WmtsProver
 
@@ -56,4 +57,5 @@ def provers(*, layers: int) -> tuple[Prover, ...]:
         ArcGisProver(layers=layers),
         OgcApiProver(layers=layers),
         StacProver(),
+        TmsProver(layers=layers),
     )

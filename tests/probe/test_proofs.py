@@ -19,6 +19,7 @@ from geocrawl.ports import Ask, Prover
 from geocrawl.probe.proof_arcgis import ArcGisProver
 from geocrawl.probe.proof_ogcapi import OgcApiProver
 from geocrawl.probe.proof_stac import StacProver
+from geocrawl.probe.proof_tms import TmsProver
 from geocrawl.probe.proofs import spread
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.answers import page, url
@@ -233,3 +234,70 @@ def test_a_catalogue_without_items_answers_and_one_in_circles_ends() -> None:
 )
 def test_items_are_picked_from_the_first_to_the_last(length: int, most: int, picked: tuple[int, ...]) -> None:
     assert spread(range(length), most) == picked
+
+
+# --------------------------------------------------------------------------- TMS
+
+TILES = "http://tiles.example.org/tms/1.0.0"
+TILE_MAP = """<?xml version="1.0"?><TileMap version="1.0.0" tilemapservice="{0}"><Title>Town</Title><SRS>EPSG:3857</SRS>
+<BoundingBox minx="0" miny="0" maxx="100000" maxy="50000"/><Origin x="-20037508.34" y="-20037508.34"/>
+<TileFormat width="256" height="256" mime-type="image/png" extension="png"/><TileSets profile="none">
+<TileSet href="{0}/town/0" units-per-pixel="156543.033928" order="0"/>
+<TileSet href="{0}/town/8" units-per-pixel="611.496226" order="8"/>
+<TileSet href="{0}/town/9" units-per-pixel="305.748113" order="9"/>
+<TileSet href="{0}/town/10" units-per-pixel="152.874057" order="10"/></TileSets></TileMap>"""
+TMS = Service(Kind.TMS, "1.0.0", "Tiles", layers=(Layer("town", "Town", crs=("EPSG:3857",)),))
+
+
+def test_a_tile_map_is_asked_for_its_middle_at_a_few_scales() -> None:
+    def reply(ask: Ask) -> Page:
+        if ask.url.address.endswith("/town"):
+            return page(TILE_MAP.format(TILES))
+        return drawn(256, 256, blank="/town/9/" not in ask.url.address and "/town/10/" not in ask.url.address)
+
+    proof, asked = hold(TmsProver(), TILES, TMS, reply)
+    assert asked == [f"{TILES}/town", f"{TILES}/town/0/0/0.png", f"{TILES}/town/9/256/256.png"]
+    assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [Outcome.OK], "EPSG:3857")
+
+
+def test_tiles_that_a_document_places_on_a_host_within_are_asked_where_it_was_had() -> None:
+    def reply(ask: Ask) -> Page:
+        is_document = ask.url.address.endswith("/town")
+        return page(TILE_MAP.format("http://localhost:8080/tms/1.0.0")) if is_document else drawn(256, 256)
+
+    _, asked = hold(TmsProver(), TILES, TMS, reply)
+    assert asked[1] == f"{TILES}/town/0/0/0.png"
+
+
+def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
+    address = "http://tiles.example.org/town/tilemapresource.xml"
+
+    def reply(ask: Ask) -> Page:
+        document = TILE_MAP.format(TILES).replace(f"{TILES}/town/", "")
+        return page(document) if ask.url.address == address else drawn(256, 256)
+
+    _, asked = hold(TmsProver(), address, TMS, reply)
+    assert asked == [address, "http://tiles.example.org/town/0/0/0.png"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("611.496226", "1e-320"), ('maxx="100000"', 'maxx="1e308"'), ('width="256"', 'width="0"')]
+)
+def test_figures_out_of_reach_are_no_crash(old: str, new: str) -> None:
+    proof, asked = hold(TmsProver(), TILES, TMS, lambda _: page(TILE_MAP.format(TILES).replace(old, new)))
+    assert proof.level is Level.ADVERTISED
+    assert len(asked) <= 4
+
+
+@pytest.mark.parametrize("document", ["<TileMap/>", "<html>", TILE_MAP.format(TILES).replace("units-per-pixel", "x")])
+def test_a_tile_map_without_tiles_is_only_advertised(document: str) -> None:
+    proof, asked = hold(TmsProver(), TILES, TMS, lambda _: page(document))
+    assert (proof.level, asked) == (Level.ADVERTISED, [f"{TILES}/town"])
+
+
+def test_blank_tiles_answer_and_deliver_nothing() -> None:
+    def reply(ask: Ask) -> Page:
+        return page(TILE_MAP.format(TILES)) if ask.url.address.endswith("/town") else drawn(256, 256, blank=True)
+
+    proof, asked = hold(TmsProver(), TILES, TMS, reply)
+    assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [Outcome.BLANK], 4)

@@ -43,6 +43,13 @@ def test_an_ogc_api_is_proved_by_a_feature(servers: Servers, command: Geocrawl, 
     assert [entry["outcome"] for entry in verdict["proof"]] == ["ok"]
 
 
+@pytest.mark.parametrize("server", ["mapcache", "mapproxy"])
+def test_a_tile_map_service_is_proved_by_a_tile(servers: Servers, command: Geocrawl, server: str) -> None:
+    verdict = command.probe(servers[server]["tms"], "--kind", "tms", "--maps")
+    assert (verdict["exit_code"], verdict["level"]) == (0, "delivers"), verdict
+    assert verdict["proof"][-1]["outcome"] == "ok"
+
+
 def test_a_catalogue_without_items_answers_and_delivers_nothing(servers: Servers, command: Geocrawl) -> None:
     verdict = command.probe(servers["pygeoapi"]["ogcapi"] + "/stac", "--kind", "stac", "--maps")
     assert (verdict["exit_code"], verdict["level"]) == (0, "answers")
