@@ -14,6 +14,7 @@ _HEAD_BYTES = 65_536
 _PIECE_BYTES = 262_144
 _MAX_PIECE_BYTES = 4 * 1024 * 1024
 """A mended piece ends before a tag; one without any tag for so long ends anywhere."""
+_END_TAG = re.compile(r"</(?:[\w.-]{1,100}:)?([\w.-]{1,100})")
 _MAX_TAGS = 10_000
 _PREFIXES = {
     "xlink": "http://www.w3.org/1999/xlink",
@@ -36,6 +37,8 @@ class LongText:
         rest, notes = (head, ()) if self._wide else front.cut_front(head)
         self._begin = len(head) - len(rest)
         self._head = front.cut_front(head)[0] if self._wide else rest
+        self._ended: set[str] = set()
+        """Local names of elements whose end was met."""
         self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
 
     @property
@@ -76,6 +79,7 @@ class LongText:
                 if missing:
                     self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
             text, notes = repair.mend(text)
+            self._ended.update(_END_TAG.findall(text))
             for note in (*notes, *((wrong,) if wrong else ())):
                 self._notes.setdefault(note.code, note)
             yield text.encode("utf-8", "replace")
@@ -90,21 +94,17 @@ class LongText:
         for start in range(0, len(self._body), _PIECE_BYTES):
             yield decoder.decode(self._body[start : start + _PIECE_BYTES]).lstrip("\ufeff").encode("utf-8", "replace")
 
-    def where_cut(self, root: str, containers: frozenset[str]) -> Cut:
-        """Where it ends before its end: told by the end tags of its root and of what holds its items."""
-        if self._wide or self._has_end({root}):
+    def where_cut(self, root: str, containers: Set[str]) -> Cut:
+        """Where it ends before its end: told by the end tags of its root and of what holds its items, once `mended`."""
+        if root in self._ended:
             return Cut.NOT
-        return Cut.AFTER_LAYERS if self._has_end(containers) else Cut.INSIDE
+        return Cut.INSIDE if self._ended.isdisjoint(containers) else Cut.AFTER_LAYERS
 
     def prefixed(self, names: Set[str]) -> frozenset[str]:
         """These names with the prefixes that they are written with."""
         any_name = "|".join(re.escape(name) for name in sorted(names))
         tags = re.finditer(rf"<([A-Za-z_][\w.-]{{0,40}}:(?:{any_name}))[\s/>]".encode(), self._body) if names else ()
         return frozenset(tag[1].decode("latin-1") for tag, _ in zip(tags, range(_MAX_TAGS), strict=False))
-
-    def _has_end(self, names: Set[str]) -> bool:
-        any_name = "|".join(re.escape(name) for name in sorted(names))
-        return bool(names) and re.search(rf"</(?:[\w.-]+:)?(?:{any_name})[\s>]".encode(), self._body) is not None
 
     def tail(self) -> bytes:
         """Its last bytes, for a person."""
