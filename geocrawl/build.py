@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +22,13 @@ from geocrawl.outcome import Harvested, Outcome
 from geocrawl.ports import Waiting
 from geocrawl.refusals import records_bound, text_rule
 from geocrawl.session import Session, Surroundings
+from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
+    from geocrawl.daemon.budget import Budget
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
+    from geocrawl.store.addresses import Address
     from geocrawl.store.database import Database
     from geocrawl.store.why import Why
 
@@ -117,15 +121,23 @@ def harvest(
     """
     clock = within.clock if within else parts.system_clock()
     with parts.open_database(path, clock) as database:
-        settings = _as_stored(settings, database)
-        session = Session(settings, database, clock, learning=False, within=within, records_only=True)
-        name = f"harvest:{url.identity}"
+        settings, name = _as_stored(settings, database), f"harvest:{url.identity}"
         day = (database.meta(name) or "") if since == "last" else since
-        first = beginning(url, session.detector.of_url(url), since=day)
+        first = beginning(url, parts.make_detector().of_url(url), since=day)
+        session = Session(
+            settings,
+            database,
+            clock,
+            learning=False,
+            within=within,
+            records_only=True,
+            into_catalogues=not first.counted,
+        )
         bound = records_bound(settings)
         waiting = session.frontier.add_records(first.pages, within=lambda page: bound(page) and first.holds(page))
-        if not first.counted:  # nothing is known of it: an OGC API says what it is, and whether it has records
-            session.frontier.add_candidates([session.detector.given(url, first.kind)], again=True)
+        if first.kind is not None:
+            given = session.detector.given(url, first.kind)
+            session.frontier.add_candidates([given], again=not first.counted)
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
         run = database.start_run("harvest", settings)
         today = parts.today(clock).isoformat()
@@ -144,6 +156,67 @@ def _harvest_notes(waiting: int, first: Beginning, day: str) -> list[str]:
     return notes
 
 
+# --------------------------------------------------------------------------- daemon
+
+
+def daemon(
+    settings: Settings,
+    path: Path,
+    *,
+    reread: Callable[[], Settings],
+    observer: Observer,
+    log: Callable[..., object],
+) -> str:
+    """Run the daemon on a database until it is stopped; returns why it ended. `reread` gives the settings anew.
+
+    Raises EnvironmentFault when another daemon holds the database, UsageError for settings that cannot be meant.
+    """
+    from geocrawl.daemon.notify import Notifier
+    from geocrawl.daemon.service import Daemon, budget_of, without_limits
+    from geocrawl.daemon.work import Work
+    from geocrawl.store.keeper import Keeper
+
+    clock = parts.system_clock()
+    with parts.open_database(path, clock) as database:
+        keeper = Keeper(database)
+        keeper.take(clock.now())
+
+        def made(now: Settings) -> tuple[Session, Work, Budget]:
+            session = Session(without_limits(now), database, clock)
+            for note in session.take_over():
+                log(note)
+            queued = session.add_seeds(_stored_seeds(database), again=False)
+            log("ready", database=str(path), strategy=session.strategy.name, start_pages_queued=queued)
+            if session.frontier.ready_at() is None:
+                log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
+            return session, Work(now, database, session.frontier, clock), budget_of(now)
+
+        try:
+            session, work, budget = made(settings)
+            log("started", process=os.getpid())
+            observer.started(session.frontier.stats, ())
+            running = Daemon(
+                session,
+                work,
+                keeper,
+                database=database,
+                clock=clock,
+                budget=budget,
+                notifier=Notifier(),
+                observer=observer,
+                log=log,
+                reload=lambda: made(reread()),
+            )
+            return asyncio.run(running.run())
+        finally:
+            keeper.give_back()
+
+
+def _stored_seeds(database: Database) -> list[Url]:
+    addresses = database.connection.execute("SELECT address FROM seed ORDER BY added_at, identity").fetchall()
+    return [url for url in (read_url(address) for (address,) in addresses) if url is not None]
+
+
 # --------------------------------------------------------------------------- maintenance and explanation
 
 
@@ -154,6 +227,20 @@ def retry(settings: Settings, path: Path, *, host: str | None, reason: str | Non
         return Session(_as_stored(settings, database), database, clock, learning=False).frontier.retry(
             host=host, reason=reason
         )
+
+
+def decide_same(
+    path: Path, choose: Callable[[sqlite3.Connection], Sequence[tuple[Address, Address]]], *, same: bool
+) -> Sequence[tuple[Address, Address]]:
+    """Keep a person's word that the endpoints of each pair are one service, or are not; returns the pairs."""
+    from geocrawl.store.addresses import decide
+    from geocrawl.store.catalog import SqlCatalog
+
+    clock = parts.system_clock()
+    with parts.open_database(path, clock, create=False) as database:
+        decided = choose(database.connection)
+        decide(SqlCatalog(database, clock), decided, same=same, at=clock.now())
+        return decided
 
 
 def _as_stored(settings: Settings, database: Database) -> Settings:

@@ -14,11 +14,15 @@ from geocrawl.cli import (
     catalogue,
     configure,
     crawling,
+    daemon,
     evaluating,
     harvesting,
+    history,
     kinds,
+    merging,
     probing,
     signals,
+    start_pages,
     strategies,
     topics,
     training,
@@ -62,7 +66,11 @@ probing.add_to(app)
 harvesting.add_to(app)
 kinds.add_to(app)
 signals.add_to(app)
+merging.add_to(app)
+daemon.add_to(app)
+start_pages.add_to(app)
 catalogue.add_to(app)
+history.add_to(app)
 configure.add_to(app)
 topics.add_to(app)
 training.add_to(app)

@@ -17,6 +17,7 @@ from geocrawl.plain import plain
 if TYPE_CHECKING:
     import sqlite3
 
+    from geocrawl.store.reading import ServiceDetail
     from geocrawl.store.search import BBox, Found
 
 
@@ -147,16 +148,13 @@ def show(
     json: opt.Json = False,
 ) -> None:
     """All that is known of one service: what it offers, where it answers, how it was found."""
-    from geocrawl.store.reading import service_at, service_detail
+    from geocrawl.store.reading import service_detail
 
     with _catalogue(db) as (connection, _):
         if service.isdecimal():
             found = service_detail(connection, int(service)) if len(service) < 19 else None
         else:
-            from geocrawl.cli.seeds import gather_seeds
-            from geocrawl.urls import endpoint_key
-
-            found = service_at(connection, endpoint_key(gather_seeds([service], None)[0]))
+            found = _service_at(connection, service)
     if found is None:
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists them)", err=True)
         raise typer.Exit(1)
@@ -167,6 +165,20 @@ def show(
 
     for line in service_lines(found):
         typer.echo(line)
+
+
+def _service_at(connection: sqlite3.Connection, text: str) -> ServiceDetail | None:
+    """The service at an address, as the kind that the address asks for where several answer."""
+    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.detect import Detector
+    from geocrawl.store.reading import service_at
+    from geocrawl.urls import service_keys
+
+    url = gather_seeds([text], None)[0]
+    candidate = Detector().of_url(url)
+    kind = str(candidate.endpoint.kind) if candidate else ""
+    found = (service_at(connection, key, kind) for key in service_keys(url))
+    return next((service for service in found if service is not None), None)
 
 
 # --------------------------------------------------------------------------- export

@@ -37,10 +37,17 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
     """`geocrawl status` for a person."""
     frontier, ends = status.frontier, status.endpoints
     yield f"catalogue   {path}"
+    yield f"daemon      {_daemon(status, now)}"
+    if status.today:
+        yield "today       " + ", ".join(f"{count:,} {name}" for name, count in status.today.items())
     yield (
         f"services    {status.services:,} with {status.layers:,} layers; endpoints: {ends.get('valid', 0):,} valid, "
         f"{ends.get('invalid', 0):,} invalid, {ends.get('unknown', 0):,} without a verdict"
     )
+    if status.health:
+        order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
+        by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
+        yield f"health      {by_health}; {status.due:,} to be asked again now"
     if status.reasons:
         yield "not valid   " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.reasons.items())[:6])
     states = {str(state): count for state, count in frontier.states.items()}
@@ -57,6 +64,14 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
         yield f"run         {_run(run, now)}"
     for address, reason, at in status.failures:
         yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
+
+
+def _daemon(status: CatalogStatus, now: float) -> str:
+    holder = status.daemon
+    if holder is None or not status.running:
+        return "not running" + ("; paused (`geocrawl resume`)" if status.paused else "")
+    since = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
+    return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80)}"
 
 
 def _run(run: Run, now: float) -> str:
@@ -98,8 +113,19 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
         yield f"    {indent}{plain(layer.name or '(group)', 80)}  {plain(layer.title, 120)}"
     if len(service.layers) > 200:
         yield f"    … and {len(service.layers) - 200:,} more (--json has all)"
+    if len(service.endpoints) > 1 or service.same:
+        yield from _same_lines(service)
     for endpoint in service.endpoints:
         yield from _endpoint_lines(endpoint)
+
+
+def _same_lines(service: ServiceDetail) -> Iterator[str]:
+    """Why several addresses are one service, and which is the best."""
+    yield f"  {len(service.endpoints):,} addresses; the best is {service.best}"
+    for each in service.same[:20]:
+        joined = "is" if each.same else "is not"
+        yield f"    {each.first} {joined} {each.second}"
+        yield f"      {each.signal}: {plain(each.detail, 200)}"
 
 
 def _endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:

@@ -102,9 +102,8 @@ def _in_family(one: Description, other: Description, same_document: bool, is_tel
     if same_document and (is_telling or not may_be_others):
         return Likeness(signal, f"the same document, and the addresses differ in {named} only")
     if is_telling and one.items and one.items == other.items:
-        return Likeness(
-            "layers", f"the same {one.telling} items and provider, and the addresses differ in {named} only"
-        )
+        least = min(one.telling, other.telling)
+        return Likeness("layers", f"the same {least} items and provider, and the addresses differ in {named} only")
     return None
 
 

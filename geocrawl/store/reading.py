@@ -6,6 +6,7 @@ frozen values: no row leaves this room.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -16,8 +17,10 @@ from typing import Any
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import FrontierStats
+from geocrawl.store.addresses import SameRow, best_address, why_same
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
+from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
 from geocrawl.store.tally import read_stats
 
 
@@ -86,6 +89,17 @@ class Run:
 class CatalogStatus:
     """The catalogue at a glance."""
 
+    running: bool
+    """Whether a daemon runs on it."""
+    daemon: Holder | None
+    """The one that does, or was killed: machine, process, since, heartbeat, what it does."""
+    paused: bool
+    today: Mapping[str, int]
+    """The daemon's figures of this day (UTC): pages, probes, valid, failures, new endpoints."""
+    health: Mapping[str, int]
+    """Endpoints that ever were valid, by health."""
+    due: int
+    """Services whose next probe is due."""
     schema: str
     strategy: str
     frontier: FrontierStats
@@ -114,6 +128,8 @@ _REASONS = """
 SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint WHERE status IS NOT 'valid'
 GROUP BY 1 ORDER BY 2 DESC, 1"""
 _SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
+_HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
+_DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
 _RUNS = "SELECT started_at, ended_at, owner, strategy, pages, services, stopped FROM run ORDER BY id DESC LIMIT 5"
 _FAILURES = """
 SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed WHERE state = 'failed'
@@ -123,7 +139,14 @@ ORDER BY settled_at DESC LIMIT 5"""
 def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
     """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
+    holder = read_holder(connection)
     return CatalogStatus(
+        running=holder is not None and not holder.is_dead(now),
+        daemon=holder,
+        paused=is_paused(connection),
+        today=figures_of(connection, _day(now)),
+        health=dict(connection.execute(_HEALTH).fetchall()),
+        due=connection.execute(_DUE, (now,)).fetchone()[0],
         schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
         strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
@@ -136,6 +159,10 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         failures=tuple(connection.execute(_FAILURES).fetchall()),
         held=json.loads(_meta(connection, "strategy:counts") or "{}"),
     )
+
+
+def _day(now: float) -> str:
+    return dt.datetime.fromtimestamp(now, dt.UTC).date().isoformat()
 
 
 def stored_strategy(connection: sqlite3.Connection) -> str:
@@ -227,6 +254,10 @@ class ServiceDetail:
     last_ok: float
     layers: tuple[LayerRow, ...]
     endpoints: tuple[EndpointRow, ...]
+    best: str
+    """The address to show and use."""
+    same: tuple[SameRow, ...]
+    """Why its addresses are one service."""
 
 
 _SERVICE = """
@@ -254,14 +285,18 @@ def service_detail(connection: sqlite3.Connection, number: int) -> ServiceDetail
         **_decoded(row, "keywords", "formats", "contact"),
         layers=tuple(_layer(each) for each in dicts(connection, _LAYERS, number)),
         endpoints=_endpoints(connection, "service_id = ?", number),
+        best=best_address(connection, number),
+        same=why_same(connection, number),
     )
 
 
-def service_at(connection: sqlite3.Connection, key: str) -> ServiceDetail | None:
-    """The service that answers at the endpoint of this identity (`urls.endpoint_key`); None when none does."""
+def service_at(connection: sqlite3.Connection, key: str, kind: str = "") -> ServiceDetail | None:
+    """The service that answers at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of
+    `kind`; None when none does."""
     row = connection.execute(
-        "SELECT service_id FROM endpoint WHERE key = ? AND service_id IS NOT NULL ORDER BY status = 'valid' DESC",
-        (key,),
+        "SELECT service_id FROM endpoint WHERE key = ? AND service_id IS NOT NULL "
+        "ORDER BY kind = ? DESC, status = 'valid' DESC, id",
+        (key, kind),
     ).fetchone()
     return None if row is None else service_detail(connection, row[0])
 

@@ -29,7 +29,7 @@ class Found:
     level: str
     """What its best endpoint was seen to do: delivers, answers, advertised; '' when no content was asked for."""
     url: str
-    """The endpoint that was valid last."""
+    """The best of its addresses."""
     last_ok: float
     box: BBox | None
 
@@ -38,8 +38,8 @@ _COLUMNS = """
 SELECT s.id, s.kind, s.title, s.provider, s.version, s.layer_count AS layers,
   EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS alive,
   (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level,
-  (SELECT e.url FROM endpoint e WHERE e.service_id = s.id
-   ORDER BY e.status = 'valid' DESC, e.last_ok DESC, e.id LIMIT 1) AS url,
+  coalesce((SELECT e.url FROM endpoint e WHERE e.id = s.best_id),
+    (SELECT e.url FROM endpoint e WHERE e.service_id = s.id ORDER BY e.status = 'valid' DESC, e.id LIMIT 1)) AS url,
   s.last_ok, s.west, s.south, s.east, s.north
 FROM service s"""
 _BY_WORDS = " JOIN service_text t ON t.rowid = s.id"

@@ -1,0 +1,92 @@
+"""`geocrawl merge` and `split`: a person's word on which addresses are one service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from geocrawl.store.addresses import Address
+
+One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
+Other = Annotated[str, typer.Argument(metavar="B", help="Likewise.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("merge")(merge)
+    app.command("split")(split)
+
+
+def merge(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> None:
+    """Say that two addresses are one service. Holds over probes and crawls, until `split` says otherwise.
+
+    Example: geocrawl merge https://maps.example.org/wms https://old.example.org/ows
+    """
+    _decide(one, other, same=True, db=db, json=json)
+
+
+def split(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> None:
+    """Say that two addresses are not one service. Holds over probes and crawls, until `merge` says otherwise.
+
+    With a service's number, the address is parted from all others of that service.
+
+    Example: geocrawl split 12 https://test.example.org/wms
+    """
+    _decide(one, other, same=False, db=db, json=json)
+
+
+def _decide(one: str, other: str, *, same: bool, db: str | None, json: bool) -> None:
+    from geocrawl.build import decide_same
+
+    settings = opt.settings_from(db=db)
+    decided = decide_same(
+        opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
+    )
+    if json:
+        opt.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
+        return
+    for a, b in decided:
+        said = "are one service" if same else "are two services"
+        typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
+
+
+def _pairs(connection: sqlite3.Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+    """The endpoints that are meant, in pairs of one kind; UsageError when there are none."""
+    from geocrawl.errors import UsageError
+    from geocrawl.store.addresses import pairs
+
+    ones, others = _addresses(connection, one), _addresses(connection, other)
+    if same:
+        ones, others = _best_of(one, ones), _best_of(other, others)
+    found = pairs(ones, others)
+    if not found:
+        kinds = [", ".join(sorted({each.kind.upper() for each in side})) for side in (ones, others)]
+        if kinds[0] == kinds[1]:
+            raise UsageError(f"{one} and {other} are the same address")
+        raise UsageError(f"{one} is {kinds[0]}, {other} is {kinds[1]}: only services of one kind can be one")
+    return found
+
+
+def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Of a service that was given by its number the best address stands for all."""
+    return found[:1] if text.isdecimal() else found
+
+
+def _addresses(connection: sqlite3.Connection, text: str) -> tuple[Address, ...]:
+    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.errors import UsageError
+    from geocrawl.store.addresses import addresses_at, addresses_of
+
+    if text.isdecimal():
+        found = addresses_of(connection, int(text)) if len(text) < 19 else ()
+    else:
+        found = addresses_at(connection, gather_seeds([text], None)[0])
+    if not found:
+        raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists them)")
+    return found

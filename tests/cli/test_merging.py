@@ -1,0 +1,90 @@
+"""`show`, `merge` and `split`: which addresses are one service, why, and a person's word."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Candidate, Evidence, Kind, Layer, Service
+from geocrawl.urls import service_endpoint
+from tests.store.world import World, url, verdict
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+ATLAS = Service(
+    kind=Kind.WMS,
+    version="1.3.0",
+    title="Atlas of Ruritania",
+    provider="Survey Office",
+    layers=tuple(Layer(name, name.title()) for name in ("roads", "rivers", "woods")),
+    fingerprint="atlas",
+)
+WFS = Service(Kind.WFS, "2.0.0", "Features of Ruritania", fingerprint="features")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    world = World(tmp_path / "c.db")
+    for address, service in [
+        ("https://maps.a.example/geoserver/ows", ATLAS),
+        ("http://www.maps.a.example/geoserver/wms", ATLAS),
+        ("http://b.example/wms", ATLAS),
+        ("http://b.example/wfs", WFS),
+    ]:
+        candidate = Candidate(service_endpoint(service.kind, url(address)), Evidence("query"))
+        world.catalog.record(candidate, verdict("ok", service), world.clock.now())
+    world.database.close()
+
+    def geocrawl(command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "geocrawl", command, *arguments, "--db", "c.db"]
+        done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert "Traceback" not in done.stderr
+        return done
+
+    return geocrawl
+
+
+def test_show_says_why_addresses_are_one_and_which_is_the_best(run: Run) -> None:
+    told = run("show", "http://www.maps.a.example/geoserver/wms").stdout
+    assert "2 addresses; the best is https://maps.a.example/geoserver/ows" in told
+    assert "the same document, and the addresses differ in host and path only" in told
+    detail = json.loads(run("show", "1", "--json").stdout)
+    assert detail["best"] == "https://maps.a.example/geoserver/ows"
+    assert [each["same"] for each in detail["same"]] == [True]
+    found = json.loads(run("search", "atlas", "--format", "json").stdout)
+    assert "https://maps.a.example/geoserver/ows" in {row["url"] for row in found}
+
+
+def test_a_person_parts_and_joins(run: Run) -> None:
+    one, other = "https://maps.a.example/geoserver/ows", "http://www.maps.a.example/geoserver/wms"
+    assert "are two services" in run("split", one, other).stdout
+    told = run("show", one).stdout
+    assert f"{one} is not {other}" in told
+    assert "person: a person says so" in told
+    assert "are one service" in run("merge", other, one).stdout
+    assert "2 addresses" in run("show", other).stdout
+    (row,) = json.loads(run("merge", "1", "http://b.example/wms", "--json").stdout)
+    assert (row["kind"], row["same"]) == ("wms", True)
+    assert "3 addresses" in run("show", "http://b.example/wms").stdout
+    assert run("split", "1", "http://b.example/wms").returncode == 0
+    assert "2 addresses" in run("show", one).stdout
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("http://b.example/wms", "http://b.example/wfs", "only services of one kind can be one"),
+        ("http://b.example/wms", "http://b.example/wms", "the same address"),
+        ("http://b.example/wms", "http://c.example/wms", "no service in the catalogue"),
+        ("99", "http://b.example/wms", "no service in the catalogue"),
+        ("not an address", "1", "is no web address"),
+    ],
+)
+def test_what_cannot_be_meant_is_wrong_use(run: Run, one: str, other: str, said: str) -> None:
+    done = run("merge", one, other)
+    assert done.returncode == 2
+    assert said in done.stderr
