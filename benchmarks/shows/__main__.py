@@ -16,6 +16,7 @@ NAMES = (
     "kill",
     "worlds",
     "bench",
+    "exposures",
     "contest",
     "overhead",
     "choices",

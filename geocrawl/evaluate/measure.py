@@ -72,6 +72,13 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
     )
 
 
+def found_services(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]]) -> set[str]:
+    """Ids of the valid services of every kind that were found: catalogued and, by the log, asked what they are."""
+    claimed, _ = _claims(world, catalogue)
+    moments, _ = _moments(world, log)
+    return claimed.keys() & moments.keys()
+
+
 def at_share(times: Sequence[int], share: float) -> int | None:
     """Pages downloaded when this share of all that was found had been found; None when nothing was."""
     return times[max(0, math.ceil(len(times) * share) - 1)] if times else None

@@ -1,0 +1,157 @@
+"""How services are written on the recorded webs (link, text, script, record …) and how many of each are found, before
+and after: breadth-first crawls to their end, by an older commit and by this tree.
+
+A service counts when it is valid, lies within the depth of the crawl and answers in time; it is found when it was asked
+for what describes it and stands in the catalogue as valid. Of several ways in which one is written each counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine, worlds
+from geocrawl.evaluate.addresses import key_of
+from geocrawl.evaluate.measure import found_services, measure
+from geocrawl.evaluate.replay import Request
+from geocrawl.evaluate.worlds import TrueService, World
+
+BEFORE = "e98505e"
+"""The last commit that found services in links, forms and XML alone."""
+MAX_DEPTH = 5
+_BUDGET = 1_000_000
+_SCRIPT = machine.ROOT / "benchmarks" / "exposure_crawl.py"
+
+
+def main(arguments: list[str]) -> None:
+    """Crawl, compare, print the table; a run of all worlds is written to c_exposures.json."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shows exposures", description=__doc__)
+    parser.add_argument("--world", choices=worlds.NAMES, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--only-now", action="store_true", help="without the older commit")
+    options = parser.parse_args(arguments)
+    names = options.world or list(worlds.NAMES)
+    with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary, _trees(options.only_now) as trees:
+        figures = {name: _of_world(name, trees, Path(temporary)) for name in names}
+    figures["all"] = {when: _sum([figures[name][when] for name in names]) for when in figures[names[0]]}
+    show(figures)
+    if len(names) == len(worlds.NAMES) and not options.only_now:
+        print(machine.write("c_exposures", {"before": BEFORE, "max_depth": MAX_DEPTH, "worlds": figures}))
+
+
+@contextmanager
+def _trees(only_now: bool) -> Iterator[Mapping[str, Path]]:
+    """The source trees to compare, by when they are of; the older one is checked out beside, and taken away."""
+    if only_now:
+        yield {"after": machine.ROOT}
+        return
+    with tempfile.TemporaryDirectory(prefix="geocrawl-before-") as temporary:
+        tree = Path(temporary) / "tree"
+        git = ["git", "-C", str(machine.ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), BEFORE], check=True)
+        try:
+            yield {"before": tree, "after": machine.ROOT}
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=False)
+
+
+def _of_world(name: str, trees: Mapping[str, Path], work: Path) -> dict[str, Any]:
+    folder = worlds.folder(name)
+    world, depths = World(folder), _depths(folder)
+    figures = {}
+    for when, tree in trees.items():
+        out = work / f"{name}-{when}.json"
+        environment = {**os.environ, "PYTHONPATH": str(tree)}
+        subprocess.run([sys.executable, str(_SCRIPT), str(folder), str(out)], env=environment, check=True)
+        figures[when] = _figures(world, depths, json.loads(out.read_text()))
+    return figures
+
+
+def _depths(folder: Path) -> dict[str, int]:
+    with (folder / "truth.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: int(row["min_depth"]) for row in csv.DictReader(file) if row["min_depth"]}
+
+
+def _figures(world: World, depths: Mapping[str, int], crawled: Mapping[str, Any]) -> dict[str, Any]:
+    log = [Request(**entry) for entry in crawled["log"]]
+    catalogue = [(address, kind) for address, kind in crawled["catalogue"]]
+    due = [s for s in world.services if s.valid and s.behaviour != "slow" and depths.get(s.id, 99) <= MAX_DEPTH]
+    found = found_services(world, log, catalogue) & {s.id for s in due}
+    hows = Counter((how, s.kind == "wms") for s in due for how in _hows(s))
+    hits = Counter((how, s.kind == "wms") for s in due if s.id in found for how in _hows(s))
+    asked = sum(request.kind in ("service", "unknown") for request in log)
+    return {
+        "found": len(found),
+        "due": len(due),
+        "by_how": {how: [hits[how, True] + hits[how, False], hows[how, True] + hows[how, False]] for how in _all(hows)},
+        "by_how_wms": {how: [hits[how, True], hows[how, True]] for how in _all(hows)},
+        "by_kind": _by_kind(due, found),
+        "missed": _missed(world, due, found, {request.key for request in log}),
+        "false_accepts": len(measure(world, log, catalogue, _BUDGET).false_accepts),
+        "requests": dict(Counter(request.kind for request in log)),
+        "service_requests_a_service": round(asked / max(len(found), 1), 2),
+    }
+
+
+def _hows(service: TrueService) -> set[str]:
+    return {how for _, how in service.exposures}
+
+
+def _all(counts: Counter[tuple[str, bool]]) -> list[str]:
+    return sorted({how for how, _ in counts})
+
+
+def _by_kind(due: Sequence[TrueService], found: set[str]) -> dict[str, list[int]]:
+    every, hits = Counter(s.kind for s in due), Counter(s.kind for s in due if s.id in found)
+    return {kind: [hits[kind], every[kind]] for kind in sorted(every)}
+
+
+def _missed(world: World, due: Sequence[TrueService], found: set[str], asked: set[str]) -> dict[str, int]:
+    """What was missed by how it is written, and whether a page that names it was read."""
+    causes: Counter[str] = Counter()
+    for service in due:
+        if service.id not in found:
+            read = any(key_of(page) in asked for page, _ in service.exposures)
+            hows = "+".join(sorted(_hows(service)))
+            causes[f"{service.kind}: {hows}, {'on a page that was read' if read else 'no page read'}"] += 1
+    return dict(causes.most_common())
+
+
+def _sum(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    total: dict[str, Any] = {}
+    for name in ("by_how", "by_how_wms", "by_kind"):
+        keys = sorted({key for each in figures for key in each[name]})
+        total[name] = {key: [sum(each[name].get(key, [0, 0])[i] for each in figures) for i in (0, 1)] for key in keys}
+    for name in ("found", "due", "false_accepts"):
+        total[name] = sum(each[name] for each in figures)
+    asked = sum(each["service_requests_a_service"] * each["found"] for each in figures)
+    total["service_requests_a_service"] = round(asked / max(total["found"], 1), 2)
+    return total
+
+
+def show(figures: Mapping[str, Any]) -> None:
+    """Print recall by how a service is written."""
+    for name, by_when in figures.items():
+        for when, row in by_when.items():
+            share = row["found"] / max(row["due"], 1)
+            print(
+                f"{name} {when}: {row['found']} of {row['due']} ({share:.1%}), {row['false_accepts']} false, "
+                f"{row['service_requests_a_service']} requests of services for each"
+            )
+        first, last = next(iter(by_when.values())), list(by_when.values())[-1]
+        for how, (hits, every) in last["by_how"].items():
+            before = first["by_how"].get(how, [0, 0])[0]
+            wms, wms_due = last["by_how_wms"][how]
+            print(f"   {how:<20}{before:>5} → {hits:>5} of {every:<5} {hits / every:7.1%}   wms {wms} of {wms_due}")
+        print("   kinds: " + ", ".join(f"{kind} {a}/{b}" for kind, (a, b) in last["by_kind"].items()))
+        for cause, count in list(last.get("missed", {}).items())[:12]:
+            print(f"   missed {count}: {cause}")
