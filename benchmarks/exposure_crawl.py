@@ -11,10 +11,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geocrawl.build import Surroundings, crawl  # type: ignore[attr-defined]  # its place in the older commit
+from geocrawl.build import crawl
 from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, WorldWeb
 from geocrawl.evaluate.run import Job, _Stopwatch, read_seeds, settings_for, valid_endpoints
 from geocrawl.evaluate.worlds import World
+
+try:
+    from geocrawl.session import Surroundings
+except ImportError:  # its place in the older commit
+    from geocrawl.build import Surroundings  # type: ignore[attr-defined,no-redef]
 
 ENDLESS = 1_000_000
 
