@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -193,7 +192,6 @@ def daemon(
 
         try:
             session, work, budget = made(settings)
-            log("started", process=os.getpid())
             observer.started(session.frontier.stats, ())
             running = Daemon(
                 session,

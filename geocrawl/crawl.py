@@ -98,6 +98,11 @@ class Crawler:
         self._changed = asyncio.Event()
         self._stopping = False
 
+    @property
+    def undumped(self) -> int:
+        """Lessons since the strategy's last dump."""
+        return self._undumped
+
     def stop(self, reason: str) -> None:
         """Let visits under way settle, lease nothing new. Safe to call from a signal handler, any number of times."""
         if not self._stopping:

@@ -48,9 +48,11 @@ class Session:
         within: Surroundings | None = None,
         follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
         records_only: bool = False,
+        into_catalogues: bool = True,
     ) -> None:
         """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
-        `Surveyor`. `records_only`: only a harvest's pages are visited."""
+        `Surveyor`. `records_only`: only a harvest's pages are visited, those of catalogues that its probes
+        find with `into_catalogues`; else these wait for a crawl."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
         from geocrawl.store.frontier import SqlFrontier
@@ -82,6 +84,7 @@ class Session:
             records_only=records_only,
         )
         self._records_only = records_only
+        self._into_catalogues = into_catalogues
         self._undumped = 0
         self.detector = parts.make_detector()
         self._reader = PageReader(
@@ -148,19 +151,29 @@ class Session:
         """Of the first page of records of a catalogue that a probe finds."""
         from geocrawl.store.lifecycle import HARVEST_TIER
 
-        return Rank(HARVEST_TIER) if self._records_only else self.strategy.seed_rank()
+        return Rank(HARVEST_TIER) if self._records_only and self._into_catalogues else self.strategy.seed_rank()
 
     def answered(self, url: Url) -> bool:
         """Whether a seed was fetched in the end, as a page or as an endpoint."""
         return self.frontier.was_answered(url)
 
-    async def run(self, observer: Observer, *, max_pages: int, record: Path | None = None) -> Summary:
-        """The loop itself, with signals settled."""
-        s = self._settings
-        within = self._within
+    def fetcher(self, record: Path | None = None) -> PoliteFetcher:
+        """The connections of one run; the caller closes them."""
         recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
-        fetcher = parts.make_fetcher(s, self._robots, self._clock, within.transport if within else None, recorder)
-        crawler = Crawler(
+        transport = self._within.transport if self._within else None
+        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder)
+
+    def crawler(
+        self,
+        observer: Observer,
+        fetcher: PoliteFetcher,
+        *,
+        max_pages: int,
+        pages_counted: Callable[[], int] | None = None,
+    ) -> Crawler:
+        """The loop, ready to run. `pages_counted`: the number that `max_pages` is held against, if not its own."""
+        s = self._settings
+        return Crawler(
             frontier=self.frontier,
             strategy=self.strategy,
             visitors={
@@ -187,11 +200,19 @@ class Session:
             max_time_s=s.max_time_s,
             patience_s=s.patience_s,
             settle_s=s.settle_s,
-            pages_counted=within.pages_counted if within else None,
+            pages_counted=pages_counted or (self._within.pages_counted if self._within else None),
             dump_every=s.dump_every,
             undumped=self._undumped,
         )
-        return await _run_until_signal(crawler, fetcher)
+
+    async def run(self, observer: Observer, *, max_pages: int, record: Path | None = None) -> Summary:
+        """One run of the loop, signals settled."""
+        fetcher = self.fetcher(record)
+        return await _run_until_signal(self.crawler(observer, fetcher, max_pages=max_pages), fetcher)
+
+    def ended(self, crawler: Crawler) -> None:
+        """Another run of this session goes on where this one ended."""
+        self._undumped = crawler.undumped
 
 
 def _called(strategy: str, topic: str) -> str:

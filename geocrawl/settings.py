@@ -81,6 +81,17 @@ class Settings:
     max_attempts: int = _setting(3, "tries of one URL before it is given up")
     retry_first_s: float = _setting(600.0, "wait before the second try, doubling from then on", unit="s")
 
+    # the daemon
+    pages_per_day: int = _setting(10_000, "pages that the daemon visits a day (UTC); 0: no limit", unit="pages")
+    hours: str = _setting("", "hours (UTC) in which the daemon visits pages, such as 22-6; '' means all day")
+    due_per_tick: int = _setting(500, "services or pages put into the queue again at one look at what is due")
+    revisit_first_s: float = _setting(
+        7 * 86400.0, "first wait before a page that named services is read again", unit="s"
+    )
+    revisit_least_s: float = _setting(86400.0, "shortest such wait, where pages change often", unit="s")
+    revisit_most_s: float = _setting(60 * 86400.0, "longest such wait, where they do not", unit="s")
+    keep_probes_days: int = _setting(400, "how long single probes are kept; health and changes stay", unit="days")
+
     # network
     proxy: str = _setting(
         "", "HTTP proxy, http://[user:password@]host:port; else http_proxy and https_proxy", secret=True
@@ -90,7 +101,7 @@ class Settings:
     read_timeout_s: float = _setting(30.0, "between two pieces of an answer", unit="s")
     total_timeout_s: float = _setting(30.0, "for one request, from the name look-up to the last byte", unit="s")
     page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
-    probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document, decoded", unit="bytes")
+    probe_body_bytes: int = _setting(128 * MIB, "most that is read of a capabilities document", unit="bytes")
     map_body_bytes: int = _setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
     robots_body_bytes: int = _setting(500 * 1024, "of a robots.txt, the rest is not read (RFC 9309, 2.5)", unit="bytes")
     max_ratio: float = _setting(200.0, "decoded to sent bytes, past the first MiB")

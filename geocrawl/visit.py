@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -154,6 +155,7 @@ class PageVisitor:
                 *self._sitemaps(sitemaps, lease.entry.rank),
             ),
             candidates=tuple(self._with_page(each, document, judgement.ranks) for each in found),
+            digest=digest_of(document, [candidate for candidate, _ in found]),
         )
 
     def _stored(self, page: Page, document: Document, judgement: Judgement) -> StoredPage | None:
@@ -228,6 +230,7 @@ class PageVisitor:
         links: tuple[RankedLink, ...] = (),
         candidates: tuple[tuple[Candidate, RankedLink | None], ...] = (),
         retry_after_s: float | None = None,
+        digest: int | None = None,
     ) -> Visit:
         return Visit(
             lease=lease,
@@ -248,6 +251,7 @@ class PageVisitor:
             links=links,
             candidates=candidates,
             retry_after_s=retry_after_s,
+            digest=digest,
         )
 
     def _retry_s(self, entry: Entry, asked_s: float | None) -> float:
@@ -257,3 +261,10 @@ class PageVisitor:
 def _followed(page: Page, rank: Rank) -> list[RankedLink]:
     """Addresses passed on the way (a cookie's redirects): the same page, so they are known and never visited."""
     return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
+
+
+def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
+    """64 bits over what leads on from a page: the links and candidates on it, whatever their order."""
+    named = {link.url.identity for link in document.links} | {candidate.endpoint.key for candidate in candidates}
+    text = "\n".join(sorted(named)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)

@@ -96,6 +96,8 @@ class Visit:
     """Each with its link when it is weak and may turn out to be a page."""
     verdict: Verdict | None = None
     """Set when the lease was for a probe."""
+    digest: int | None = None
+    """64 bits that tell whether the links and candidates of a page that was read are the same as before."""
     proof: Proof | None = None
     """What came of asking the service for content, when that was done."""
     retry_after_s: float | None = None

@@ -29,6 +29,7 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
+from geocrawl.store import health, revisits
 from geocrawl.store import statements as sql
 from geocrawl.store.batch import Batches
 from geocrawl.store.catalog import SqlCatalog
@@ -42,6 +43,7 @@ from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
 from geocrawl.store.rerank import Reranking
+from geocrawl.store.revisits import Revisits, Waits
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
 from geocrawl.urls import RECORDS, endpoint_key, query_group, read_url
@@ -98,6 +100,10 @@ class SqlFrontier:
             settings.max_depth,
             settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
+            revisits=Revisits(
+                self._connection,
+                Waits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s),
+            ),
             proofs=ProofWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
             lessons=self._lessons if learns else None,
         )
@@ -320,6 +326,27 @@ class SqlFrontier:
     def keep_no_lessons(self) -> None:
         """Another process keeps them: what this one learnt would take the place of what that one did."""
         self._settlement = replace(self._settlement, lessons=None)
+
+    # ----------------------------------------------------------------------- what is due
+
+    def reprobe(self, now: float, most: int) -> int:
+        """Queue endpoints whose next probe is due, `most` at a time; returns how many were put there."""
+        with self._database.transaction:
+            queued = 0
+            for endpoint_id in health.due(self._connection, now, most):
+                candidate = self._catalog.candidate(endpoint_id)
+                queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=True)
+            self._settlement.flush()
+        return queued
+
+    def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
+        """Queue pages whose next visit is due: sitemaps and pages of records, or those that named services."""
+        with self._database.transaction:
+            found = revisits.due(self._connection, now, most, catalogues=catalogues)
+            for url_id in found:
+                self._queue.reopen(url_id)
+            self._settlement.flush()
+        return len(found)
 
     def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
         """Put failed pages and probes back, now and with all attempts; returns how many wait again.

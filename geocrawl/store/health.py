@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
-from geocrawl.health import Condition, Health, after
+from geocrawl.health import DAY_S, Condition, Health, after
 
 NO_SERVICE = frozenset(
     {"html", "not-capabilities", "not-json", "other-kind", "moved", "http-404", "http-405", "http-410", "wrong-type"}
 )
 """Reasons that say for good that an address is none."""
+UNASKED_S = 7 * DAY_S
 _READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok FROM endpoint WHERE id = ?"
 _WRITE = """
 UPDATE endpoint SET health = ?, health_since = ?, in_a_row = ?, interval_s = ?, due_at = ? WHERE id = ?"""
@@ -39,6 +40,12 @@ class HealthWriter:
         if now.state is not before.state:
             self._connection.execute(_EVENT, (endpoint_id, at, before.state, now.state, reason))
         return now.state
+
+    def unasked(self, endpoint_id: int, at: float) -> None:
+        """It could not be asked, which says nothing of its health; robots.txt may allow it in a week."""
+        self._connection.execute(
+            "UPDATE endpoint SET due_at = ? WHERE id = ? AND due_at IS NOT NULL", (at + UNASKED_S, endpoint_id)
+        )
 
 
 def due(connection: sqlite3.Connection, now: float, most: int) -> list[int]:

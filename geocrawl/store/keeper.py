@@ -120,6 +120,12 @@ def read_holder(connection: sqlite3.Connection) -> Holder | None:
     return Holder(**json.loads(text)) if text else None
 
 
+def alive_holder(connection: sqlite3.Connection, now: float) -> Holder | None:
+    """The daemon that runs on the database; None when none does."""
+    holder = read_holder(connection)
+    return None if holder is None or holder.is_dead(now) else holder
+
+
 def is_paused(connection: sqlite3.Connection) -> bool:
     """Whether a person wants the daemon to rest."""
     return _meta(connection, _PAUSED) == "1"

@@ -17,6 +17,7 @@ from geocrawl.store.links import Links, Source, pack_links
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
+from geocrawl.store.revisits import Revisits
 from geocrawl.store.tally import Tally
 from geocrawl.urls import read_url
 
@@ -54,6 +55,7 @@ class Settlement:
     max_attempts: int
     pages: PageStore
     proofs: ProofWriter
+    revisits: Revisits
     lessons: Lessons | None
     """None for a strategy that does not learn."""
 
@@ -80,6 +82,14 @@ class Settlement:
         if lease.entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
         lesson = self.lessons.write(visit, current.depth, current.found_on, arrived) if self.lessons else None
+        if lease.entry.purpose is Purpose.PAGE and visit.state is not State.REFUSED:
+            self.revisits.visited(
+                lease.entry.id,
+                visit.digest,
+                visit.at,
+                names_services=bool(visit.candidates),
+                brought=new_candidates > 0,
+            )
         if visit.stored is not None:
             self.pages.keep(lease.entry.id, visit.stored, visit.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
@@ -195,7 +205,7 @@ class Settlement:
         candidate, endpoint_id = visit.lease.entry.candidate, current.endpoint_id
         assert candidate is not None and endpoint_id is not None, "a probe asks an endpoint"
         if visit.verdict is None:
-            self.catalog.write_unasked(endpoint_id, visit.reason)
+            self.catalog.write_unasked(endpoint_id, visit.reason, visit.at)
             return
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
         if visit.proof is not None:

@@ -1,0 +1,49 @@
+"""What is due, put into the frontier: the daemon's due-logic, without a loop, so that a year can be simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from geocrawl.store.retention import Retention
+
+if TYPE_CHECKING:
+    from geocrawl.ports import Clock
+    from geocrawl.settings import Settings
+    from geocrawl.store.database import Database
+    from geocrawl.store.frontier import SqlFrontier
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one look brought, for the log."""
+
+    tick: str
+    figures: Mapping[str, int]
+
+
+class Work:
+    """One method a tick. Each is short, makes its own transactions and may be called at any time."""
+
+    def __init__(self, settings: Settings, database: Database, frontier: SqlFrontier, clock: Clock) -> None:
+        self._most = settings.due_per_tick
+        self._frontier = frontier
+        self._clock = clock
+        self._retention = Retention(database.connection, database, keep_days=settings.keep_probes_days)
+
+    def reprobe(self) -> Done:
+        """Services whose next probe is due."""
+        return Done("reprobe", {"services": self._frontier.reprobe(self._clock.now(), self._most)})
+
+    def revisit(self) -> Done:
+        """Pages that named services."""
+        return Done("revisit", {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)})
+
+    def refresh(self) -> Done:
+        """Sitemaps, and catalogues' pages of records."""
+        return Done("refresh", {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)})
+
+    def retention(self) -> Done:
+        """Drop what is older than it is to be kept, and let SQLite look after its statistics."""
+        return Done("retention", self._retention.tidy(self._clock.now()))

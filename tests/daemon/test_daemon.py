@@ -1,0 +1,178 @@
+"""The daemon as a process, on the small web of the demo."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.processes import clean_environment, geocrawl, run
+from geocrawl.demo.web import DemoWeb
+
+LIMIT_S = 60
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as web:
+        yield web
+
+
+class Running:
+    """A daemon under way."""
+
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    def log(self) -> str:
+        return self._log.read_text("utf-8")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@contextmanager
+def daemon(tmp_path: Path, web: DemoWeb, *options: str, **environ: str) -> Iterator[Running]:
+    log = tmp_path / f"daemon-{time.monotonic_ns()}.log"
+    command = geocrawl("daemon", "--db", str(tmp_path / "c.db"), "--proxy", web.proxy_url, "--delay", "0", *options)
+    env = {**clean_environment(tmp_path), **environ}
+    with log.open("w") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env, text=True) as process:
+        try:
+            yield Running(process, log)
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < end, f"{what}: not within {LIMIT_S} s"
+        time.sleep(0.1)
+
+
+def command(tmp_path: Path, *arguments: str) -> str:
+    done = run(geocrawl(*arguments, "--db", str(tmp_path / "c.db")), env=clean_environment(tmp_path), limit_s=LIMIT_S)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
+def configured(tmp_path: Path, text: str) -> Path:
+    config = tmp_path / ".config" / "geocrawl" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text)
+    return config
+
+
+def ask(tmp_path: Path, statement: str) -> object:
+    path = tmp_path / "c.db"
+    if not path.is_file():
+        return None
+    try:
+        with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as connection:
+            row = connection.execute(statement).fetchone()
+    except sqlite3.OperationalError:
+        return None
+    return row[0] if row else None
+
+
+VALID = "SELECT count(*) FROM endpoint WHERE status = 'valid'"
+
+
+def test_it_starts_with_the_seeds_in_its_database_and_fills_the_catalogue(tmp_path: Path, web: DemoWeb) -> None:
+    command(tmp_path, "seeds", "add", *web.seeds)
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: ask(tmp_path, VALID) == len(web.expected_valid), "the demo's services")
+        wait_for(lambda: ask(tmp_path, "SELECT sum(value) FROM daily WHERE name = 'pages'"), "the day's figures")
+        status = json.loads(command(tmp_path, "status", "--json"))
+        assert status["running"] is True and status["daemon"]["pid"] == running.process.pid
+        begun = time.monotonic()
+        assert running.end() == 0 and time.monotonic() - begun < 15
+    assert json.loads(command(tmp_path, "status", "--json"))["running"] is False
+
+
+def test_without_seeds_it_says_so(tmp_path: Path, web: DemoWeb) -> None:
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: "geocrawl seeds add" in running.log(), "a word about seeds")
+
+
+def test_a_second_daemon_names_the_holder_and_ends_with_3(tmp_path: Path, web: DemoWeb) -> None:
+    with daemon(tmp_path, web) as first:
+        wait_for(lambda: "started" in first.log(), "the first one")
+        begun = time.monotonic()
+        with daemon(tmp_path, web) as second:
+            assert second.process.wait(10) == 3 and time.monotonic() - begun < 5
+        assert f"process {first.process.pid} on {socket.gethostname()}, since " in second.log()
+
+
+def test_a_killed_daemon_is_followed_by_another_at_once(tmp_path: Path, web: DemoWeb) -> None:
+    with daemon(tmp_path, web) as first:
+        wait_for(lambda: "started" in first.log(), "the first one")
+        first.end(signal.SIGKILL)
+        with daemon(tmp_path, web) as second:
+            wait_for(lambda: "started" in second.log(), "the second one")
+
+
+def test_a_pause_and_a_reload_reach_it_through_the_database(tmp_path: Path, web: DemoWeb) -> None:
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: "started" in running.log(), "the daemon")
+        assert f"process {running.process.pid}" in command(tmp_path, "pause")
+        wait_for(lambda: "paused" in running.log(), "the pause")
+        command(tmp_path, "seeds", "add", *web.seeds)
+        command(tmp_path, "reload")
+        wait_for(lambda: "configuration read anew" in running.log(), "the reload")
+        assert ask(tmp_path, VALID) == 0, "it rests"
+        command(tmp_path, "resume")
+        wait_for(lambda: ask(tmp_path, VALID), "services after the rest")
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: running.log().count("configuration read anew") == 2, "the reload by signal")
+        assert running.end() == 0
+
+
+def test_a_configuration_that_cannot_be_meant_leaves_the_former_one(tmp_path: Path, web: DemoWeb) -> None:
+    config = configured(tmp_path, "pages_per_day = 100\n")
+    with daemon(tmp_path, web) as running:
+        wait_for(lambda: "started" in running.log(), "the daemon")
+        config.write_text("pages_per_day = 'many'\n")
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "the former one stays" in running.log(), "a word about the mistake")
+        assert running.process.poll() is None
+
+
+def test_it_tells_systemd_that_it_is_ready_alive_and_stopping(tmp_path: Path, web: DemoWeb) -> None:
+    address = tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(address))
+        receiver.settimeout(LIMIT_S)
+        with daemon(tmp_path, web, NOTIFY_SOCKET=str(address), WATCHDOG_USEC="2000000") as running:
+            heard = [receiver.recv(4096).decode() for _ in range(3)]
+            assert heard[0] == "READY=1"
+            assert all("WATCHDOG=1" in each and "STATUS=" in each for each in heard[1:])
+            running.process.send_signal(signal.SIGTERM)
+            while "STOPPING=1" not in heard[-1]:
+                heard.append(receiver.recv(4096).decode())
+            assert running.process.wait(20) == 0
+
+
+def test_the_day_is_over_when_its_pages_are_spent_but_probes_go_on(tmp_path: Path, web: DemoWeb) -> None:
+    command(tmp_path, "seeds", "add", *web.seeds)
+    configured(tmp_path, "pages_per_day = 12\n")
+    with daemon(tmp_path, web, "--workers", "1") as running:
+        wait_for(lambda: ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12, "twelve pages")
+        time.sleep(7)
+        assert ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12
+        assert running.end() == 0
+    with daemon(tmp_path, web, "--workers", "1") as again:
+        wait_for(lambda: "started" in again.log(), "the second one")
+        time.sleep(7)
+        assert ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12, "a restart is no new day"

@@ -1,0 +1,105 @@
+"""Pages that are read again: which, and how long the wait between two visits is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geocrawl.health import DAY_S
+from geocrawl.model import State, Visit
+from geocrawl.store.revisits import Waits
+from tests.store.world import World, candidate
+
+WAITS = Waits(7 * DAY_S, DAY_S, 60 * DAY_S)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "crawl.db")
+
+
+def visit(world: World, digest: int | None, *names: str, state: State = State.VISITED) -> None:
+    lease = world.lease()
+    found = tuple((candidate(name), None) for name in names)
+    world.frontier.settle(
+        Visit(lease, state, "ok", replace(lease.host, next_at=0.0), world.clock.now(), digest=digest, candidates=found)
+    )
+
+
+def wait_days(world: World) -> float | None:
+    row = world.database.connection.execute("SELECT revisit_s / 86400.0 FROM url WHERE purpose = 'page'").fetchone()
+    return None if row[0] is None else float(row[0])
+
+
+def settle_probes(world: World) -> None:
+    while (lease := world.frontier.lease(pages=False)) is not None:
+        world.frontier.settle(Visit(lease, State.FAILED, "dns", lease.host, world.clock.now()))
+
+
+def again(world: World, days: float) -> int:
+    settle_probes(world)
+    world.clock.time += days * DAY_S
+    return world.frontier.revisit(world.clock.now(), 10, catalogues=False)
+
+
+def test_only_pages_that_named_services_are_read_again(world: World) -> None:
+    world.seed("a.example/page")
+    visit(world, 1)
+    assert wait_days(world) is None and again(world, 400) == 0
+
+
+def test_a_page_that_stays_the_same_is_read_ever_more_rarely(world: World) -> None:
+    world.seed("a.example/page")
+    visit(world, 1, "maps.example/ows")
+    assert wait_days(world) == 7 and again(world, 6.9) == 0 and again(world, 0.2) == 1
+    visit(world, 1, "maps.example/ows")
+    assert wait_days(world) == 10.5
+    for _ in range(8):
+        assert again(world, 61) == 1
+        visit(world, 1, "maps.example/ows")
+    assert wait_days(world) == 60
+
+
+def test_a_page_that_changes_is_read_more_often_and_most_where_it_brings_services(world: World) -> None:
+    world.seed("a.example/page")
+    visit(world, 1, "maps.example/ows")
+    again(world, 8)
+    visit(world, 2, "maps.example/ows")
+    assert wait_days(world) == 3.5
+    again(world, 4)
+    visit(world, 3, "maps.example/ows", "maps.example/new")
+    assert wait_days(world) == 1, "a quarter, but a day at least"
+
+
+def test_a_page_that_lost_its_services_is_still_watched(world: World) -> None:
+    world.seed("a.example/page")
+    visit(world, 1, "maps.example/ows")
+    again(world, 8)
+    visit(world, 2)
+    assert wait_days(world) == 3.5
+
+
+def test_a_page_that_could_not_be_read_is_tried_again_later(world: World) -> None:
+    world.seed("a.example/page")
+    visit(world, 1, "maps.example/ows")
+    again(world, 8)
+    visit(world, None, state=State.FAILED)
+    assert wait_days(world) == 10.5 and again(world, 11) == 1
+
+
+def test_waits_stay_within_their_bounds() -> None:
+    assert WAITS.after(2 * DAY_S, changed=True, brought=True) == DAY_S
+    assert WAITS.after(50 * DAY_S, changed=False, brought=False) == 60 * DAY_S
+
+
+def test_due_services_are_queued_once(world: World) -> None:
+    from tests.store.world import verdict
+
+    endpoint = candidate("maps.example/ows")
+    world.catalog.record(endpoint, verdict("timeout-read"), world.clock.now())
+    assert world.frontier.reprobe(world.clock.now(), 10) == 0
+    world.clock.time += DAY_S
+    assert world.frontier.reprobe(world.clock.now(), 10) == 1
+    assert world.frontier.reprobe(world.clock.now(), 10) == 0, "it waits already"
