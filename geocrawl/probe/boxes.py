@@ -104,7 +104,7 @@ _ALIKE_DEG = 0.02
 def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:
     """Whether a layer's BoundingBox in EPSG:4326 has its axes in the other order than its version of WMS asks for.
 
-    `box`: its WGS 84 extent. `stated`: minx, miny, maxx, maxy as written. `latitude_first`: as in WMS 1.3.0 (6.7.3.4);
+    `box`: its WGS 84 extent. `stated`: minx, miny, maxx, maxy as written. `latitude_first`: as in WMS 1.3.0 (6.7.3);
     before, x is the longitude (1.1.1, 6.5.5). True only when the box fits the one order and not the other.
     """
     values = [_number(text, []) for text in stated]

@@ -125,15 +125,17 @@ def local_name_of_parent(element: etree._Element) -> str:
 class _Source:
     """The file that a parser reads: pieces until they end, or the tree grew too much, or there are too many faults."""
 
-    def __init__(self, pieces: Iterator[bytes], at_end: Callable[[], None], faults: Callable[[], int]) -> None:
+    def __init__(self, pieces: Iterator[bytes], collector: _Collector[Any], faults: Callable[[], int]) -> None:
         self._pieces = pieces
-        self._at_end = at_end
+        self._collector = collector
         self._faults = faults
         self._reads = 0
         self.grown = 0
         """Bytes since the last item was cleared."""
         self.stopped = ""
-        """Why reading ended before the document."""
+        """Why reading ended before the document; '' when it did not."""
+        self.half: int | None = None
+        """Index of the item within which the bytes ended: a recovering parser ends it all the same."""
 
     def read(self, _size: int = -1) -> bytes:
         self._reads += 1
@@ -144,7 +146,7 @@ class _Source:
         piece = b"" if self.stopped else next(self._pieces, b"")
         self.grown += len(piece)
         if not piece:
-            self._at_end()
+            self.half = self._collector.innermost()
         return piece
 
 
@@ -166,9 +168,8 @@ class _Streamed(Generic[T]):
     def _pass(self, *, strict: bool) -> Taken[T] | None:
         """One way through the document; None when a strict parser refuses it, or there is no root."""
         collector = _Collector(self._take)
-        half: list[int | None] = [None]
         pieces = self._text.raw() if strict else self._text.mended()
-        source = _Source(pieces, lambda: half.__setitem__(0, collector.innermost()), lambda: len(parser.error_log))
+        source = _Source(pieces, collector, lambda: len(parser.error_log))
         parser: Any = etree.iterparse(
             source,
             events=("start", "end"),
@@ -186,7 +187,7 @@ class _Streamed(Generic[T]):
             return None
         if parser.root is None:
             return None
-        return self._taken(parser, collector, half[0], source.stopped, strict=strict)
+        return self._taken(parser, collector, source, strict=strict)
 
     def _tags(self) -> list[str]:
         """What the parser tells of: to hear of every element takes ten times as long. A prefix that nobody declared is
@@ -195,17 +196,15 @@ class _Streamed(Generic[T]):
         written = names | self._text.prefixed(names)
         return [f"{{*}}{name}" for name in sorted(written)] or ["-"]
 
-    def _taken(
-        self, parser: Any, collector: _Collector[T], half: int | None, stopped: str, *, strict: bool
-    ) -> Taken[T]:
+    def _taken(self, parser: Any, collector: _Collector[T], source: _Source, *, strict: bool) -> Taken[T]:
         root = _without_emptied(parser.root, self._tags())
         notes = self._text.deviations()
-        cut = Cut.OVER_LIMIT if self._body_is_cut or stopped else Cut.NOT
+        cut = Cut.OVER_LIMIT if self._body_is_cut or source.stopped else Cut.NOT
         if cut is Cut.NOT and not strict:
             cut = self._text.where_cut(local_name(root), self._take.within)
-        items = collector.items(without=None if cut is Cut.NOT else half)
+        items = collector.items(without=None if cut is Cut.NOT else source.half)
         if cut is Cut.OVER_LIMIT:
-            why = stopped or f"longer than the limit of {self._text.size} bytes"
+            why = source.stopped or f"longer than the limit of {self._text.size} bytes"
             notes.append(Deviation("over-limit", f"{why}; {len(items)} items read"))
         elif cut is Cut.AFTER_LAYERS:
             notes.append(Deviation("truncated-tail", f"ends with {self._text.tail()!r}"))
