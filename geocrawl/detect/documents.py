@@ -29,6 +29,8 @@ def _of_root(root: str, namespace: str) -> Kind | None:
 
 def _of_keys(document: Document) -> Kind | None:
     keys = frozenset(document.json_keys)
+    if "geometry" in keys:  # a feature, an item, a record
+        return None
     for rule in KINDS:
         if any(needed <= keys for needed in rule.keys):
             return rule.kind

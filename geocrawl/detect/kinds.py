@@ -141,16 +141,17 @@ KINDS: tuple[KindRule, ...] = (
         proof="the JSON of a folder, MapServer, ImageServer or FeatureServer",
     ),
     KindRule(
-        kind=Kind.OGCAPI,
-        name="OGC API",
-        rels=frozenset({"conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance"}),
-        proof="a landing page with its conformance or collections (Features, Tiles, Maps, Records …)",
-    ),
-    KindRule(
         kind=Kind.STAC,
         name="SpatioTemporal Asset Catalog",
         keys=(frozenset({"stac_version", "links"}),),
         proof="a catalogue, a collection or the landing page of an API",
+    ),
+    KindRule(
+        kind=Kind.OGCAPI,
+        name="OGC API",
+        keys=(frozenset({"conformsTo"}), frozenset({"collections", "links"})),
+        rels=frozenset({"conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance"}),
+        proof="a landing page with its conformance or collections (Features, Tiles, Maps, Records …)",
     ),
     KindRule(
         kind=Kind.SENSORTHINGS,

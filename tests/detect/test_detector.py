@@ -285,6 +285,8 @@ def test_capabilities_of_every_kind_are_told_by_root_and_namespace(root: str, na
         (("currentVersion", "serviceDescription", "mapName", "layers"), "", Kind.ARCGIS),
         (("tilejson", "tiles", "name"), "", Kind.TILEJSON),
         (("title", "description", "links"), "conformance", Kind.OGCAPI),
+        (("conformsTo",), "", Kind.OGCAPI),
+        (("stac_version", "links", "collections"), "", Kind.STAC),
     ],
 )
 def test_json_of_a_service_is_told_by_its_keys(keys: tuple[str, ...], rel: str, kind: Kind) -> None:
@@ -296,6 +298,7 @@ def test_other_documents_are_no_services() -> None:
     assert DETECTOR.candidates(page(xml_root="Capabilities")) == ()
     assert DETECTOR.candidates(replace(page(xml_root="Capabilities"), xml_namespace="http://www.opengis.net/sps")) == ()
     assert DETECTOR.candidates(replace(page(), json_keys=("title", "links"))) == ()
+    assert DETECTOR.candidates(replace(page(), json_keys=("type", "geometry", "stac_version", "links"))) == ()
 
 
 def test_a_request_for_records_names_the_catalogue_and_is_still_a_page() -> None:
