@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from html import unescape
 
 from geocrawl.page.content import RawLink
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
+from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.texts import addresses_in_text, may_hold_addresses
 
@@ -29,7 +29,7 @@ _MORE_WORDS = (
 )
 _MAX_ATTRIBUTES = 200
 _MAX_COMMENTS = 200
-_MAX_COMMENT_CHARS = 20_000
+_MAX_COMMENT_CHARS = 5_000
 _DATA_ATTRIBUTE = re.compile(r"data-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
 _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
@@ -42,16 +42,6 @@ _PLAIN_NAMES = (
 _PLAIN_WORDS = frozenset(_PLAIN_NAMES.split())
 """An anchor of these alone names a service rather than a page about one."""
 _LABEL_ENDS = (":", "：", "=")
-
-
-@dataclass(slots=True)
-class Pieces:
-    """What the walk over a page meets, to be looked at once the page is known."""
-
-    scripts: list[tuple[str, str]] = field(default_factory=list)
-    """(type, code) of inline scripts."""
-    values: list[tuple[str, str, str]] = field(default_factory=list)
-    """(element, name, value) of fields and of metadata in attributes."""
 
 
 def may_speak_of_services(lower: str) -> bool:
@@ -109,10 +99,12 @@ def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
 
 def _in_data_attributes(html: str) -> Iterator[RawLink]:
     """`data-*` attributes: an address, or a configuration in JSON."""
+    chars = 0
     for count, found in enumerate(_DATA_ATTRIBUTE.finditer(html)):
-        if count >= _MAX_ATTRIBUTES:
-            return
         value = unescape(found[2] or found[3]).strip()
+        chars += len(value)
+        if count >= _MAX_ATTRIBUTES or chars > MAX_CODE_CHARS:
+            return
         if value.startswith(("{", "[")):
             if "/" in value and may_speak_of_services(value.lower()):
                 yield from addresses_in_code(value, "data-attribute")

@@ -21,11 +21,11 @@ from geocrawl.page.content import (
     RawLink,
     fold,
 )
-from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
+from geocrawl.page.embedded import embedded_addresses, kind_of_link
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
-from geocrawl.page.scriptfiles import choose_scripts, configurations_named, named_in_attributes, shows_map
+from geocrawl.page.pieces import Pieces
 from geocrawl.page.walk import walk
 
 _MAX_FRAGMENTS = 60
@@ -94,7 +94,6 @@ class _Reader:
 
     def __init__(self, codec: str, max_links: int) -> None:
         self._pieces = Pieces()
-        self._sources: list[str] = []
         self._text = ""
         """All fragments, before white space is folded; made at the end."""
         self._content = Content()
@@ -110,8 +109,9 @@ class _Reader:
             **{"img": self._img, "meta": self._meta, "base": self._base, "html": self._html, "title": self._title},
             **{"form": self._form_start, "input": self._input, "select": self._select, "option": self._option},
         }
-        self._enter |= {"script": self._script, "textarea": self._textarea}
-        self._enter |= {"object": self._object, "embed": self._object}
+        pieces = self._pieces
+        self._enter |= {"script": pieces.script, "textarea": pieces.textarea}
+        self._enter |= {"object": pieces.embedded, "embed": pieces.embedded}
         self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
 
     def enter(self, node: LexborNode, tag: str) -> None:
@@ -160,12 +160,8 @@ class _Reader:
 
     def add_scripts(self, html: str, limit: int) -> None:
         """Linked scripts and configurations that may hold addresses of services."""
-        code = [code for _, code in self._pieces.scripts if ".json" in code or ".xml" in code]
-        configurations = [href for each in code for href in configurations_named(each)]
-        configurations += named_in_attributes(html)
-        if self._sources or configurations:
-            for link in choose_scripts(self._sources, configurations, lambda: shows_map(html.lower()), limit=limit):
-                self._add(link)
+        for link in self._pieces.scripts_worth_fetching(html, limit):
+            self._add(link)
 
     def part_anchors(self) -> None:
         """The text once more, without the anchors, and how long these are."""
@@ -241,26 +237,6 @@ class _Reader:
         if not _DEAD_RELS.intersection(rel.split()):
             self._add(RawLink(attributes.get("href") or "", "link", _anchor(attributes.get("title") or ""), rel=rel))
 
-    # ------------------------------------------------------------------ what is neither text nor link
-
-    def _script(self, node: LexborNode) -> None:
-        attributes = node.attributes
-        if source := attributes.get("src"):
-            self._sources.append(source)
-        else:
-            self._pieces.scripts.append(((attributes.get("type") or "").lower(), node.text()))
-
-    def _textarea(self, node: LexborNode) -> None:
-        self._value("textarea", node.attributes.get("name"), node.text())
-
-    def _object(self, node: LexborNode) -> None:
-        attributes = node.attributes
-        self._value(node.tag or "", attributes.get("name"), attributes.get("data") or attributes.get("src"))
-
-    def _value(self, element: str, name: str | None, value: str | None) -> None:
-        if value and "/" in value:
-            self._pieces.values.append((element, name or "", value))
-
     # ------------------------------------------------------------------ the page itself
 
     def _meta(self, node: LexborNode) -> None:
@@ -270,8 +246,8 @@ class _Reader:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), "meta-refresh"))
-        elif (item := attributes.get("itemprop")) is not None:
-            self._value("microdata", item, content)
+        else:
+            self._pieces.microdata(attributes)
 
     def _base(self, node: LexborNode) -> None:
         self._content.base = self._content.base or node.attributes.get("href") or ""
@@ -303,18 +279,17 @@ class _Reader:
         attributes = node.attributes
         if self._form:
             self._form.input(attributes)
-        self._value("input", attributes.get("name"), attributes.get("value"))
+        self._pieces.input(attributes)
 
     def _select(self, node: LexborNode) -> None:
         if self._form:
             self._form.select(node.attributes)
 
     def _option(self, node: LexborNode) -> None:
+        attributes, label = node.attributes, node.text()
         if self._form:
-            self._form.option(node.attributes, node.text())
-        value = node.attributes.get("value")
-        if value and "/" in value:
-            self._value("option", node.text()[:MAX_ANCHOR_CHARS], value)
+            self._form.option(attributes, label)
+        self._pieces.option(attributes, label)
 
     def _select_end(self) -> None:
         if self._form:

@@ -15,6 +15,8 @@ from geocrawl.page.naming import kind_in_phrase, leaves_kind_open, may_be_progra
 
 MAX_ADDRESSES = 500
 """Of one text."""
+_MAX_LOOKS = 10_000
+"""Places of one text where an address may begin."""
 _LABEL_CHARS = 60
 """Before an address, how far words may name its kind."""
 _MAX_LINES = 5
@@ -48,9 +50,11 @@ def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") ->
     text = _INVISIBLE.sub("", text)
     seen: set[str] = set()
     last = -1
-    for start in _starts(text):
-        if start < last or len(seen) >= MAX_ADDRESSES:
+    for start in _starts(text)[:_MAX_LOOKS]:
+        if start < last:
             continue
+        if len(seen) >= MAX_ADDRESSES:
+            return
         behind_last = max(last, 0)
         href, last = _address_at(text, start)
         if href in seen:
