@@ -8,6 +8,7 @@ on how many webs fusion is ahead of each.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from geocrawl.priority.registry import strategies
 from geocrawl.worlds.folder import make
 
 KINDS = ("portal", "agency", "mixed")
-FIRST_SEED, WORLDS, PAGES = 900, 10, 1000
+FIRST_SEED, WORLDS, PAGES = 900, 10, 600
 OURS = "fusion"
 
 
@@ -32,14 +33,17 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows fusion", description=__doc__)
     parser.add_argument("--pages", type=int, default=PAGES, help="pages of a web [%(default)s]")
     parser.add_argument("--worlds", type=int, default=WORLDS, help="how many webs [%(default)s]")
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="geocrawl-fusion-") as temporary:
         folders = list(_made(Path(temporary), options.worlds, options.pages))
         jobs = [Job(folder, name, World(folder).pages) for folder in folders for name in strategies()]
-        with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-            rows = list(pool.map(_row, jobs))
+        with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn"), max_tasks_per_child=20) as pool:
+            rows = []
+            for row in pool.map(_row, jobs):
+                rows.append(row)
+                print(json.dumps(row), flush=True)
     figures = {"pages": options.pages, "strategies": summary(rows), "crawls": rows}
     _print(rows, figures["strategies"])
     if not options.no_write:

@@ -26,6 +26,7 @@ from geocrawl.priority.terms import is_japanese, term_counts
 from geocrawl.priority.vectors import TextModel, tf_idf
 
 REMEMBERED = 50_000
+READ = 6_000
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _LENGTHS = (2, 3, 4)
 """Characters of Han words: the dictionaries hold few longer ones."""
@@ -46,8 +47,9 @@ class WordModels:
         """Cosine of a short text with the topic, 0…1."""
 
     def page_nearness(self, title: str, text: str) -> float:
-        """Cosine of a page with the topic over all words, in units of the median page on the topic."""
-        return self._nearness(f"{title}\n{text}") / (self._texts.typical or 1.0)
+        """Cosine of a page with the topic over all words, in units of the median page on the topic; its first
+        `READ` characters count."""
+        return self._nearness(f"{title}\n{text[:READ]}") / (self._texts.typical or 1.0)
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
         """ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
@@ -75,10 +77,9 @@ class WordModels:
         counts = term_counts(_HAN.sub(" ", text))
         known = self._han
         for run in _HAN.findall(text):
-            for start in range(len(run) - 1):
-                for length in _LENGTHS:
-                    word = run[start : start + length]
-                    if len(word) == length and word in known:
+            for length in _LENGTHS:
+                for start in range(len(run) - length + 1):
+                    if (word := run[start : start + length]) in known:
                         counts[word] = counts.get(word, 0) + 1
         return counts
 
