@@ -33,8 +33,8 @@ class Beginning:
     """What to ask first."""
 
     pages: tuple[Url, ...]
-    kind: Kind = Kind.OGCAPI
-    """What the address is asked as, when it is not known to be pages of records: it may be an OGC API that has some."""
+    kind: Kind | None = None
+    """What the address is asked as besides; one of which nothing is known may be an OGC API that has records."""
     since: bool = False
     """Whether the catalogue is asked only for what was changed since a day."""
 
@@ -59,7 +59,7 @@ def beginning(url: Url, candidate: Candidate | None, *, since: str = "") -> Begi
     if records_page(url) is not None and query and not since:
         return Beginning((url,))
     if candidate is not None and candidate.endpoint.kind is Kind.CSW:
-        return Beginning((get_records_url(url, since=since),), since=bool(since))
+        return Beginning((get_records_url(url, since=since),), Kind.CSW, since=bool(since))
     if found := _GEONETWORK.match(place):
         csw = read_url(f"{found['root']}/srv/eng/csw")
         return Beginning((get_records_url(csw or url, since=since),), since=bool(since))

@@ -51,7 +51,7 @@ def _next_page(results: etree._Element, url: Url, *, told: bool) -> Url | None:
     following = (_number(results.get("nextRecord"), start + returned + 1) or 0) - 1
     if following <= start or (matched is not None and following >= matched):
         return None
-    return records_url(url, following)
+    return records_url(url, following, rows=returned)
 
 
 _ISO_NAMESPACE = {"NAMESPACE": f"xmlns(gmd={ISO_19139})"}

@@ -16,12 +16,8 @@ _MAX_CHARS = 200
 _VERSION = re.compile(r"/v?\d[\d.]{0,8}\Z")
 _OTHERS = (
     ("ogcapi", re.compile(r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)")),
-    (
-        "arcgis",
-        re.compile(
-            r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice|esri:(?:map|image|feature)server"
-        ),
-    ),
+    ("arcgis", re.compile(r"(?:esri|arcgis)[\s:/_-]{0,3}(?:geo\s?services?\s)?rest|arcgis geoservice")),
+    ("arcgis", re.compile(r"\A(?:ogc:|esri:)?arcgis\Z|esri:(?:map|image|feature)server")),
     ("wmsc", re.compile(r"(?<![a-z])wms-c(?![a-z])")),
     ("csw", re.compile(r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])")),
 )
@@ -37,7 +33,8 @@ def kind_of_protocol(text: str) -> str:
         if pattern.search(lowered):
             return kind
     # Of a URL the end, before a version, says what it stands for; a host named wms.example.org would not.
-    name = _VERSION.sub("", text.rstrip("/")).rpartition("/")[2] if "://" in text else text
+    _, scheme, place = text.rstrip("/").partition("://")
+    name = _VERSION.sub("", place).partition("/")[2].rpartition("/")[2] if scheme else text
     return kind_in_name(name)
 
 

@@ -121,7 +121,8 @@ def records_start(url: Url) -> int | None:
 def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
     """The address with another first record, counted from 0; None when it is not that of a catalogue.
 
-    `rows`: records that a page turned out to hold, for GeoNetwork, which asks for a range.
+    `rows`: records that a page turned out to hold: servers cut a page to their own size, and the pages are counted by
+    what is asked for.
     """
     paging, values = _paging_of(url)
     if paging is None or not paging.size:
@@ -130,6 +131,8 @@ def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
     if paging.start == "from":
         size = rows or _number(values.get("to", ""), paging.rows) - _number(values.get("from", ""), 1) + 1
         changes["to"] = str(start + size)
+    elif 0 < rows < _number(values.get(paging.size.lower(), ""), paging.rows):
+        changes[paging.size] = str(rows)
     return with_parameters(url, changes)
 
 

@@ -57,6 +57,11 @@ def test_a_server_that_loops_or_points_past_the_end_has_no_next_page(results: di
     assert next_of(text, f"{CSW}&startPosition=3") == []
 
 
+def test_a_server_that_cuts_pages_is_asked_for_pages_of_its_size() -> None:
+    (page,) = next_of(answer(TWO, nextRecord=3, numberOfRecordsMatched=9), CSW.replace("Records=2", "Records=50"))
+    assert page == f"{CSW}&startPosition=3"
+
+
 def test_a_page_without_records_is_the_last_one() -> None:
     assert next_of(answer("", nextRecord=5, numberOfRecordsMatched=9, numberOfRecordsReturned=0)) == []
 
