@@ -23,6 +23,7 @@ NAMES = (
     "fusion",
     "bayes",
     "urls",
+    "harvest",
     "clusters",
 )
 
