@@ -27,6 +27,7 @@ from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
 from geocrawl.page.pieces import Pieces
 from geocrawl.page.walk import walk
+from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
 """Fragments looked at for one anchor or one side of a context, however short they are."""
@@ -246,6 +247,8 @@ class _Reader:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), "meta-refresh"))
+        elif content[:4].lower() == "ckan" and (attributes.get("name") or "").strip().lower() == "generator":
+            self._add(RawLink(CKAN_SEARCH, RECORDS))
         else:
             self._pieces.microdata(attributes)
 

@@ -7,7 +7,7 @@ service that a layer, an item or a tile lies beneath; `stop` and `traps` say whi
 addresses are refused. Lists of names stand as data in `geocrawl/data`, never in code.
 """
 
-from geocrawl.urls.catalogues import arcgis_search_url, ckan_search_url
+from geocrawl.urls.catalogues import CKAN_SEARCH, arcgis_search_url, ckan_search_url
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.families import differences, family, plainness
 from geocrawl.urls.hosts import site_of
@@ -18,6 +18,7 @@ from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
 
 __all__ = [
+    "CKAN_SEARCH",
     "RECORDS",
     "StopRules",
     "TrapGuard",

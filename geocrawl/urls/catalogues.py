@@ -12,6 +12,8 @@ from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import with_parameters
 
 _ROWS = 100
+CKAN_SEARCH = f"/api/3/action/package_search?rows={_ROWS}&start=0&sort=name%20asc"
+"""All data sets of the CKAN at the root of a host."""
 _SERVICE_TYPES = ("Map Service", "Feature Service", "Image Service", "WMS", "WFS", "WMTS", "OGCFeatureServer")
 
 
