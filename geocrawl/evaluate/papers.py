@@ -1,4 +1,4 @@
-"""The papers' claims beside our figures: what agrees, what does not, and why, said from the figures alone.
+"""The papers' claims beside our figures: what agrees and what does not, by the figures alone; causes are conjectures.
 
 The tables are the papers' own. They were measured on other webs, so the comparison is
 of order and factor, never of the numbers themselves.
@@ -13,6 +13,9 @@ from geocrawl.evaluate.contest import Arena, Entrant, Outcome, rates
 from geocrawl.evaluate.run import Result
 from geocrawl.evaluate.study import Study
 
+LEAST_DIFFERENCE = 0.01
+"""Share of the larger figure: what is closer is no evidence for or against a claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -25,7 +28,8 @@ class Claim:
     """The column of `Row` that it speaks of (for `pages_…` less is better), or a rate@pages: recall, harvest_rate or
     discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart."""
     because: str
-    """Why ours may differ."""
+    """What may be behind it when ours differs: how ours and the paper's methods or webs are known to differ. It is
+    printed as a conjecture, for no contest measures causes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +92,16 @@ _HITS = Paper(
             "hits",
             "best-first",
             "recall@5000",
-            "authority needs a graph of many relevant pages; links of pages below its threshold are not followed",
+            "authority needs a graph of many relevant pages; and ours serves links of irrelevant pages last, where the "
+            "paper drops them (--set hits.drop=true)",
         ),
         Claim(
             "HITS finds earlier than best-n-first",
             "hits",
             "best-n-first",
             "recall@5000",
-            "authority needs a graph of many relevant pages; links of pages below its threshold are not followed",
+            "authority needs a graph of many relevant pages; and ours serves links of irrelevant pages last, where the "
+            "paper drops them (--set hits.drop=true)",
         ),
         Claim(
             "best-n-first finds earlier than best-first",
@@ -209,11 +215,12 @@ def _verdict(claim: Claim, arena: Arena) -> str:
     show: Callable[[float], str] = (lambda value: f"{value:,.0f}") if less else (lambda value: f"{value:.3f}")
     label = figure_label(claim.figure, entrants[claim.better].row.budget)
     figures = f"{label} {show(first)} for {claim.better}, {show(second)} for {claim.worse}"
-    if show(first) == show(second):
-        return f"{arena.study.world}: no difference: {claim.text}; here {figures}. A likely reason: {claim.because}."
+    maybe = f"Not measured, but possible: {claim.because}."
+    if abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)) or first == second:
+        return f"{arena.study.world}: no difference to speak of: {claim.text}; here {figures}. {maybe}"
     if (first < second) == less:
         return f"{arena.study.world}: agrees: {claim.text}; {figures}{_factor(first, second, less)}."
-    return f"{arena.study.world}: differs: {claim.text}; here {figures}. A likely reason: {claim.because}."
+    return f"{arena.study.world}: differs: {claim.text}; here {figures}. {maybe}"
 
 
 def _factor(first: float, second: float, less: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,22 @@ def test_claims_are_held_against_the_figures(contest: tuple[Plan, Outcome, list[
     assert all(line.startswith("small: ") for line in verdicts(PAPERS[0], outcome))
     assert any("did not run" in line for line in verdicts(PAPERS[1], outcome))
     assert "http" not in to_html(contest[0], outcome, with_plots=False)
+
+
+@pytest.mark.parametrize(
+    ("area", "verdict"), [(0.5, "no difference"), (0.504, "no difference"), (0.6, "agrees"), (0.4, "differs")]
+)
+def test_a_claim_is_held_against_figures_that_differ_by_more_than_a_hundredth(
+    contest: tuple[Plan, Outcome, list[str]], area: float, verdict: str
+) -> None:
+    outcome = contest[1]
+    (arena,) = outcome.arenas
+    areas = {"gws": area, "bfs": 0.5, "oracle": 1.0}
+    entrants = tuple(replace(e, row=replace(e.row, area=areas[e.row.strategy])) for e in arena.entrants)
+    lines = verdicts(PAPERS[0], replace(outcome, arenas=(replace(arena, entrants=entrants),)))
+    (line,) = [line for line in lines if "gws has the larger area" in line]
+    assert line.startswith(f"small: {verdict}")
+    assert ("Not measured, but possible" in line) == (verdict != "agrees")
 
 
 def test_a_narrow_terminal_shows_fewer_columns(contest: tuple[Plan, Outcome, list[str]]) -> None:

@@ -89,7 +89,7 @@ def test_unknown_strategies_and_options_and_old_models_are_said_once_a_world(spo
 
 @pytest.mark.acceptance
 def test_a_contest_of_all_strategies_held_twice_gives_the_same_bytes_but_for_costs(tmp_path: Path) -> None:
-    make("mixed", 150, 11, tmp_path / "mixed", ())
+    make("mixed", 200, 11, tmp_path / "mixed", ())
     names = [*strategies(), ORACLE]
     first, second = (
         hold(Plan([tmp_path / "mixed"], names, seed=2, processes=processes), lambda line: None) for processes in (2, 3)
