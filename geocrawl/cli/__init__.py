@@ -19,8 +19,10 @@ from geocrawl.cli import (
     harvesting,
     history,
     kinds,
+    maintenance,
     merging,
     probing,
+    service,
     signals,
     start_pages,
     strategies,
@@ -68,6 +70,8 @@ kinds.add_to(app)
 signals.add_to(app)
 merging.add_to(app)
 daemon.add_to(app)
+maintenance.add_to(app)
+service.add_to(app)
 start_pages.add_to(app)
 catalogue.add_to(app)
 history.add_to(app)

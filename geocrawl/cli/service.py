@@ -1,0 +1,126 @@
+"""`geocrawl service install` and `uninstall`: the systemd unit, its account and an example configuration."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_service = typer.Typer(no_args_is_help=True, help="geocrawl as a systemd service: install, uninstall.")
+Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write beneath this directory, for packagers.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.add_typer(_service, name="service")
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A file that the service needs."""
+
+    path: Path
+    """Below the root."""
+    text: str
+    keep: bool = False
+    """Never overwritten nor removed: it is the operator's."""
+
+
+@_service.command("install")
+def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
+    """Put the unit, its account and an example configuration into place; starts nothing.
+
+    Then: systemctl enable --now geocrawl
+    """
+    for file in files():
+        target = root / file.path
+        if file.keep and target.exists():
+            typer.echo(f"kept     {target}")
+            continue
+        typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
+        if not dry_run:
+            _write(target, file.text)
+    if root == Path("/") and not dry_run:
+        _tell_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
+        typer.echo("Start it with: systemctl enable --now geocrawl")
+
+
+@_service.command("uninstall")
+def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
+    """Stop the service and take its unit and account file away; the catalogue and the configuration stay."""
+    if root == Path("/") and not dry_run:
+        _tell_systemd(["systemctl", "disable", "--now", "geocrawl"])
+    for file in files():
+        target = root / file.path
+        if file.keep or not target.exists():
+            continue
+        typer.echo(f"{'would remove' if dry_run else 'removed':<8} {target}")
+        if not dry_run:
+            _remove(target)
+    if root == Path("/") and not dry_run:
+        _tell_systemd(["systemctl", "daemon-reload"])
+
+
+def files() -> tuple[Installed, ...]:
+    """What is installed."""
+    from geocrawl.config.example import example
+
+    unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", program())
+    return (
+        Installed(Path("etc/systemd/system/geocrawl.service"), unit),
+        Installed(Path("etc/sysusers.d/geocrawl.conf"), (folder() / "geocrawl.sysusers").read_text("utf-8")),
+        Installed(Path("etc/geocrawl/config.toml"), example(), keep=True),
+    )
+
+
+def folder() -> Path:
+    """`systemd/`: in an installed geocrawl beside its data, in a checkout at its top."""
+    import geocrawl
+
+    package = Path(geocrawl.__file__).parent
+    installed = package / "data" / "systemd"
+    return installed if installed.is_dir() else package.parent / "systemd"
+
+
+def program() -> str:
+    """The absolute path of this program, as the unit starts it."""
+    beside = Path(sys.executable).with_name("geocrawl")
+    found = str(beside) if beside.exists() else shutil.which("geocrawl")
+    return os.path.abspath(found) if found else f"{sys.executable} -m geocrawl"  # noqa: PTH100  # a venv's links stay
+
+
+def _write(target: Path, text: str) -> None:
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+    except OSError as error:
+        raise EnvironmentFault(f"{target}: {error.strerror}; installing a service needs root (sudo)") from None
+
+
+def _remove(target: Path) -> None:
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        target.unlink()
+    except OSError as error:
+        raise EnvironmentFault(f"{target}: {error.strerror}; this needs root (sudo)") from None
+
+
+def _tell_systemd(*commands: list[str]) -> None:
+    """Run systemd's own programs where they are; what they cannot do is said, not fatal."""
+    for command in commands:
+        if shutil.which(command[0]) is None:
+            typer.echo(f"not run  {' '.join(command)} (no {command[0]} here)")
+            continue
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+        if done.returncode != 0:
+            typer.echo(f"failed   {' '.join(command)}: {' '.join(done.stderr.split())[:200]}", err=True)
