@@ -91,7 +91,9 @@ def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
     """Fields of forms and microdata: an address, or a text that holds some."""
     if "://" not in value and not may_be_service(value):
         return
-    if element == "textarea" and value.lstrip()[:1] in ("{", "["):
+    if value.startswith("/") and " " not in value and may_be_service(value):
+        yield RawLink(value, element)
+    elif element == "textarea" and value.lstrip()[:1] in ("{", "["):
         yield from addresses_in_code(value, element)
     else:
         yield from addresses_in_text(f"{name}: {value}", where=element)

@@ -22,6 +22,7 @@ def found(html: str) -> list[tuple[str, str, str]]:
         ("<textarea>The address: http://h.org/a/wms</textarea>", "textarea"),
         ('<textarea>{"url": "http://h.org/a/wms"}</textarea>', "textarea"),
         ("<select><option value='http://h.org/a/wms'>Roads</option></select>", "option"),
+        ("<base href='http://h.org/x/'><select><option value='/a/wms'>Roads</option></select>", "option"),
         ("<object data='http://h.org/a/wms'></object>", "object"),
         ("<embed src='http://h.org/a/wms'>", "embed"),
         ("<meta itemprop=contentUrl content='http://h.org/a/wms'>", "microdata"),
