@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL.Image import Image
 
 MAX_PIXELS = 4_000_000
@@ -47,7 +49,10 @@ class Picture:
         return not self.is_blank and self.background >= _SPARSE_SHARE
 
     def likeness(self, other: Picture) -> float:
-        """Share of equal pixels, 0…1; 0 for another size."""
+        """Share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
+
+        The background is left out, for two maps of few things on it are nearly equal whatever the things.
+        """
         if (self.width, self.height) != (other.width, other.height):
             return 0.0
         if self.pixels == other.pixels:
@@ -55,7 +60,18 @@ class Picture:
         import numpy as np
 
         ours, theirs = (np.frombuffer(picture.pixels, np.uint32) for picture in (self, other))
-        return float(np.mean(ours == theirs))
+        background = [_background(pixels) for pixels in (ours, theirs)]
+        drawn = (ours != background[0]) | (theirs != background[1])
+        return float(np.mean((ours == theirs)[drawn])) if drawn.any() else float(background[0] == background[1])
+
+
+def _background(pixels: NDArray[np.uint32]) -> np.uint32:
+    """The most frequent colour."""
+    import numpy as np
+
+    values, counts = np.unique(pixels, return_counts=True)
+    found: np.uint32 = values[counts.argmax()]
+    return found
 
 
 def is_image(body: bytes) -> bool:

@@ -1,0 +1,39 @@
+"""How alike two pictures are: by what is drawn, not by the ground it is drawn on."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+from geocrawl.probe.images import Picture, read_picture
+
+BLUE, RED, CLEAR = (0, 0, 255, 255), (255, 0, 0, 255), (0, 0, 0, 0)
+
+
+def picture(*dots: tuple[int, int], ground: tuple[int, int, int, int] = CLEAR, size: int = 100) -> Picture:
+    """Red dots on a ground."""
+    image = Image.new("RGBA", (size, size), ground)
+    for dot in dots:
+        image.putpixel(dot, RED)
+    written = io.BytesIO()
+    image.save(written, "PNG")
+    found = read_picture(written.getvalue())
+    assert isinstance(found, Picture)
+    return found
+
+
+def test_equal_pictures_are_alike() -> None:
+    assert picture((1, 1), (5, 5)).likeness(picture((1, 1), (5, 5))) == 1.0
+    assert picture().likeness(picture()) == 1.0
+
+
+def test_a_few_things_in_other_places_are_unlike_however_much_ground_there_is() -> None:
+    assert picture((1, 2)).likeness(picture((2, 1))) == 0.0
+    assert picture((1, 1), (1, 2)).likeness(picture((1, 1), (2, 1))) == 1 / 3
+
+
+def test_another_ground_or_size_is_unlike() -> None:
+    assert picture().likeness(picture(ground=BLUE)) == 0.0
+    assert picture((1, 1)).likeness(picture((1, 1), ground=BLUE)) < 0.001
+    assert picture((1, 1)).likeness(picture((1, 1), size=50)) == 0.0
