@@ -189,6 +189,9 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; without it, standard output.")
     ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
+    ] = None,
     db: opt.Db = None,
 ) -> None:
     """Write every endpoint that has a verdict.
@@ -198,8 +201,9 @@ def export(
     from geocrawl.export import export as write
     from geocrawl.store.why import export_rows
 
+    wanted = opt.kind_of(kind) if kind else None
     with _catalogue(db) as (connection, _):
-        count = write(export_rows(connection), format_, out)
+        count = write(export_rows(connection, wanted), format_, out)
     if out is not None and str(out) != "-":
         typer.echo(f"{count:,} endpoints written to {out}")
 

@@ -40,7 +40,7 @@ _FORMS = (
     ),
     _beside(
         "GeoServer, one address for all its services",
-        r"(/geoserver(?:/[^/]+){0,2})/ows/?\Z",
+        r"(/geoserver)/ows/?\Z",
         (Kind.WMS, _SAME),
         (Kind.WFS, _SAME),
         (Kind.WCS, _SAME),
@@ -48,11 +48,23 @@ _FORMS = (
     ),
     _beside(
         "GeoServer, an address for each service",
-        r"(/geoserver(?:/[^/]+){0,2})/(?:wms|wfs|wcs)/?\Z",
+        r"(/geoserver)/(?:wms|wfs|wcs)/?\Z",
         (Kind.WMS, r"\1/wms"),
         (Kind.WFS, r"\1/wfs"),
         (Kind.WCS, r"\1/wcs"),
         (Kind.WMTS, r"\1/gwc/service/wmts"),
+    ),
+    _beside(
+        "GeoServer, one address for all services of a workspace",
+        r"/geoserver(?:/[^/]+){1,2}/ows/?\Z",
+        (Kind.WMS, _SAME),
+        (Kind.WFS, _SAME),
+    ),
+    _beside(
+        "GeoServer, a workspace: coverages and tiles are seldom its own",
+        r"(/geoserver(?:/[^/]+){1,2})/(?:wms|wfs|wcs)/?\Z",
+        (Kind.WMS, r"\1/wms"),
+        (Kind.WFS, r"\1/wfs"),
     ),
     _beside(
         "GeoWebCache",

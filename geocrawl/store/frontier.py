@@ -46,7 +46,7 @@ from geocrawl.store.rerank import Reranking
 from geocrawl.store.revisits import Revisits, Waits
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
-from geocrawl.urls import RECORDS, endpoint_key, query_group, read_url
+from geocrawl.urls import RECORDS, query_group, read_url, service_keys
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
@@ -183,7 +183,7 @@ class SqlFrontier:
     def was_answered(self, url: Url) -> bool:
         """Whether this address was visited as a page or answered as an endpoint."""
         row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
-        return (row is not None and row[1] == State.VISITED) or self._catalog.was_answered(endpoint_key(url))
+        return (row is not None and row[1] == State.VISITED) or any(map(self._catalog.was_answered, service_keys(url)))
 
     def known(self, url: Url) -> bool:
         """Whether a page of this identity is in the frontier in any state."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from geocrawl.model import Url
 from geocrawl.store.keys import page_key
 from geocrawl.store.reading import EndpointRow, endpoints_at
-from geocrawl.urls import endpoint_key
+from geocrawl.urls import service_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ def why(connection: sqlite3.Connection, url: Url) -> Why:
     """The page of this identity with the page it came from, and the endpoints of this address."""
     page = _page(connection, "u.key = ?", page_key(url.identity))
     parent = _page(connection, "u.id = ?", page.found_on) if page and page.found_on else None
-    return Why(page, parent, endpoints_at(connection, endpoint_key(url)))
+    endpoints = [each for key in service_keys(url) for each in endpoints_at(connection, key)]
+    return Why(page, parent, tuple(endpoints))
 
 
 def _page(connection: sqlite3.Connection, condition: str, value: int) -> UrlRow | None:
@@ -116,10 +117,11 @@ SELECT e.url, e.kind, e.status, coalesce(s.title, ''), coalesce(e.version, ''), 
        e.first_seen, e.last_ok, e.reason, e.last_probe, coalesce(s.abstract, ''), coalesce(s.keywords, '[]'),
        coalesce(s.provider, ''), coalesce(s.formats, '[]'), coalesce(s.online_resource, ''), s.west, s.south, s.east,
        s.north, coalesce(e.deviations, '[]'), e.service_id, coalesce(e.level, ''), coalesce(e.cors, '')
-FROM endpoint e LEFT JOIN service s ON s.id = e.service_id WHERE e.status IS NOT NULL ORDER BY e.id"""
+FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
+WHERE e.status IS NOT NULL AND (?1 IS NULL OR e.kind = ?1) ORDER BY e.id"""
 
 
-def export_rows(connection: sqlite3.Connection) -> Iterator[ExportRow]:
-    """Every endpoint with a verdict, in the order in which they were found; one row in memory at a time."""
-    for row in connection.execute(_EXPORT):
+def export_rows(connection: sqlite3.Connection, kind: str | None = None) -> Iterator[ExportRow]:
+    """Every endpoint (of `kind`) with a verdict, in the order in which they were found; one row in memory at a time."""
+    for row in connection.execute(_EXPORT, (kind,)):
         yield ExportRow(*row)

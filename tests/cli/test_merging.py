@@ -74,6 +74,16 @@ def test_a_person_parts_and_joins(run: Run) -> None:
     assert "2 addresses" in run("show", one).stdout
 
 
+def test_search_show_and_export_tell_kinds_apart(run: Run) -> None:
+    lines = [json.loads(line) for line in run("export", "--format", "jsonl", "--kind", "WFS").stdout.splitlines()]
+    assert [(line["kind"], line["url"]) for line in lines] == [("wfs", "http://b.example/wfs")]
+    (row,) = json.loads(run("search", "ruritania", "--kind", "wfs", "--format", "json").stdout)
+    assert row["kind"] == "wfs"
+    assert run("search", "ruritania", "--kind", "wfz").returncode == 2
+    assert run("show", "http://b.example/wfs?service=WFS&request=GetFeature").stdout.startswith("WFS 2.0.0")
+    assert "valid (ok)" in run("why", "http://b.example/wfs?service=WFS&request=GetFeature").stdout
+
+
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [

@@ -23,9 +23,11 @@ def beside(kind: Kind, path: str) -> dict[str, str]:
     [
         (
             Kind.WMS,
-            "/geoserver/topp/wms",
-            {"wfs": "/geoserver/topp/wfs", "wcs": "/geoserver/topp/wcs", "wmts": "/geoserver/topp/gwc/service/wmts"},
+            "/geoserver/wms",
+            {"wfs": "/geoserver/wfs", "wcs": "/geoserver/wcs", "wmts": "/geoserver/gwc/service/wmts"},
         ),
+        (Kind.WMS, "/geoserver/topp/wms", {"wfs": "/geoserver/topp/wfs"}),
+        (Kind.WFS, "/geoserver/topp/ows", {"wms": "/geoserver/topp/ows"}),
         (
             Kind.WFS,
             "/geoserver/ows",
