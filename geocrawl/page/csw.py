@@ -12,18 +12,23 @@ from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.elements import child, children, local, namespace
 from geocrawl.page.metadata import read_record, records_in
+from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
 
 ISO_19139 = "http://www.isotc211.org/2005/gmd"
 SIGNAL = "csw-record"
 ANSWERS = frozenset({"GetRecordsResponse", "GetRecordByIdResponse"})
 _CATALOGUE = "www.opengis.net/cat/csw/"
+_RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
 
 
 def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
     """The links of a GetRecords or GetRecordById answer: what its records name, then the next page."""
     links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
     results = child(root, "SearchResults")
+    for each in children(results) if results is not None else ():
+        if _RDF in str(each.tag):  # outputSchema DCAT
+            links += read_rdf_xml(each, url)
     following = _next_page(results, url, told=bool(links)) if results is not None else None
     return [*links, RawLink(following.address, RECORDS)] if following is not None else links
 

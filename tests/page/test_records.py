@@ -81,6 +81,18 @@ def test_records_without_any_address_are_asked_for_in_iso_19139() -> None:
     assert page.endswith("startPosition=3")
 
 
+def test_records_in_dcat_are_read() -> None:
+    dcat = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:dcat="http://www.w3.org/ns/dcat#">'
+        "<dcat:Dataset><dct:title>Lakes</dct:title><dcat:distribution><dcat:Distribution><dct:format>WMS</dct:format>"
+        '<dcat:accessURL rdf:resource="http://m.example/ows"/></dcat:Distribution></dcat:distribution></dcat:Dataset>'
+        "</rdf:RDF>"
+    )
+    document = read(answer(dcat, nextRecord=0), "application/xml", CSW)
+    assert kinds(document) == {("wms", "http://m.example/ows")}
+    assert named(document, "m.example").anchor == "Lakes WMS"
+
+
 def test_capabilities_of_a_catalogue_lead_to_its_first_page() -> None:
     text = '<?xml version="1.0"?><c:Capabilities xmlns:c="http://www.opengis.net/cat/csw/3.0" version="3.0.0"/>'
     address = "http://c.example/csw?map=x&service=CSW&request=GetCapabilities"
