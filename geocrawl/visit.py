@@ -36,6 +36,8 @@ from geocrawl.urls import RECORDS, records_page
 
 _TAKEN_OTHERWISE = ADDRESS_ONLY | {RECORDS}
 """Places of links that are not ranked by what is said of them."""
+_SCRIPT = "stop:script"
+"""Why scripts are left alone that no page was found to need."""
 
 
 class PageVisitor:
@@ -121,7 +123,10 @@ class PageVisitor:
             self._refusals.admit(target)
         link = Link(target, where="redirect")
         candidate = self._recogniser.of_url(target)
-        ranked = RankedLink(link, entry.rank, self._refusals.reason(target), same_depth=True)
+        refused = self._refusals.reason(target)
+        if refused == _SCRIPT and self._refusals.reason(entry.url) == _SCRIPT:
+            refused = ""  # a script that the reader chose has moved
+        ranked = RankedLink(link, entry.rank, refused, same_depth=True)
         evidence = Evidence("redirect", entry.url.address, target.address)
         return self._answered(
             lease,
@@ -187,7 +192,7 @@ class PageVisitor:
     def _refusal(self, link: Link) -> str:
         """Why a link is left alone. Scripts are no pages, but those that the reader chose belong to theirs."""
         reason = self._refusals.reason(link.url)
-        return "" if link.where == SCRIPT_SRC and reason == "stop:script" else reason
+        return "" if link.where == SCRIPT_SRC and reason == _SCRIPT else reason
 
     def _records(self, document: Document, own: Rank) -> list[RankedLink]:
         """Pages of a catalogue's records, as high as the page that names them, whatever its words.

@@ -27,6 +27,8 @@ class SmallWeb:
         if (host, path) == ("www.example.org", "/"):
             return Response(200, [("Content-Type", "text/html")], PAGE.encode(), "page")
         if (host, path) == ("www.example.org", "/js/map.js"):
+            return Response(302, [("Location", "/assets/9f3.js")], b"", "asset")
+        if (host, path) == ("www.example.org", "/assets/9f3.js"):
             return Response(200, [("Content-Type", "application/javascript")], SCRIPT.encode(), "asset")
         if (host, path) == ("gis.example.org", "/cgi-bin/roads") and "getcapabilities" in target.lower():
             return Response(200, [("Content-Type", "text/xml")], CAPABILITIES, "service", "roads", "GetCapabilities")
@@ -43,7 +45,11 @@ def crawl(**settings: int) -> Crawled:
 def test_the_script_of_a_page_is_as_deep_as_its_page_and_gives_its_services() -> None:
     crawled = crawl()
     asked = [request.url for request in crawled.log if "robots.txt" not in request.url]
-    assert asked[:2] == ["http://www.example.org/", "http://www.example.org/js/map.js"]
+    assert asked[:3] == [
+        "http://www.example.org/",
+        "http://www.example.org/js/map.js",
+        "http://www.example.org/assets/9f3.js",
+    ]
     assert not [address for address in asked if "jquery" in address or "hidden" in address or "cdn" in address]
     assert crawled.catalogue == [("http://gis.example.org/cgi-bin/roads", "wms")]
 

@@ -33,11 +33,11 @@ _MAX_COMMENT_CHARS = 5_000
 _DATA_ATTRIBUTE = re.compile(r"data-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
 _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
-_LETTERS = re.compile("[a-zà-ÿ]+")
+_LETTERS = re.compile("[a-zà-ÿ]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _PLAIN_NAMES = (
     "ogc wms wmts wfs wcs csw web map tile feature coverage service services server url uri link address endpoint "
     "capabilities getcapabilities get layer layers interface dienst diensten tjeneste servicio servizio serviço usługa "
-    "inspire esri xml v x"
+    "inspire esri xml v x 服务 服務 地图服务 地图服务接口 地址 服务地址 接口 服务接口 链接 サービス 配信サービス 서비스"
 )
 _PLAIN_WORDS = frozenset(_PLAIN_NAMES.split())
 """An anchor of these alone names a service rather than a page about one."""

@@ -56,6 +56,8 @@ def test_ordinary_addresses_there_are_left_alone(html: str) -> None:
         ("<p>WMS服务：<a href='/s.aspx?id=4'>点击这里</a></p>", "wms"),
         ("<p>WFS-Dienst: <a href='/s.aspx?id=4'>OGC WMS 1.3.0</a></p>", "wfs"),
         ("<p><a href='/s.php?id=4'>Web Map Service (WMS)</a></p>", "wms"),
+        ("<p><a href='/s.php?id=4'>WMS服务</a></p>", "wms"),
+        ("<p><a href='/s.php?id=4'>WMS 仓储模块 2</a></p>", ""),
         ("<p><a href='/s.php?id=4'>Roads of Bern WMS</a></p>", ""),
         ("<p>What a WMS is: <a href='/intro.html'>read</a></p>", ""),
         ("<p>We sell a WMS for your store. <a href='/shop?id=4'>Buy</a></p>", ""),
