@@ -23,6 +23,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Lesson, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.centre import MAX_SEEDS, Centre, heaviest_words, pack, unpack
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.terms import term_counts
 from geocrawl.priority.vectors import cosine
@@ -48,8 +49,12 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class Adaptive:
+class Adaptive(Defaults):
     """Near the centre first. Learns the topic from the seeds, and corrects it by the pages like them."""
+
+    name = NAME
+    needs = frozenset({"prose"})
+    learns = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """Raises UsageError for a bad option."""
@@ -60,27 +65,6 @@ class Adaptive:
         """Seed → the frontier ids of its links."""
         self._seed_came = False
         self._blind = 0
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The text without anchors, for topic pages."""
-        return frozenset({"prose"})
-
-    @property
-    def learns(self) -> bool:
-        return True
 
     def seed_rank(self) -> Rank:
         """Before all links: they are the topic."""

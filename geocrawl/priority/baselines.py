@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 
 BFS_OPTIONS: Mapping[str, Option] = {}
@@ -16,51 +17,15 @@ _HASHES = 2.0**48
 """48 bits: exact in a float's 53."""
 
 
-class _Baseline:
-    """What both have in common: they learn nothing and keep nothing."""
-
-    @property
-    def learns(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Nothing that costs time: title, text and links are always there."""
-        return frozenset()
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    def learn(self, lesson: Lesson) -> None:
-        """Nothing."""
-
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """None: a rank never changes."""
-        return None
-
-    def dump(self) -> bytes:
-        """Nothing to keep."""
-        return b""
-
-    def load(self, state: bytes) -> None:
-        """Nothing to take up."""
-
-
-class BreadthFirst(_Baseline):
+class BreadthFirst(Defaults):
     """Pages in the order of their depth, the first seen first: the papers' generic crawler."""
+
+    name = "bfs"
+    by_depth = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """Raises UsageError for any `bfs.` option: it has none."""
         parse_options(self.name, options, BFS_OPTIONS)
-
-    @property
-    def name(self) -> str:
-        return "bfs"
-
-    @property
-    def by_depth(self) -> bool:
-        return True
 
     def seed_rank(self) -> Rank:
         return Rank(0, 0.0)
@@ -77,21 +42,15 @@ class BreadthFirst(_Baseline):
         return {"depth": waiting.depth}
 
 
-class Random(_Baseline):
+class Random(Defaults):
     """Pages in an order that a hash of their URL decides: the same whatever the order in which they were found."""
+
+    name = "random"
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """`random.seed`, a whole number, chooses the order. Raises UsageError for a bad option."""
         seed = parse_options(self.name, options, RANDOM_OPTIONS)["seed"]
         self._hash = hashlib.blake2b(f"{seed} ".encode(), digest_size=_HASH_BYTES)
-
-    @property
-    def name(self) -> str:
-        return "random"
-
-    @property
-    def by_depth(self) -> bool:
-        return False
 
     def seed_rank(self) -> Rank:
         """Before all others: without the seeds there is nothing to choose from."""

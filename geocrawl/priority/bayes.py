@@ -23,6 +23,7 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.bayes_model import BayesModel, FeatureReader, prior_weight, probability, samples_of, weight
 from geocrawl.priority.bayes_online import Experience, write_memo
 from geocrawl.priority.contexts import link_contexts
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 
 NAME = "bayes"
@@ -45,13 +46,15 @@ def model_file(options: Mapping[str, str]) -> Path | None:
     return Path(named) if named else None
 
 
-class BayesStrategy:
+class BayesStrategy(Defaults):
     """The order of P(+ | features)."""
+
+    name = NAME
 
     def __init__(self, model: BayesModel, options: Mapping[str, str]) -> None:
         """`options` as people set them, `bayes.online` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
-        self._online = bool(values["online"])
+        self.learns = bool(values["online"])
         self._own_weight = float(values["own_weight"])
         self._revise_after = int(values["revise"])
         self._model = model
@@ -60,27 +63,6 @@ class BayesStrategy:
         self._experience = Experience()
         self._weights: dict[str, float] = {}
         """Those worked out since the last change of the counts."""
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Nothing beyond the links."""
-        return frozenset()
-
-    @property
-    def learns(self) -> bool:
-        return self._online
 
     def seed_rank(self) -> Rank:
         return Rank(SEED_TIER)
@@ -91,7 +73,7 @@ class BayesStrategy:
         contexts = link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
         ranks = tuple(Rank(LINK_TIER, self.score(each)) for each in features)
-        memo = write_memo(links, features) if self._online else b""
+        memo = write_memo(links, features) if self.learns else b""
         return Judgement(Relevance.NONE, 0.0, ranks, memo)
 
     def score(self, features: Sequence[str]) -> float:
@@ -122,12 +104,12 @@ class BayesStrategy:
 
     def learn(self, lesson: Lesson) -> None:
         """Count what a settled visit says of the links that led there (`bayes_online`)."""
-        if self._online and self._experience.learn(lesson, self.score):
+        if self.learns and self._experience.learn(lesson, self.score):
             self._weights.clear()
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
         """New ranks of the waiting links that are remembered, every `bayes.revise` lessons."""
-        if not self._online or not self._revise_after or self._experience.unrevised < self._revise_after:
+        if not self.learns or not self._revise_after or self._experience.unrevised < self._revise_after:
             return None
         self._experience.unrevised = 0
         ranks = [(number, Rank(LINK_TIER, self.score(features))) for number, features in self._experience.waiting()]
@@ -135,11 +117,11 @@ class BayesStrategy:
 
     def dump(self) -> bytes:
         """What was learnt, bounded by the links and words that are remembered."""
-        return self._experience.dump() if self._online else b""
+        return self._experience.dump() if self.learns else b""
 
     def load(self, state: bytes) -> None:
         """Take up a former dump. Raises UsageError for one of another version."""
-        if self._online and state:
+        if self.learns and state:
             self._experience = Experience.load(state)
             self._weights.clear()
 

@@ -12,10 +12,11 @@ not there any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.vectors import TextModel
 
@@ -40,37 +41,17 @@ _SHARES: Mapping[str, tuple[float, float]] = {
 """Name → the factors of sim(page) and sim(anchor)."""
 
 
-class BestFirst:
+class BestFirst(Defaults):
     """Highest similarity first. Learns nothing during a crawl: the text model is trained beforehand."""
 
     def __init__(self, name: str, model: TextModel, options: Mapping[str, str]) -> None:
         """`name`: which of the four. Raises UsageError for a bad option."""
         values = parse_options(name, options, N_OPTIONS if name == N_FIRST else OPTIONS)
-        self._name = name
+        self.name = name
         self._model = model
         self._page_share, self._anchor_share = _SHARES[name]
         self._cut = bool(values["cut"])
-        self._stride = int(values.get("n", 1))
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def stride(self) -> int:
-        return self._stride
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset()
-
-    @property
-    def learns(self) -> bool:
-        return False
+        self.stride = int(values.get("n", 1))
 
     def seed_rank(self) -> Rank:
         """Before all links."""
@@ -100,20 +81,6 @@ class BestFirst:
             "threshold": self._model.threshold,
             "seed": waiting.depth == 0,
         }
-
-    def learn(self, lesson: Lesson) -> None:
-        """Nothing: the model is fixed."""
-
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """None: a score does not change with what is found later."""
-        return None
-
-    def dump(self) -> bytes:
-        """Nothing to keep."""
-        return b""
-
-    def load(self, state: bytes) -> None:
-        """Nothing to take up."""
 
     def _rank(self, page: float, anchor: str) -> Rank:
         score = self._page_share * page

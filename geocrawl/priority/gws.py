@@ -9,12 +9,13 @@ tier 0 and are served when all others are empty, unless `gws.drop_zero` says oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.links import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.topic import TopicMeasure, TopicModel
@@ -37,8 +38,10 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class GwsStrategy:
+class GwsStrategy(Defaults):
     """The order of the paper. Learns nothing during a crawl: its models are trained beforehand."""
+
+    name = NAME
 
     def __init__(self, topic: TopicModel, links: LinkModel, options: Mapping[str, str]) -> None:
         """`options` as people set them, `gws.lambda` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
@@ -50,27 +53,6 @@ class GwsStrategy:
         self._topic = TopicMeasure(topic, float(values["title_weight"]))
         self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
         self._match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links).match)
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def learns(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Nothing that costs time: title, text and links are always there."""
-        return frozenset()
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
 
     def seed_rank(self) -> Rank:
         """Seeds enter the highest sub-queue."""
@@ -108,20 +90,6 @@ class GwsStrategy:
             "priority": priority(self._lambda, match.level, waiting.page_relevance),
             "seed": waiting.depth == 0,
         }
-
-    def learn(self, lesson: Lesson) -> None:
-        """Nothing: the models are fixed."""
-
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """None: a link's priority does not change with what is found later."""
-        return None
-
-    def dump(self) -> bytes:
-        """Nothing to keep."""
-        return b""
-
-    def load(self, state: bytes) -> None:
-        """Nothing to take up."""
 
     def _link(self, waiting: Waiting) -> LinkMatch:
         return self._match(waiting.url.address, waiting.anchor)

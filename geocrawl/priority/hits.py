@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.figures import pack_figures, unpack_figures
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
@@ -44,8 +45,11 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class HitsStrategy:
+class HitsStrategy(Defaults):
     """The fusion of Best-First and HITS."""
+
+    name = NAME
+    learns = True
 
     def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
@@ -74,26 +78,6 @@ class HitsStrategy:
             worth="authority",
             judged=lambda graph: graph.best_weights(),
         )
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def learns(self) -> bool:
-        return True
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset()
 
     def seed_rank(self) -> Rank:
         """A seed weighs 1."""

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Judgement, Lesson, Link, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.figures import pack_figures, unpack_figures
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
@@ -51,8 +52,11 @@ def title_weight(options: Mapping[str, str]) -> float | None:
     return float(values["title"]) if values["filter"] else None
 
 
-class IPageRankStrategy:
+class IPageRankStrategy(Defaults):
     """The improved PageRank of SkyReach."""
+
+    name = NAME
+    learns = True
 
     def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). `page_filter` None: pages are not judged.
@@ -65,6 +69,8 @@ class IPageRankStrategy:
         self._threshold, self._drop = max(float(values["threshold"]), 1.0 - self._d), bool(values["drop"])
         self._tunnels = bool(values["tunnels"])
         self._words, self._filter = words, page_filter
+        if page_filter is not None:
+            self.needs = frozenset({"headline"})
         self._order = LinkOrder(
             LinkGraph(max_edges=int(values["edges"])),
             self._scores,
@@ -74,26 +80,6 @@ class IPageRankStrategy:
             change=float(values["change"]),
             worth="ipr",
         )
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def learns(self) -> bool:
-        return True
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset() if self._filter is None else frozenset({"headline"})
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""

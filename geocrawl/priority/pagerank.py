@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
 
@@ -27,8 +28,11 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class PageRankStrategy:
+class PageRankStrategy(Defaults):
     """Links by PageRank alone: no word of page or link counts."""
+
+    name = NAME
+    learns = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
@@ -46,26 +50,6 @@ class PageRankStrategy:
             change=float(values["change"]),
             worth="pr",
         )
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def learns(self) -> bool:
-        return True
-
-    @property
-    def stride(self) -> int:
-        return 1
-
-    @property
-    def by_depth(self) -> bool:
-        return False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset()
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""
