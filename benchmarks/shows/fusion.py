@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="geocrawl-fusion-") as temporary:
         folders = list(_made(Path(temporary), options.worlds, options.pages))
         jobs = [Job(folder, name, World(folder).pages) for folder in folders for name in strategies()]
-        with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn"), max_tasks_per_child=20) as pool:
+        with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
             rows = []
             for row in pool.map(_row, jobs):
                 rows.append(row)
