@@ -13,6 +13,7 @@ NAMES = (
     "status",
     "bombs",
     "servers",
+    "kinds",
     "kill",
     "worlds",
     "bench",

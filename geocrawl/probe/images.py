@@ -60,9 +60,10 @@ class Picture:
         import numpy as np
 
         ours, theirs = (np.frombuffer(picture.pixels, np.uint32) for picture in (self, other))
-        background = [_background(pixels) for pixels in (ours, theirs)]
-        drawn = (ours != background[0]) | (theirs != background[1])
-        return float(np.mean((ours == theirs)[drawn])) if drawn.any() else float(background[0] == background[1])
+        ground = _background(ours)
+        if ground != _background(theirs):
+            return float(np.mean(ours == theirs))
+        return float(np.mean((ours == theirs)[(ours != ground) | (theirs != ground)]))
 
 
 def _background(pixels: NDArray[np.uint32]) -> np.uint32:
