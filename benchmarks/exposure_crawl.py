@@ -19,7 +19,7 @@ from geocrawl.evaluate.worlds import World
 try:
     from geocrawl.session import Surroundings
 except ImportError:  # its place in the older commit
-    from geocrawl.build import Surroundings  # type: ignore[attr-defined,no-redef]
+    from geocrawl.build import Surroundings  # type: ignore[attr-defined]
 
 ENDLESS = 1_000_000
 
