@@ -26,6 +26,7 @@ NAMES = (
     "urls",
     "harvest",
     "clusters",
+    "soak",
 )
 
 

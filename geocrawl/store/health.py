@@ -6,10 +6,8 @@ import sqlite3
 
 from geocrawl.health import DAY_S, Condition, Health, after
 
-NO_SERVICE = frozenset(
-    {"html", "not-capabilities", "not-json", "other-kind", "moved", "http-404", "http-405", "http-410", "wrong-type"}
-)
-"""Reasons that say for good that an address is none."""
+NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
+"""Reasons that say for good that an address is none. (What is not found may be announced before it stands.)"""
 UNASKED_S = 7 * DAY_S
 _READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok FROM endpoint WHERE id = ?"
 _WRITE = """

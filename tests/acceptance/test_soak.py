@@ -1,0 +1,22 @@
+"""Ten simulated days of the daemon with faults injected (`benchmarks.soak` has the whole quarter of a year)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import soak
+
+
+@pytest.mark.acceptance
+def test_ten_days_of_faults_leave_a_sound_catalogue(tmp_path: Path) -> None:
+    figures = soak.simulate(tmp_path, days=10, pages=400, seed=3, say=lambda line: None)
+    assert figures["integrity"] == "ok" and figures["leases_lost"] == 0
+    assert figures["least_gap_s"] >= figures["delay_s"]
+    assert figures["requests_a_host_a_day"] <= 86_400
+    memory = figures["memory_mib"]
+    assert memory["end"] < memory["start"] + 30, "flat"
+    deaths = figures["deaths"]
+    assert deaths["happened"] > 3 and deaths["noticed"] >= 0.8 * deaths["happened"]
+    assert deaths["median_days"] <= 3
