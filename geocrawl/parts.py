@@ -101,6 +101,7 @@ def make_fetcher(
     clock: Clock,
     transport: Transport | None = None,
     recorder: WarcRecorder | None = None,
+    barred: Callable[[Url], str] = lambda _: "",
 ) -> PoliteFetcher:
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent
@@ -109,7 +110,14 @@ def make_fetcher(
     agent = user_agent(settings, __version__)
     environment = None if transport else proxy_from_environment(os.environ)
     return PoliteFetcher(
-        settings, robots, clock, user_agent=agent, environment=environment, transport=transport, recorder=recorder
+        settings,
+        robots,
+        clock,
+        user_agent=agent,
+        environment=environment,
+        transport=transport,
+        recorder=recorder,
+        barred=barred,
     )
 
 

@@ -87,6 +87,9 @@ _WHY_NOT = {
     "robots": "robots.txt forbids it (--ignore-robots asks all the same)",
     "robots-unreachable": "robots.txt cannot be had, so nothing may be asked now (--ignore-robots asks all the same)",
     "guard": "a private address (--allow-private asks it)",
+    "deny": "the setting deny names it",
+    "allow": "the setting allow does not name it",
+    "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
 }
 
 

@@ -1,4 +1,4 @@
-"""Which addresses a crawl leaves alone: stop rules and trap guards by their text, and the scope of the seeds."""
+"""Which addresses a crawl leaves alone: the operator's lists, stop rules, trap guards, and the scope of the seeds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Url
-from geocrawl.urls import StopRules, TrapGuard, records_page, records_start
+from geocrawl.urls import AddressRules, StopRules, TrapGuard, records_page, records_start
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -45,7 +45,10 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
     bound = records_bound(settings)
-    return lambda url: stop.reason(url) or trap.reason(url) or ("" if bound(url) else "trap:records")
+    listed = AddressRules(settings.allow, settings.deny)
+    return lambda url: (
+        listed.reason(url) or stop.reason(url) or trap.reason(url) or ("" if bound(url) else "trap:records")
+    )
 
 
 def records_bound(settings: Settings) -> Callable[[Url], bool]:

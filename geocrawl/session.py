@@ -14,6 +14,7 @@ from geocrawl import parts
 from geocrawl.crawl import Crawler, Summary, take_up
 from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, State, Url
 from geocrawl.refusals import Refusals
+from geocrawl.urls import AddressRules
 from geocrawl.visit import PageVisitor
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Session:
         self._within = within
         self._follows = follows
         self._robots = SqlRobots(database)
+        self._barred = AddressRules(settings.allow, settings.deny).reason
         self._former = database.meta("strategy")
         self._former_topic = database.meta("topic") or ""
         self._topic = settings.topic or self._former_topic
@@ -161,7 +163,7 @@ class Session:
         """The connections of one run; the caller closes them."""
         recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
         transport = self._within.transport if self._within else None
-        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder)
+        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder, self._barred)
 
     def crawler(
         self,

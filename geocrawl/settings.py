@@ -44,6 +44,11 @@ class Settings:
     max_depth: int = _setting(5, "links from a seed (gws: 5)", unit="links")
     max_time_s: float = _setting(0.0, "longest run; 0: no limit", unit="s")
     workers: int = _setting(5, "visits under way at once (gws: 5)")
+    allow: tuple[str, ...] = _setting(
+        (),
+        "nothing else is asked: domains (example.org), top-level domains (.cn), addresses with * (example.org/geo/*)",
+    )
+    deny: tuple[str, ...] = _setting((), "never asked, as pages or as services; spelt as in allow")
     scope: str = _setting("any", "pages visited, relative to the seeds: any, site or host")
     respect_nofollow: bool = _setting(False, "skip links marked rel=nofollow")
     set: Mapping[str, str] = _setting({}, "constants of strategies, such as gws.lambda")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from geocrawl.model import (
+    BARRED,
     Candidate,
     Evidence,
     Failure,
@@ -57,10 +58,10 @@ SIBLING = "sibling"
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """We may not ask (robots.txt, the address guard): the endpoint is neither valid nor invalid."""
+    """We may not ask (robots.txt, the address guard, the operator): the endpoint is neither valid nor invalid."""
 
     reason: str
-    """robots, robots-unreachable, guard."""
+    """robots, robots-unreachable, guard, deny, allow, forgotten."""
     detail: str
     retry_after_s: float | None
     """None: not at all."""
@@ -199,7 +200,7 @@ async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | B
         ask = next(interview)
         while True:
             answer = await turn.fetch(ask.url, purpose=ask.purpose)
-            if isinstance(answer, Failure) and answer.code in (FailureCode.ROBOTS, FailureCode.GUARD):
+            if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in BARRED):
                 interview.close()
                 reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
                 return Barred(reason, answer.detail, answer.retry_after_s)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from geocrawl.model import (
     ADDRESS_ONLY,
+    BARRED,
     SCRIPT_SRC,
     Candidate,
     Document,
@@ -93,7 +94,7 @@ class PageVisitor:
             state = State.REFUSED
         elif failure.code is FailureCode.ROBOTS:
             reason, retry_s = "robots-unreachable", failure.retry_after_s
-        elif failure.code is FailureCode.GUARD:
+        elif failure.code in BARRED:
             state = State.REFUSED
         elif failure.code in TRANSIENT:
             retry_s = self._retry_s(lease.entry, failure.retry_after_s)

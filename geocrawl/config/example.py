@@ -42,4 +42,6 @@ def _value(setting: Setting) -> str:
     shown = setting.show(setting.default)
     if isinstance(shown, bool):
         return str(shown).lower()
+    if isinstance(shown, tuple):
+        return str([*shown])
     return f'"{shown}"' if isinstance(shown, str) else str(shown)

@@ -28,6 +28,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "proxy": values.read_proxy,
     "not_before": values.read_date,
     "not_after": values.read_date,
+    "allow": values.read_addresses,
+    "deny": values.read_addresses,
 }
 
 
@@ -114,7 +116,9 @@ def _describe(field: Field[Any], *, of_site: bool) -> Setting:
         name, takes = field.name.removesuffix("_bytes"), "size"
     elif field.name in ("set", "sites"):
         takes = "table"
-    default: object = field.default if isinstance(field.default, str | int | float) else {}
+    elif isinstance(field.default, tuple):
+        takes = "list"
+    default: object = field.default if isinstance(field.default, str | int | float | tuple) else {}
     return Setting(name, field.name, takes, default, field.metadata["help"], field.metadata["secret"], of_site)
 
 

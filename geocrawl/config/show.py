@@ -113,7 +113,7 @@ def _row(setting: Setting, name: str, value: object, origin: str) -> Row:
 
 def _lines(settings: Iterable[Setting]) -> Iterator[str]:
     for setting in settings:
-        default = "" if setting.default in ("", {}) else f"`{_spelled(setting)}`"
+        default = "" if setting.default in ("", {}, ()) else f"`{_spelled(setting)}`"
         text = setting.help.replace("|", "\\|").replace("<", "&lt;")
         yield f"| `{setting.name}` | {setting.takes} | {default} | {text} |"
 

@@ -159,6 +159,18 @@ def read_site_proxy(value: object) -> str:
     return "direct" if value == "direct" else read_proxy(value)
 
 
+def read_addresses(value: object) -> tuple[str, ...]:
+    """Entries of an allow or deny list: a list of texts, or one text with commas between (the environment)."""
+    from geocrawl.urls.lists import read_entry
+
+    entries = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    if not isinstance(entries, list | tuple) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError('a list such as ["example.org", ".cn", "example.com/private/*"]')
+    for entry in entries:
+        read_entry(entry)
+    return tuple(entry.strip() for entry in entries)
+
+
 def has_credentials(address: str) -> bool:
     """Whether a user (and password) stands in an address."""
     return _CREDENTIALS.search(address) is not None

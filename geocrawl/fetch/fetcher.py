@@ -35,6 +35,11 @@ _NOT_ASKED = frozenset(
         FailureCode.PROXY,
     }
 )
+_WHY_BARRED = {
+    "deny": "the deny list names it",
+    "allow": "the allow list does not name it",
+    "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
+}
 
 
 class PoliteFetcher:
@@ -50,15 +55,17 @@ class PoliteFetcher:
         environment: EnvironmentProxies | None = None,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
+        barred: Callable[[Url], str] = lambda _: "",
     ) -> None:
         """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
 
-        `transport` stands in the network's place; `recorder` notes every answer.
+        `transport` stands in the network's place; `recorder` notes every answer. `barred`: why an address may
+        not be asked ('deny', 'allow', 'forgotten'), '' for most; looked at before every request.
         Raises UsageError for a proxy that cannot be used.
         """
         proxies = environment or EnvironmentProxies()
         http = HttpClient(settings, clock, proxies, user_agent=user_agent, transport=transport, recorder=recorder)
-        self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)))
+        self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)), barred)
 
     @asynccontextmanager
     async def turn(self, host: HostState) -> AsyncIterator[PoliteTurn]:
@@ -76,6 +83,7 @@ class _Parts:
     clock: Clock
     http: HttpClient
     robots: RobotsMemory
+    barred: Callable[[Url], str]
 
 
 class PoliteTurn:
@@ -86,6 +94,7 @@ class PoliteTurn:
         self._clock = parts.clock
         self._http = parts.http
         self._robots = parts.robots
+        self._barred = parts.barred
         self._host = host
         self._resting = False
         self._standing: Answer | Failure | None = None
@@ -141,7 +150,9 @@ class PoliteTurn:
         )
 
     async def _allowed(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None) -> Answer | Failure:
-        """One exchange, if robots.txt allows it."""
+        """One exchange, if the operator and robots.txt allow it."""
+        if barred := self._barred(url):
+            return Failure(url, FailureCode(barred), _WHY_BARRED[barred])
         if not self._settings.ignore_robots:
             rules = await self._rules(url)
             if isinstance(rules, Failure):
@@ -218,7 +229,10 @@ class PoliteTurn:
         for _ in range(_ROBOTS_REDIRECTS):
             if isinstance(answer, Failure) or answer.location is None:
                 break
-            answer = await self._paced(answer.location, Purpose.ROBOTS)
+            elsewhere = answer.location
+            if elsewhere.host != url.host and self._barred(elsewhere):
+                return Failure(elsewhere, FailureCode.ROBOTS, "robots.txt was sent to an address that is left alone")
+            answer = await self._paced(elsewhere, Purpose.ROBOTS)
             if isinstance(answer, Failure):  # the host was asked, and sent us where nothing is
                 answer = replace(answer, code=FailureCode.ROBOTS)
         return answer

@@ -24,6 +24,7 @@ from geocrawl.model.services import (
 )
 from geocrawl.model.web import (
     ADDRESS_ONLY,
+    BARRED,
     SCRIPT_SRC,
     Failure,
     FailureCode,
@@ -39,6 +40,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "BARRED",
     "SCRIPT_SRC",
     "Attempt",
     "Candidate",

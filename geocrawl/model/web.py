@@ -100,6 +100,16 @@ class FailureCode(StrEnum):
     DATE = "date"
     BUDGET = "budget"
     """We asked for enough; nothing was sent."""
+    DENY = "deny"
+    """On the operator's deny list; nothing was sent, as with the next two."""
+    ALLOW = "allow"
+    """Not on the operator's allow list."""
+    FORGOTTEN = "forgotten"
+    """Left alone on request (`geocrawl forget`)."""
+
+
+BARRED = frozenset({FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN})
+"""Nobody was asked and nobody may be: no verdict, no second try."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from geocrawl.model import Attempt, Failure, FailureCode, Outcome, Page, Url
+from geocrawl.model import BARRED, Attempt, Failure, FailureCode, Outcome, Page, Url
 from geocrawl.probe.elements import line_of, local_name
 from geocrawl.probe.images import Picture, is_image, read_picture
 from geocrawl.probe.normalise import read_xml
 
 _TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
-_REFUSED = frozenset({FailureCode.ROBOTS, FailureCode.GUARD, FailureCode.BUDGET})
+_REFUSED = BARRED | {FailureCode.ROBOTS, FailureCode.BUDGET}
 _EXCEPTION = re.compile(r"(?:ServiceException|ExceptionReport|ExceptionText|Exception|WMTException)\Z")
 _DETAIL_CHARS = 300
 _LOOK_BYTES = 65_536

@@ -11,6 +11,7 @@ from geocrawl.urls.catalogues import CKAN_SEARCH, arcgis_search_url, ckan_search
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.families import differences, family, plainness
 from geocrawl.urls.hosts import site_of
+from geocrawl.urls.lists import AddressRules, is_beneath
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
 from geocrawl.urls.services import service_endpoint, service_keys
@@ -20,6 +21,7 @@ from geocrawl.urls.traps import TrapGuard, query_group
 __all__ = [
     "CKAN_SEARCH",
     "RECORDS",
+    "AddressRules",
     "StopRules",
     "TrapGuard",
     "arcgis_search_url",
@@ -30,6 +32,7 @@ __all__ = [
     "endpoint_key",
     "family",
     "get_records_url",
+    "is_beneath",
     "plainness",
     "query_group",
     "query_parameters",

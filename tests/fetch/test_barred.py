@@ -1,0 +1,40 @@
+"""What an operator shuts out: nothing of it is asked, as a page or as a service, however it is come by."""
+
+from __future__ import annotations
+
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.fetcher import PoliteFetcher
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
+from geocrawl.urls import AddressRules
+
+from .conftest import AGENT, MemoryRobots, settings, url
+from .server import answer, pages, redirect, serve
+
+
+def fetcher(*deny: str) -> PoliteFetcher:
+    rules = AddressRules((), deny)
+    chosen = settings(ignore_robots=False)
+    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, barred=rules.reason)
+
+
+async def test_nothing_of_a_denied_host_is_asked_and_neither_is_its_robots_txt() -> None:
+    async with serve(pages({"/a": answer(b"ok")})) as server:
+        asking = fetcher("127.0.0.1")
+        for purpose in (Purpose.PAGE, Purpose.PROBE, Purpose.MAP):
+            async with asking.turn(HostState("127.0.0.1")) as turn:
+                got = await turn.fetch(url(f"{server.base}/a"), purpose=purpose)
+            assert isinstance(got, Failure) and got.code is FailureCode.DENY
+        await asking.close()
+        assert server.targets == []
+
+
+async def test_a_redirect_into_what_is_denied_ends_there() -> None:
+    async with serve(pages({"/a": redirect("/private/b"), "/private/b": answer(b"no"), "/c": answer(b"ok")})) as server:
+        asking = fetcher("127.0.0.1*/private/*", "*/private/*")
+        async with asking.turn(HostState("127.0.0.1")) as turn:
+            got = await turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE)
+            other = await turn.fetch(url(f"{server.base}/c"), purpose=Purpose.PAGE)
+        await asking.close()
+        assert isinstance(got, Failure) and got.code is FailureCode.DENY
+        assert isinstance(other, Page)
+        assert server.targets == ["/robots.txt", "/a", "/c"]
