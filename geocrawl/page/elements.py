@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
@@ -12,6 +13,8 @@ from geocrawl.page.content import fold
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*?\?>", re.S)
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters outside XML 1.0's Char production (2.2): the parser would stop there."""
+_NEAR = 20
+_MAX_TEXT = 20_000
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _NO_SCHEME = re.compile(r"(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?::\d{1,5})?(?:[/?]|\Z)")
 
@@ -47,13 +50,12 @@ def namespace(element: etree._Element) -> str:
 
 
 def said(element: etree._Element | None, limit: int = 300) -> str:
-    """All text of an element, folded; '' for None. Of texts in several languages (PT_FreeText) only the first."""
+    """What an element says, folded: its first text (gco:CharacterString …; of several languages the first one), looked
+    for among its first descendants only; '' for None."""
     if element is None:
         return ""
-    own = fold(element.text or "", limit)
-    if own:
-        return own
-    return next((words for text in element.itertext() if (words := fold(str(text), limit))), "")
+    near = islice(element.iter("*"), _NEAR)
+    return next((words for each in near if each.text and (words := fold(each.text[:_MAX_TEXT], limit))), "")
 
 
 def first(element: etree._Element, *names: str) -> etree._Element | None:

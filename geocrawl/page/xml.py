@@ -9,7 +9,7 @@ context.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import chain, islice
 
 from lxml import etree
@@ -64,8 +64,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
     known = dict.fromkeys(islice(_of_format(root, url), max_links))
     told = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
-    others = (link for link in _of_any(root, where) if link.href not in told)
-    content.links = list(islice(chain(known, others), max_links))
+    content.links = list(islice(chain(known, _of_any(root, where, told)), max_links))
     return content
 
 
@@ -101,8 +100,11 @@ _FORMATS = {
 }
 
 
-def _of_any(root: etree._Element, where: str) -> Iterator[RawLink]:
+def _of_any(root: etree._Element, where: str, told: Container[str]) -> Iterator[RawLink]:
+    """The links of any document, but for those that are `told` already."""
     for href, element in _hrefs(root):
+        if href in told:
+            continue
         anchor, context = ("", "") if where == "sitemap" else _said_about(element)
         yield RawLink(href, where, anchor, context, (element.get("rel") or "").lower())
 

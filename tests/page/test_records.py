@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,22 @@ def test_recorded_answers_of_catalogues_name_their_services(shared: Path, name: 
     found = kinds(document)
     assert {kind: sum(1 for each, _ in found if each == kind) for kind in count} == count
     assert {link.where for link in document.links if link.kind} == {"csw-record"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        answer("<Record>" * 200 + "<x/>" * 60_000),
+        answer("<Record>" + "<URI>http://a.example/c</URI>" * 60_000 + "</Record>"),
+        "<MD_Metadata xmlns='x'>"
+        + "<CI_OnlineResource><linkage>http://a.example/</linkage></CI_OnlineResource>" * 20_000,
+        "<feed>" + "<offering><operation href='http://a.example/'/>" * 200 + "<x/>" * 60_000,
+    ],
+)
+def test_hostile_records_cost_no_more_than_their_length(text: str) -> None:
+    begun = time.process_time()
+    read(text, "application/xml", CSW)
+    assert time.process_time() - begun < 5.0
 
 
 @given(
