@@ -1,4 +1,4 @@
-"""A quarter of a year of the daemon, simulated: memory, database, and how long deaths, returns and births go unnoticed."""
+"""A quarter of a year of the daemon, simulated: memory, database, and how long what happens goes unnoticed."""
 
 from __future__ import annotations
 
