@@ -231,6 +231,8 @@ def _factor(first: float, second: float, less: bool) -> str:
 def figure_label(name: str, budget: int) -> str:
     """A figure's name for people."""
     rate, at, pages = name.partition("@")
+    if name.startswith("pages_"):
+        return f"pages until {name.removeprefix('pages_')} % of what it finds"
     words = rate.replace("_", " ")
     return f"{words} after {_pages_at(int(pages), budget):,} pages" if at else words
 

@@ -28,9 +28,12 @@ li{margin:.25em 0} .agrees::before{content:"\\2713\\a0";color:#009E73;font-weigh
 ul.verdicts{list-style:none;padding-left:0}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
-network as in a real crawl: one worker, no delays, robots.txt obeyed, five links deep. <b>found</b> counts
-valid services in the catalogue whose capabilities were asked for; <b>area</b> is the mean recall over all
-pages of the budget, and a crawl that ends earlier keeps its last recall. <b>harvest</b> and
+network as in a real crawl: one worker, no delays, robots.txt obeyed, five links deep. <b>found</b> counts the
+valid WMS in the catalogue whose capabilities were asked for, <b>false</b> those catalogued as valid that are not;
+<b>to 50 %</b>, 90 and 100 are the pages downloaded until that share of what this crawl finds in the end was found;
+<b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.
+A crawl that may download every page finds what all others find, so its last figures say little: the order in
+which it does shows in the area and in the pages needed. <b>harvest</b> and
 <b>discovery</b> count relevant pages (naming a valid service, or one link before such a page) among those
 downloaded and among those that can be reached; the <b>judged</b> columns say the same by a fixed judge of
 page texts that no strategy uses. <b>oracle</b> knows where every service is named and the shortest ways
