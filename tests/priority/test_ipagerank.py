@@ -94,6 +94,13 @@ def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
     assert ranks == {3: Rank(1, approx(0.15 + 0.85 * two, abs=1e-3)), 10: Rank(0, approx(tunnel, abs=1e-3))}
 
 
+def test_without_tunnels_all_links_that_are_cut_wait_alike() -> None:
+    strategy = ipagerank(tunnels="false", q="1", growth="1")
+    assert strategy.judge(document("", SAME, NEAR, FAR)).ranks[2] == Rank(0, 0.0)
+    assert read(strategy, 1, (2, SAME), (10, FAR))[10] == Rank(0, 0.0)
+    assert read(ipagerank(q="1", growth="1"), 1, (2, SAME), (10, FAR))[10] != Rank(0, 0.0)
+
+
 def test_of_the_links_that_are_cut_those_on_pages_of_high_rank_come_first() -> None:
     strategy = ipagerank(q="3", growth="1")
     read(strategy, 1, (2, SAME))
