@@ -58,6 +58,9 @@ def crawl(
         run = database.start_run(session.strategy.name, settings)
         notes = session.take_over(earlier_runs(database.connection, run, parts.owner(), clock.now()))
         queued = session.add_seeds(seeds, again=again)
+        notes += [
+            f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)
+        ]
         if seeds and not queued:
             notes.append("All given pages were visited before; --again visits them anew.")
         if not seeds and session.frontier.ready_at() is None:
@@ -76,6 +79,10 @@ def crawl(
             no_seed_answered=bool(queued) and not any(session.answered(url) for url in seeds),
             notes=tuple(notes),
         )
+
+
+def _forgotten(database: Database, seeds: Sequence[Url]) -> list[str]:
+    return sorted({url.host for url in seeds if database.blocked.covers(url.host)})
 
 
 # --------------------------------------------------------------------------- probe
@@ -254,6 +261,7 @@ def explain(
 
     A strategy that learns explains with what it has learnt so far.
     """
+    from geocrawl.store.blocked import BlockedHosts
     from geocrawl.store.lessons import read_lessons, read_state
     from geocrawl.store.reading import stored_strategy, stored_topic
 
@@ -262,7 +270,8 @@ def explain(
     strategy = parts.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
         take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
-    refused = text_rule(settings, parts.today(parts.system_clock()))(url)
+    is_blocked = BlockedHosts(connection).covers(url.host)
+    refused = "forgotten" if is_blocked else text_rule(settings, parts.today(parts.system_clock()))(url)
     page, parent = found.page, found.parent
     if page is None:
         return name, {}, refused

@@ -65,7 +65,7 @@ class Session:
         self._within = within
         self._follows = follows
         self._robots = SqlRobots(database)
-        self._barred = AddressRules(settings.allow, settings.deny).reason
+        self._rules = AddressRules(settings.allow, settings.deny)
         self._former = database.meta("strategy")
         self._former_topic = database.meta("topic") or ""
         self._topic = settings.topic or self._former_topic
@@ -164,6 +164,10 @@ class Session:
         recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
         transport = self._within.transport if self._within else None
         return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder, self._barred)
+
+    def _barred(self, url: Url) -> str:
+        """Why an address may not be asked, whatever leads there: on request, or by the operator's lists."""
+        return "forgotten" if self._database.blocked.covers(url.host) else self._rules.reason(url)
 
     def crawler(
         self,

@@ -16,6 +16,7 @@ from geocrawl.cli import (
     crawling,
     daemon,
     evaluating,
+    forgetting,
     harvesting,
     history,
     kinds,
@@ -71,6 +72,7 @@ signals.add_to(app)
 merging.add_to(app)
 daemon.add_to(app)
 maintenance.add_to(app)
+forgetting.add_to(app)
 service.add_to(app)
 start_pages.add_to(app)
 catalogue.add_to(app)

@@ -52,6 +52,10 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
         yield "not valid   " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.reasons.items())[:6])
     states = {str(state): count for state, count in frontier.states.items()}
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
+    if status.refused:
+        yield "left alone  " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.refused.items())[:8])
+    if status.blocked:
+        yield f"forgotten   {status.blocked:,} hosts on request (`geocrawl forget --list`)"
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
     yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {frontier.probes_waiting:,} probes)"
     if status.held:

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
+from geocrawl.store.blocked import BlockedHosts
 from geocrawl.store.faults import BUSY_S, fault
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (
@@ -46,6 +47,8 @@ class Database:
         self.connection = connection
         self.transaction = Transaction(self)
         """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
+        self.blocked = BlockedHosts(connection)
+        """Hosts that are left alone; what other processes write is heeded from the next transaction on."""
         self._clock = clock
         self._undo: list[Callable[[], None]] = []
 
@@ -142,6 +145,8 @@ class Transaction:
             self._database.connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             raise fault(self._database.path, error) from error
+        if self._database.blocked.look():
+            self._database.undone()  # rows that are remembered may be no more
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -97,6 +97,7 @@ class SqlFrontier:
             self._tally,
             self._queue,
             catalog,
+            database.blocked,
             settings.max_depth,
             settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
@@ -125,6 +126,8 @@ class SqlFrontier:
         while batch := list(islice(todo, _BATCH)):
             with self._database.transaction:
                 for url in batch:
+                    if self._database.blocked.covers(url.host):
+                        continue
                     waiting += self._add_seed(url, rank, source, again=again)
                 self._settlement.flush()
         return waiting
@@ -151,6 +154,8 @@ class SqlFrontier:
                 return int(waiting)
             source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
             for url in urls:
+                if self._database.blocked.covers(url.host):
+                    continue
                 self._links.take(RankedLink(Link(url, where=RECORDS), source.rank), 0, source.rank, source)
             for host in {url.host for url in urls}:
                 for url_id, address in self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall():
@@ -168,6 +173,8 @@ class SqlFrontier:
             with self._database.transaction:
                 now = self._clock.now()
                 for candidate in batch:
+                    if self._database.blocked.covers(candidate.endpoint.url.host):
+                        continue
                     self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
                     queued += self._settlement.probe_waits(candidate)
                 self._settlement.flush()

@@ -118,6 +118,8 @@ class Links:
         host_id = self._hosts.find(url.host)
         reason = ranked.refused or (CANDIDATE if candidate_of is not None else "") or self.count(url, key, depth)
         state = arrival_state(depth, self._limits.max_depth, reason)
+        if state is State.REFUSED:
+            self._tally.refuse(reason, 1)
         added = self._connection.execute(
             sql.ADD_URL,
             (
@@ -199,7 +201,7 @@ class Links:
         """Write a URL's new place; when it was visited, returns that and whether it is nearer, so that its links
         follow."""
         row = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
-        purpose, state, old_depth, tier, score, host_id = row
+        purpose, state, old_depth, tier, score, host_id, _ = row
         old = Rank(tier, score)
         depth, rank = min(depth, old_depth), max(rank, old)
         if self._by_depth and purpose == Purpose.PAGE:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store import statements as sql
+from geocrawl.store.blocked import FORGOTTEN
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.lifecycle import CANDIDATE
 from geocrawl.store.tally import Tally
@@ -24,8 +25,12 @@ class Queue:
 
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
         """A URL changes its state; it keeps its attempts and rank."""
-        purpose, state, _, tier, score, host_id = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        purpose, state, _, tier, score, host_id, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
+        if state == State.REFUSED:
+            self._tally.refuse(former or "", -1)
+        if to is State.REFUSED:
+            self._tally.refuse(reason or "", 1)
         self._tally.add(purpose, state, tier, -1)
         self._tally.add(purpose, to, tier, 1)
         if to is State.WAITING:
@@ -49,7 +54,7 @@ class Queue:
 
     def retry(self, host: str | None, reason: str | None) -> int:
         """Reopen what failed, and with a reason what was refused for it; returns how many."""
-        if reason == CANDIDATE:
+        if reason in (CANDIDATE, FORGOTTEN):
             return 0
         rows = self._connection.execute(sql.RETRYABLE, (host, reason)).fetchall()
         for (url_id,) in rows:

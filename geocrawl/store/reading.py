@@ -21,7 +21,7 @@ from geocrawl.store.addresses import SameRow, best_address, why_same
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
 from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
-from geocrawl.store.tally import read_stats
+from geocrawl.store.tally import read_refusals, read_stats
 
 
 @contextmanager
@@ -109,6 +109,10 @@ class CatalogStatus:
     """By status: valid, invalid, unknown."""
     reasons: Mapping[str, int]
     """Endpoints that are not valid, by reason, the most frequent first."""
+    refused: Mapping[str, int]
+    """Pages and probes that are left alone, by reason (robots, deny, trap:calendar …), the most frequent first."""
+    blocked: int
+    """Hosts that are left alone on request."""
     services: int
     layers: int
     """Named layers."""
@@ -153,6 +157,8 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
+        refused=read_refusals(connection),
+        blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
         services=services,
         layers=layers,
         runs=tuple(Run(*row) for row in connection.execute(_RUNS)),

@@ -370,4 +370,28 @@ CREATE TABLE description (
 
 CREATE INDEX description_fingerprint ON description (kind, fingerprint);
 
-CREATE INDEX description_family ON description (kind, family)
+CREATE INDEX description_family ON description (kind, family);
+
+CREATE TABLE pattern (
+	"key" INTEGER NOT NULL, 
+	fruitless INTEGER NOT NULL, 
+	finds INTEGER NOT NULL, 
+	relevances INTEGER NOT NULL, 
+	PRIMARY KEY ("key")
+);
+
+CREATE TABLE site (
+	name VARCHAR NOT NULL, 
+	hosts INTEGER NOT NULL, 
+	held_at FLOAT, 
+	held_for VARCHAR NOT NULL, 
+	released INTEGER NOT NULL, 
+	PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE alike (
+	"key" INTEGER NOT NULL, 
+	services INTEGER NOT NULL, 
+	PRIMARY KEY ("key")
+)

@@ -76,6 +76,19 @@ class ServiceWriter:
         for endpoint_id in (one, other):
             self._regroup(endpoint_id)
 
+    def parted(self, numbers: Iterable[int]) -> int:
+        """Endpoints of these services have gone: what is left of each is put together anew, and a service of which
+        nothing is left is dropped. Returns how many were."""
+        dropped = 0
+        for number in numbers:
+            left = self._connection.execute("SELECT id FROM endpoint WHERE service_id = ?", (number,)).fetchall()
+            for (endpoint_id,) in left:
+                self._regroup(endpoint_id)
+            if not left:
+                self._drop(number)
+                dropped += 1
+        return dropped
+
     def choose_best(self, endpoint_id: int) -> None:
         """Which of its service's addresses is the best, after a verdict on one of them."""
         number = self._row(_SERVICE_OF, endpoint_id)[0]

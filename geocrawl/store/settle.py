@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Visit
 from geocrawl.store import statements as sql
+from geocrawl.store.blocked import BlockedHosts
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import probe_key
@@ -37,6 +38,7 @@ class Current(NamedTuple):
     hops: int
     endpoint_id: int | None
     found_on: int | None
+    reason: str | None
     lease_token: int
     lease_url: int | None
 
@@ -51,6 +53,7 @@ class Settlement:
     tally: Tally
     queue: Queue
     catalog: SqlCatalog
+    blocked: BlockedHosts
     max_depth: int
     max_attempts: int
     pages: PageStore
@@ -60,8 +63,9 @@ class Settlement:
     """None for a strategy that does not learn."""
 
     def write(self, visit: Visit) -> Settled:
-        """Everything that the visit brought; nothing when the lease is no longer its own."""
-        lease = visit.lease
+        """Everything that the visit brought, but for what is to be left alone; nothing when the lease is no longer its
+        own."""
+        visit, lease = self._without_blocked(visit), visit.lease
         current = self._held(lease)
         if current is None:
             return Settled(ignored=True)
@@ -95,6 +99,19 @@ class Settlement:
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)
+
+    def _without_blocked(self, visit: Visit) -> Visit:
+        """The visit without what it says of hosts that are left alone."""
+        if not self.blocked:
+            return visit
+        covers = self.blocked.covers
+        if not any(covers(ranked.link.url.host) for ranked in visit.links) and not any(
+            covers(candidate.endpoint.url.host) for candidate, _ in visit.candidates
+        ):
+            return visit
+        links = tuple(ranked for ranked in visit.links if not covers(ranked.link.url.host))
+        candidates = tuple(each for each in visit.candidates if not covers(each[0].endpoint.url.host))
+        return replace(visit, links=links, candidates=candidates)
 
     def flush(self) -> None:
         """Write what was collected; the last step before a commit."""
@@ -133,6 +150,10 @@ class Settlement:
         )
         self.tally.add(current.purpose, current.state, current.tier, -1)
         self.tally.add(current.purpose, state, 0, 1)
+        if state is State.REFUSED:
+            self.tally.refuse(visit.reason, 1)
+        if current.state == State.REFUSED:
+            self.tally.refuse(current.reason or "", -1)
 
     # ----------------------------------------------------------------------- candidates
 

@@ -114,7 +114,7 @@ WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT
 # A URL as it stands, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
-       h.lease_token, h.lease_url
+       u.reason, h.lease_token, h.lease_url
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
 # The outcome of a visit.
 SETTLE_URL = """
@@ -126,7 +126,7 @@ WRITE_OUTLINKS = "INSERT INTO outlinks VALUES (?, ?) ON CONFLICT DO UPDATE SET l
 # Read that again.
 READ_OUTLINKS = "SELECT links FROM outlinks WHERE url_id = ?"
 # What decides whether a shorter way or a better link changes a URL.
-PLACE = "SELECT purpose, state, depth, tier, score, host_id FROM url WHERE id = ?"
+PLACE = "SELECT purpose, state, depth, tier, score, host_id, reason FROM url WHERE id = ?"
 # It does.
 MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = ?1"
 # The page of the best-ranked link to a URL.

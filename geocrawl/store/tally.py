@@ -6,9 +6,14 @@ import sqlite3
 
 from geocrawl.model import FrontierStats, Purpose, State
 from geocrawl.store import statements as sql
+from geocrawl.store.lifecycle import CANDIDATE, UNRANKED
 
 RESTING_S = 60.0
 """A host whose next allowed time is further off counts as resting."""
+
+REFUSED = "refused:"
+"""Counters of pages and probes that are refused, by reason."""
+_PASSING = frozenset({"", CANDIDATE, UNRANKED})
 
 
 class Tally:
@@ -22,6 +27,13 @@ class Tally:
         """Count `count` more URLs in this state; of the waiting ones each tier has its own total."""
         name = f"{purpose}:{state}:{tier}" if state == "waiting" else f"{purpose}:{state}"
         self._changes[name] = self._changes.get(name, 0) + count
+
+    def refuse(self, reason: str, count: int) -> None:
+        """Count `count` more that are refused for this reason. What waits for its probe, or for another strategy, is
+        not counted."""
+        if reason not in _PASSING:
+            name = f"{REFUSED}{reason}"
+            self._changes[name] = self._changes.get(name, 0) + count
 
     def flush(self) -> None:
         """Write the changes."""
@@ -64,3 +76,10 @@ def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
     return FrontierStats(
         states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
     )
+
+
+def read_refusals(connection: sqlite3.Connection) -> dict[str, int]:
+    """Pages and probes that are refused, by reason, the most frequent first."""
+    rows = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value > 0").fetchall()
+    counts = {name.removeprefix(REFUSED): value for name, value in rows}
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -10,7 +10,7 @@ addresses are refused. Lists of names stand as data in `geocrawl/data`, never in
 from geocrawl.urls.catalogues import CKAN_SEARCH, arcgis_search_url, ckan_search_url
 from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint_key, query_parameters, request_url
 from geocrawl.urls.families import differences, family, plainness
-from geocrawl.urls.hosts import site_of
+from geocrawl.urls.hosts import is_registry, site_of
 from geocrawl.urls.lists import AddressRules, is_beneath
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
@@ -33,6 +33,7 @@ __all__ = [
     "family",
     "get_records_url",
     "is_beneath",
+    "is_registry",
     "plainness",
     "query_group",
     "query_parameters",

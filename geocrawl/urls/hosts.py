@@ -78,6 +78,13 @@ def site_of(host: str) -> str:
     return _suffixes().privatesuffix(host) or host
 
 
+def is_registry(host: str) -> bool:
+    """Whether a name is a public suffix, under which anybody may have a name: com, co.uk, github.io."""
+    if ":" in host or host.rpartition(".")[2].isdigit():
+        return False
+    return _suffixes().privatesuffix(host) is None
+
+
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList
