@@ -16,7 +16,7 @@ from geocrawl.model import Service, Url
 from geocrawl.store.likeness import SIGNALS, Description, host_of, items_hash, likeness, telling_items
 from geocrawl.urls import family, plainness, read_url
 
-MOST_ALIKE = 50
+MOST_ALIKE = 8
 """Endpoints that one is compared with: the first of each kind of likeness. More are connected through these."""
 _COLUMNS = "endpoint_id, key, kind, family, fingerprint, items, telling, calls_itself, provider"
 _DESCRIBE = f"INSERT OR REPLACE INTO description ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
@@ -30,7 +30,15 @@ _ADD_EDGE = "INSERT OR REPLACE INTO same_service VALUES (?, ?, ?, ?, ?, ?)"
 _EDGES = "SELECT first_id, second_id, signal, same FROM same_service WHERE first_id = ?1 OR second_id = ?1"
 _MEMBERS = """
 SELECT other.id FROM endpoint e JOIN endpoint other ON other.service_id = e.service_id WHERE e.id = ?"""
-_CANDIDATES = "SELECT id, url, status = 'valid', coalesce(last_ok, 0) FROM endpoint WHERE service_id = ?"
+_NEIGHBOURS = """
+SELECT DISTINCT e.service_id FROM same_service s JOIN endpoint e ON e.id IN (s.first_id, s.second_id)
+WHERE ?1 IN (s.first_id, s.second_id) AND e.id <> ?1 AND e.service_id IS NOT NULL"""
+_PARTED = "SELECT 1 FROM same_service WHERE same = 0 LIMIT 1"
+_MOST_RANKED = 200
+"""Addresses of a service that are ranked for the best: the shortest."""
+_CANDIDATES = f"""
+SELECT id, url, status = 'valid', coalesce(last_ok, 0) FROM endpoint WHERE service_id = ?
+ORDER BY status = 'valid' DESC, length(url), url LIMIT {_MOST_RANKED}"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,8 +57,8 @@ class Clusters:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def describe(self, endpoint_id: int, key: str, service: Service, at: float) -> None:
-        """Keep what an endpoint says of itself now, and its edges."""
+    def describe(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
+        """Keep what an endpoint says of itself now, and its edges; returns whether that is new."""
         now = Description(
             endpoint_id=endpoint_id,
             key=key,
@@ -62,8 +70,10 @@ class Clusters:
             calls_itself=host_of(service.online_resource),
             provider=service.provider.strip(),
         )
-        if self._known(endpoint_id) != now:
-            self._keep(now, at)
+        if self._known(endpoint_id) == now:
+            return False
+        self._keep(now, at)
+        return True
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
         """Keep a person's word about two endpoints; it takes the place of what they said before."""
@@ -71,12 +81,22 @@ class Clusters:
         detail = "a person says so"
         self._connection.execute(_ADD_EDGE, (first, second, "person", detail, int(same), at))
 
+    def neighbours(self, endpoint_id: int) -> tuple[int, ...] | None:
+        """The services that an endpoint without one is joined to by its edges; None when a person parted any endpoints,
+        so that only `around` can tell."""
+        if self._connection.execute(_PARTED).fetchone():
+            return None
+        return tuple(sorted(row[0] for row in self._connection.execute(_NEIGHBOURS, (endpoint_id,))))
+
     def around(self, endpoint_id: int) -> list[tuple[int, ...]]:
         """The clusters, as they are now, of all endpoints that this one is or was together with; each in order."""
         reached, edges, waiting = {endpoint_id}, set[Edge](), [endpoint_id]
+        together = set[int]()
         while waiting:
             current = waiting.pop()
-            found = {row[0] for row in self._connection.execute(_MEMBERS, (current,))}
+            found = set[int]()
+            if current not in together:
+                together |= (found := {row[0] for row in self._connection.execute(_MEMBERS, (current,))})
             for edge in self._edges(current):
                 edges.add(edge)
                 if edge.same:

@@ -34,6 +34,7 @@ _DESCRIBED_BY = """
 SELECT s.id FROM endpoint e JOIN service s ON s.id = e.service_id LEFT JOIN description d ON d.endpoint_id = e.id
 WHERE e.id = ? AND (d.fingerprint = s.fingerprint OR d.fingerprint IS NULL)"""
 _PUT = "UPDATE endpoint SET service_id = ? WHERE id = ? AND service_id IS NOT ?"
+_BEST = "UPDATE service SET best_id = ? WHERE id = ?"
 _LEFT = "SELECT 1 FROM endpoint WHERE service_id = ? LIMIT 1"
 _COPY = f"""
 INSERT INTO service ({_SERVICE_COLUMNS}, first_seen) SELECT {_SERVICE_COLUMNS}, first_seen FROM service WHERE id = ?
@@ -60,8 +61,12 @@ class ServiceWriter:
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
         """Keep what an endpoint says of itself, and put it to the others that are the same service."""
-        self._clusters.describe(endpoint_id, endpoint.key, service, at)
-        self._regroup(endpoint_id, new=(service, endpoint.url.site, at))
+        is_new = self._clusters.describe(endpoint_id, endpoint.key, service, at)
+        former = self._row(_SERVICE_OF, endpoint_id)[0]
+        if former is None and (services := self._clusters.neighbours(endpoint_id)) is not None:
+            self._join(endpoint_id, services, new=(service, endpoint.url.site, at))
+        elif is_new or former is None:
+            self._regroup(endpoint_id, new=(service, endpoint.url.site, at))
         number = int(self._row(_SERVICE_OF, endpoint_id)[0])
         self._describe(number, service, endpoint_id, endpoint.url.site, at)
 
@@ -93,9 +98,15 @@ class ServiceWriter:
         """Which of its service's addresses is the best, after a verdict on one of them."""
         number = self._row(_SERVICE_OF, endpoint_id)[0]
         if number is not None:
-            self._connection.execute(
-                "UPDATE service SET best_id = ? WHERE id = ?", (self._clusters.best(number), number)
-            )
+            self._connection.execute(_BEST, (self._clusters.best(number), number))
+
+    def _join(self, endpoint_id: int, services: tuple[int, ...], new: tuple[Service, str, float]) -> None:
+        """Put an endpoint that has no service yet to those that it is joined to, which are then one."""
+        number = services[0] if services else self._add(*new)
+        self._connection.execute(_PUT, (number, endpoint_id, number))
+        for other in services[1:]:
+            self._connection.execute("UPDATE endpoint SET service_id = ? WHERE service_id = ?", (number, other))
+            self._drop(other)
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> None:
         """Give each cluster around an endpoint a service of its own; `new`: what is written for one that has none."""
@@ -114,9 +125,7 @@ class ServiceWriter:
                 continue
             claimed.add(number)
             self._connection.executemany(_PUT, [(number, member, number) for member in members])
-            self._connection.execute(
-                "UPDATE service SET best_id = ? WHERE id = ?", (self._clusters.best(number), number)
-            )
+            self._connection.execute(_BEST, (self._clusters.best(number), number))
         for number in sorted(before - claimed):
             if self._row(_LEFT, number) is None:
                 self._drop(number)
@@ -124,8 +133,9 @@ class ServiceWriter:
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
         """Let the service say what this endpoint says, if it is the best of its addresses, or if none of them says any
         longer what is stored."""
-        stored = self._row(_FINGERPRINT, number)[0]
-        is_best = self._clusters.best(number) == endpoint_id
+        stored, best = self._row(_FINGERPRINT, number)[0], self._clusters.best(number)
+        self._connection.execute(_BEST, (best, number))
+        is_best = best == endpoint_id
         if stored == service.fingerprint or not (is_best or self._row(_STATED, number, stored) is None):
             self._connection.execute(_TOUCH, (at, number))
             return
@@ -143,8 +153,8 @@ class ServiceWriter:
         """Another service that says the same, for an endpoint that was parted from it."""
         copy = int(self._row(_COPY, number)[0])
         self._connection.execute(_COPY_LAYERS, (copy, number))
-        texts = self._row(_TEXTS, number)
-        self._connection.execute(_ADD_TEXT, (copy, *texts))
+        if texts := self._row(_TEXTS, number):
+            self._connection.execute(_ADD_TEXT, (copy, *texts))
         return copy
 
     def _row(self, statement: str, *values: object) -> Any:
