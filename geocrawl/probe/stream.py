@@ -89,29 +89,38 @@ class _Collector(Generic[T]):
     def __init__(self, take: Take[T]) -> None:
         self._take = take
         self._found: list[T | None] = []
-        self._open: list[int] = []
+        self._open: list[tuple[etree._Element, int]] = []
         self._parents = take.within | take.items
 
     def see(self, event: str, element: etree._Element) -> bool:
         """Whether an item has ended, and was read."""
-        if local_name(element) not in self._take.items or local_name_of_parent(element) not in self._parents:
+        if local_name(element) not in self._take.items:
             return False
         if event == "start":
-            self._open.append(len(self._found))
-            self._found.append(None)
+            if local_name_of_parent(element) in self._parents:
+                self._open.append((element, len(self._found)))
+                self._found.append(None)
             return False
-        if not self._open:
+        # By the element, not by where it stands: a recovering parser may move what it closes.
+        if all(element is not begun for begun, _ in self._open):
             return False
-        index = self._open.pop()
-        self._found[index] = self._take.read(element, self._open[-1] if self._open else None)
+        while self._end_innermost() is not element:
+            pass
         return True
+
+    def _end_innermost(self) -> etree._Element:
+        element, index = self._open.pop()
+        self._found[index] = self._take.read(element, self._open[-1][1] if self._open else None)
+        return element
 
     def innermost(self) -> int | None:
         """Index of the last item when it has not ended yet."""
-        return self._open[-1] if self._open and self._open[-1] == len(self._found) - 1 else None
+        return self._open[-1][1] if self._open and self._open[-1][1] == len(self._found) - 1 else None
 
     def items(self, *, without: int | None = None) -> tuple[T, ...]:
-        """All that were read; `without`: the last one's index, when it is not to be among them."""
+        """All that were begun; `without`: the last one's index, when it is not to be among them."""
+        while self._open:
+            self._end_innermost()
         found = self._found if without is None else self._found[:without]
         return tuple(item for item in found if item is not None)
 
