@@ -11,6 +11,8 @@ from geocrawl.model import Kind
 
 _SHORT_CHARS = 16
 """Paths up to here may be the root of a host that is called after its service: `/`, `/api/v1.0.0/`."""
+_LONG_CHARS = 500
+"""No service has a longer path; patterns may cost the square of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class KnownServers:
 
     def form(self, path: str, query: str = "") -> Kind | None:
         """The kind of the first form that a path has, wherever it is."""
-        if self.hint.search(path) is None:
+        if len(path) > _LONG_CHARS or self.hint.search(path) is None:
             return None
         for server in self.servers:
             if server.hint in path and server.query in query and server.pattern.search(path):

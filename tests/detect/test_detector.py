@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from dataclasses import replace
 from importlib import resources
@@ -248,6 +249,21 @@ def test_no_address_makes_it_fail(path: str, query: str) -> None:
     if read is not None:
         DETECTOR.of_url(read)
         DETECTOR.candidates(page(Link(read)))
+
+
+@pytest.mark.parametrize(
+    "part", ["wmscaps", "catalog", "/rest/services", "/ogcapi/a", "stac-", "/1.0.0/a/b/c/1", "/v1.1"]
+)
+def test_no_path_costs_more_than_a_moment(part: str) -> None:
+    paths = [
+        (f"/{part * (length // len(part))}{end}") for length in (490, 7_000) for end in ("", ".json", ".xml", "/x")
+    ]
+    begun = time.perf_counter()
+    for path in paths:
+        DETECTOR.of_url(url(HOST + path))
+        for kind in Kind:
+            service_endpoint(kind, url(HOST + path))
+    assert time.perf_counter() - begun < 2.0
 
 
 @given(st.permutations(["service", "request", "map"]), st.sets(st.sampled_from(["service", "request", "map"])))
