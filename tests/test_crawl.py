@@ -120,6 +120,19 @@ def test_probes_run_right_after_the_visit_that_gave_them(web: DemoWeb, tmp_path:
             assert pages[-1] == f"page {found_on[visit.removeprefix('probe ')]}"
 
 
+@pytest.mark.parametrize("budget", [0, 2, 50])
+def test_other_kinds_beside_a_valid_service_are_asked_within_a_budget_of_the_host(
+    web: DemoWeb, tmp_path: Path, budget: int
+) -> None:
+    crawl(settings_for(web, siblings=budget, workers=1), tmp_path / "c.db", web.seeds)
+    statement = """SELECT e.host, e.status FROM endpoint e JOIN evidence v ON v.endpoint_id = e.id
+                   WHERE v.signal = 'sibling' AND v.id = (SELECT min(id) FROM evidence WHERE endpoint_id = e.id)"""
+    with open_readonly(tmp_path / "c.db") as connection:
+        found = connection.execute(statement).fetchall()
+    assert max(Counter(host for host, _ in found).values(), default=0) <= budget
+    assert ("valid" in {status for _, status in found}) is (budget > 0)
+
+
 def test_a_larger_depth_reaches_further_without_fetching_a_page_twice(web: DemoWeb, tmp_path: Path) -> None:
     shallow, _ = crawl(settings_for(web, max_depth=2), tmp_path / "c.db", web.seeds)
     deep, _ = crawl(settings_for(web, max_depth=5), tmp_path / "c.db")
