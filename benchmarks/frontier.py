@@ -47,7 +47,7 @@ def main(urls: int, *, rerank: bool = False) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="geocrawl-bench-") as folder:
         clock = FixedClock()
         database = Database.open(Path(folder) / "frontier.db", create=True, clock=clock)
-        settings = Settings(max_pages_per_host=10**9)
+        settings = Settings(max_pages_per_host=10**9, max_fruitless_per_pattern=10**9, max_hosts_per_site=10**9)
         catalog = SqlCatalog(database, clock)
         frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1")
         frontier.add_seeds([page(0)], Rank(20))

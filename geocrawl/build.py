@@ -234,6 +234,13 @@ def retry(settings: Settings, path: Path, *, host: str | None, reason: str | Non
         )
 
 
+def release(settings: Settings, path: Path, site: str) -> int | None:
+    """Let a site that was held be asked again; returns how many addresses wait again, None when it is not held."""
+    clock = parts.system_clock()
+    with parts.open_database(path, clock, create=False) as database:
+        return Session(_as_stored(settings, database), database, clock, learning=False).frontier.release_site(site)
+
+
 def decide_same(
     path: Path, choose: Callable[[sqlite3.Connection], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:

@@ -124,6 +124,13 @@ class Settings:
     max_records_pages: int = _setting(200, "pages of records of one catalogue, by their number", unit="pages")
     max_records: int = _setting(0, "records of one catalogue, by their number; 0: no limit", unit="records")
     max_pages_per_host: int = _setting(100_000, "pages of one host")
+    max_hosts_per_site: int = _setting(2000, "hosts of one registered domain, chosen by their names; 0: no limit")
+    max_fruitless_per_pattern: int = _setting(
+        300, "requests to addresses that differ in numbers and values alone, while they bring nothing; 0: no limit"
+    )
+    max_alike_services: int = _setting(
+        500, "services of such addresses on one site before a person has to look (geocrawl release); 0: no limit"
+    )
     calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
     stop_rules: str = _setting("", "file with more stop rules, beside the built-in ones")
 

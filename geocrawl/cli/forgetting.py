@@ -1,4 +1,4 @@
-"""`geocrawl forget`: what a site's owner asks for is done with one command, for good."""
+"""`geocrawl forget` and `release`: a person's word about a host or a site."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register the command."""
+    """Register the commands."""
     app.command("forget")(forget)
+    app.command("release")(release)
 
 
 def forget(
@@ -111,3 +112,23 @@ def _read_host(text: str) -> str:
     if is_registry(url.host):
         raise UsageError(f"{url.host}: everybody's names stand beneath it; name the host, or put .{url.host} into deny")
     return url.host
+
+
+def release(
+    site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
+    db: opt.Db = None,
+) -> None:
+    """Let a site go on that is held because its services look alike: you have looked, and they are real.
+
+    A site with hundreds of services whose addresses differ in numbers and values alone is asked for nothing new until
+    then (setting max_alike_services). `geocrawl forget SITE` removes one that makes them without end.
+    """
+    from geocrawl.build import release as let_go
+
+    settings = opt.settings_from(db=db)
+    name = _read_host(site)
+    count = let_go(settings, opt.database_path_from(settings), name)
+    if count is None:
+        typer.echo(f"geocrawl: {name} is not held (`geocrawl status` names the sites that are)", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"{name} goes on: {count:,} addresses wait again.")

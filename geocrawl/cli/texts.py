@@ -54,6 +54,11 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
     if status.refused:
         yield "left alone  " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.refused.items())[:8])
+    for site in status.held_sites[:5]:
+        yield (
+            f"held        {site.site}: many services alike ({plain(site.pattern, 100)}); look, then "
+            f"`geocrawl release {site.site}` or `geocrawl forget {site.site}`"
+        )
     if status.blocked:
         yield f"forgotten   {status.blocked:,} hosts on request (`geocrawl forget --list`)"
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())

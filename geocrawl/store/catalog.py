@@ -164,11 +164,11 @@ class SqlCatalog:
         return Candidate(Endpoint(Kind(kind), key, url), evidence, bool(weak))
 
     def verdict_of(self, endpoint: Endpoint) -> tuple[int, str]:
-        """Number and last reason of a noted endpoint; '' when it has no verdict yet."""
+        """Number and last reason of an endpoint; 0 when it is not kept, '' when it has no verdict yet."""
         row = self._connection.execute(
             "SELECT id, coalesce(reason, '') FROM endpoint WHERE kind = ? AND key = ?", (endpoint.kind, endpoint.key)
         ).fetchone()
-        return (row[0], row[1])
+        return (row[0], row[1]) if row else (0, "")
 
     def was_answered(self, key: str) -> bool:
         """Whether an endpoint of this identity answered its last probe over HTTP, whatever it said."""

@@ -32,6 +32,7 @@ from geocrawl.settings import Settings
 from geocrawl.store import health, revisits
 from geocrawl.store import statements as sql
 from geocrawl.store.batch import Batches
+from geocrawl.store.budgets import Budgets, Caps
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
@@ -51,7 +52,7 @@ from geocrawl.urls import RECORDS, query_group, read_url, service_keys
 _ANY_TIER = -(2**31)
 _BATCH = 2000
 
-_Head = tuple[int, int, str, str, int, int, float, int, int, int]
+_Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEAD`."""
 
 
@@ -85,7 +86,9 @@ class SqlFrontier:
         self._hosts = Hosts(self._connection)
         self._tally = Tally(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_per_host)
-        self._links = Links(self._connection, self._hosts, self._tally, limits, by_depth=by_depth)
+        caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
+        self._budgets = Budgets(self._connection, caps)
+        self._links = Links(self._connection, self._hosts, self._tally, limits, self._budgets, by_depth=by_depth)
         self._lessons = Lessons(database)
         self._queue = Queue(self._connection, self._hosts, self._tally)
         self._reranking = Reranking(database, self._hosts, self._tally)
@@ -98,6 +101,7 @@ class SqlFrontier:
             self._queue,
             catalog,
             database.blocked,
+            self._budgets,
             settings.max_depth,
             settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
@@ -246,21 +250,31 @@ class SqlFrontier:
             return Lease(self._entry(head), state, token + 1, until)
 
     def _leave_out(self, head: _Head, pages: int) -> bool:
-        """Refuse a page that the caps have come to exclude since it arrived."""
-        url_id, key, address, purpose, depth = head[:5]
-        url = read_url(address) if purpose == Purpose.PAGE and "?" in address else None
+        """Refuse what the caps and budgets have come to exclude since it arrived."""
+        url_id, purpose, endpoint_id = head[0], head[3], head[9]
+        is_page = purpose == Purpose.PAGE
+        reason = self._page_reason(head, pages) if is_page else self._budgets.probe_reason(endpoint_id)
+        if reason:
+            self._queue.change(url_id, State.REFUSED, reason)
+        return bool(reason)
+
+    def _page_reason(self, head: _Head, pages: int) -> str:
+        _, key, address, _, depth, tier, *_, revisit_s = head
+        if depth == 0:  # seeds are never left out
+            return ""
+        url = read_url(address)
+        assert url is not None, "an address that was written by read_url is read by it"
         queries = 0
-        if url is not None:
+        if "?" in address:
             row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
             queries = row[0] if row else 0
-        reason = self._links.cap_reason(key, depth, pages, queries) if purpose == Purpose.PAGE else ""
-        if not reason:
-            return False
-        self._queue.change(url_id, State.REFUSED, reason)
-        return True
+        reason = self._links.cap_reason(key, depth, pages, queries)
+        if reason or tier >= HARVEST_TIER or revisit_s is not None:
+            return reason
+        return self._budgets.page_reason(url)
 
     def _entry(self, head: _Head) -> Entry:
-        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id = head
+        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
         url = read_url(address)
         assert url is not None, "an address that was written by read_url is read by it"
         candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
@@ -364,6 +378,18 @@ class SqlFrontier:
             count = self._queue.retry(host, reason)
             self._settlement.flush()
         return count
+
+    def release_site(self, site: str) -> int | None:
+        """A person has looked at a site that was held: what was held back waits again, and it is not held once more.
+        Returns how many; None when it is not held."""
+        with self._database.transaction:
+            if not self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount:
+                return None
+            rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall()
+            for (url_id,) in rows:
+                self._queue.reopen(url_id)
+            self._settlement.flush()
+        return len(rows)
 
     def _heed_depth(self, max_depth: int) -> None:
         """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from geocrawl.model import HostState, Lease, Rank
 from geocrawl.store import statements as sql
 from geocrawl.store.cache import TwoGenerations
+from geocrawl.urls import site_of
 
 PARK_S = 5.0
 """A longer rest takes a host out of the ready query's way: it would be passed over at every lease."""
@@ -111,6 +112,7 @@ class Hosts:
             found = self._connection.execute(sql.FIND_HOST, (name,)).fetchone()
             if found is None:
                 found = (*self._connection.execute(sql.ADD_HOST, (name,)).fetchone(), 0)
+                self._connection.execute(sql.SEE_HOST, (site_of(name),))
             row = [*found]
             self._known.put(name, row)
         return row

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from geocrawl.model import Purpose, Rank, RankedLink, State, Url
 from geocrawl.store import statements as sql
+from geocrawl.store.budgets import Budgets
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, is_over_cap, page_key
@@ -59,12 +60,20 @@ class Links:
     """Takes links in. Every method works inside the caller's transaction."""
 
     def __init__(
-        self, connection: sqlite3.Connection, hosts: Hosts, tally: Tally, limits: Limits, *, by_depth: bool
+        self,
+        connection: sqlite3.Connection,
+        hosts: Hosts,
+        tally: Tally,
+        limits: Limits,
+        budgets: Budgets,
+        *,
+        by_depth: bool,
     ) -> None:
         self._connection = connection
         self._hosts = hosts
         self._tally = tally
         self._limits = limits
+        self._budgets = budgets
         self._by_depth = by_depth
         self._memory: TwoGenerations[int, _Known] = TwoGenerations(_MEMORY)
         self.added = 0
@@ -155,7 +164,7 @@ class Links:
         if "?" in url.identity:
             row = self._connection.execute(sql.SEE_QUERY, (group_key(query_group(url)),)).fetchone()
             queries = row[0]
-        return self.cap_reason(key, depth, pages, queries)
+        return self.cap_reason(key, depth, pages, queries) or (self._budgets.arrival_reason(url) if depth else "")
 
     def cap_reason(self, key: int, depth: int, pages: int, queries: int) -> str:
         """Why a page is left out, by its key and how many were seen of its host and of its path."""

@@ -18,6 +18,7 @@ from typing import Any
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import FrontierStats
 from geocrawl.store.addresses import SameRow, best_address, why_same
+from geocrawl.store.budgets import HeldSite, held_sites
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
 from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
@@ -111,6 +112,8 @@ class CatalogStatus:
     """Endpoints that are not valid, by reason, the most frequent first."""
     refused: Mapping[str, int]
     """Pages and probes that are left alone, by reason (robots, deny, trap:calendar …), the most frequent first."""
+    held_sites: tuple[HeldSite, ...]
+    """Sites of which nothing new is asked until a person has looked."""
     blocked: int
     """Hosts that are left alone on request."""
     services: int
@@ -158,6 +161,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
         refused=read_refusals(connection),
+        held_sites=held_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
         services=services,
         layers=layers,

@@ -376,7 +376,7 @@ CREATE TABLE pattern (
 	"key" INTEGER NOT NULL, 
 	fruitless INTEGER NOT NULL, 
 	finds INTEGER NOT NULL, 
-	relevances INTEGER NOT NULL, 
+	last_relevance INTEGER NOT NULL, 
 	PRIMARY KEY ("key")
 );
 

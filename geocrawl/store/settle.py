@@ -6,14 +6,22 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Visit
+from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Visit
 from geocrawl.store import statements as sql
 from geocrawl.store.blocked import BlockedHosts
+from geocrawl.store.budgets import Budgets
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import probe_key
 from geocrawl.store.lessons import Lessons
-from geocrawl.store.lifecycle import PROBE_TIER, arrival_state, probe_frees_page, settled_state, shows_page
+from geocrawl.store.lifecycle import (
+    HARVEST_TIER,
+    PROBE_TIER,
+    arrival_state,
+    probe_frees_page,
+    settled_state,
+    shows_page,
+)
 from geocrawl.store.links import Links, Source, pack_links
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
@@ -39,6 +47,7 @@ class Current(NamedTuple):
     endpoint_id: int | None
     found_on: int | None
     reason: str | None
+    revisit_s: float | None
     lease_token: int
     lease_url: int | None
 
@@ -54,6 +63,7 @@ class Settlement:
     queue: Queue
     catalog: SqlCatalog
     blocked: BlockedHosts
+    budgets: Budgets
     max_depth: int
     max_attempts: int
     pages: PageStore
@@ -94,6 +104,8 @@ class Settlement:
                 names_services=bool(visit.candidates),
                 brought=new_candidates > 0,
             )
+        if lease.entry.purpose is Purpose.PAGE:
+            self._count_page(visit, current, brought=new_candidates > 0)
         if visit.stored is not None:
             self.pages.keep(lease.entry.id, visit.stored, visit.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
@@ -117,6 +129,18 @@ class Settlement:
         """Write what was collected; the last step before a commit."""
         self.hosts.flush()
         self.tally.flush()
+
+    def _count_page(self, visit: Visit, current: Current, *, brought: bool) -> None:
+        """Count a page that was asked for the first time towards its pattern's budget. Start pages have none, and a
+        harvest's pages have bounds of their own."""
+        entry = visit.lease.entry
+        if brought:
+            self.budgets.credit(entry.id)
+        if visit.state is State.REFUSED or current.depth == 0 or current.revisit_s is not None:
+            return
+        if entry.rank.tier < HARVEST_TIER:
+            relevance = int(visit.relevance) if visit.state is State.VISITED else None
+            self.budgets.page_visited(entry.url, relevance, brought=brought)
 
     def _held(self, lease: Lease) -> Current | None:
         """The leased URL as it stands, None when another worker has taken its host since or settled it."""
@@ -172,9 +196,11 @@ class Settlement:
         """Keep a candidate and its evidence; queue its probe unless that was done before. Returns whether it was
         queued now."""
         endpoint = candidate.endpoint
-        endpoint_id = self.catalog.note(candidate, at)
         key = probe_key(endpoint.kind, endpoint.key)
         row = self.connection.execute(sql.FIND_URL_STATE, (key,)).fetchone()
+        if row is None and found_on is not None and self.budgets.is_spent_for(endpoint.kind, endpoint.url):
+            return False
+        endpoint_id = self.catalog.note(candidate, at)
         if row is not None:
             if not again or row[1] == State.WAITING:
                 return False
@@ -214,7 +240,7 @@ class Settlement:
     def _take_page(self, candidate: Candidate, ranked: RankedLink, source: Source) -> int:
         """The page that a weak candidate may be: refused until its probe has found HTML there."""
         endpoint_id, reason = self.catalog.verdict_of(candidate.endpoint)
-        pending = None if shows_page(reason) else endpoint_id
+        pending = None if not endpoint_id or shows_page(reason) else endpoint_id
         depth = source.depth if ranked.same_depth else source.depth + 1
         rank = max(ranked.rank, source.rank) if ranked.same_depth else ranked.rank
         page_id = self.links.take(ranked, depth, rank, source, candidate_of=pending).id
@@ -228,6 +254,7 @@ class Settlement:
         if visit.verdict is None:
             self.catalog.write_unasked(endpoint_id, visit.reason, visit.at)
             return
+        self.budgets.probed(endpoint_id, valid=visit.verdict.status is Status.VALID, at=visit.at)
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
         if visit.proof is not None:
             self.proofs.write(endpoint_id, visit.proof, visit.at)

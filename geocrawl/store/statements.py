@@ -23,6 +23,14 @@ FIND_HOST = "SELECT id, pages FROM host WHERE name = ?"
 ADD_HOST = """
 INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
 RETURNING id"""
+# A host more of a site.
+SEE_HOST = "INSERT INTO site VALUES (?, 1, NULL, '', 0) ON CONFLICT DO UPDATE SET hosts = hosts + 1"
+# A person has looked at a site that was held.
+RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
+# What was held back of it.
+HELD_URLS = """
+SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
+WHERE u.state = 'refused' AND u.reason = 'held' AND (h.name = ?1 OR h.name LIKE '%.' || ?1) ORDER BY u.id"""
 # URLs entered a host's queue or rose in it: ?2, ?3 is the best of their ranks, ?4 how many are new, ?5 pages new to us.
 ENQUEUE = """
 UPDATE host SET
@@ -109,12 +117,12 @@ INSERT INTO url (key, address, purpose, host_id, state, reason, depth, tier, sco
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # The head of a host's queue.
 HEAD = """
-SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id FROM url
+SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
 WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"""
 # A URL as it stands, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
-       u.reason, h.lease_token, h.lease_url
+       u.reason, u.revisit_s, h.lease_token, h.lease_url
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
 # The outcome of a visit.
 SETTLE_URL = """

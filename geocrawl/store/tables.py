@@ -181,8 +181,8 @@ class Pattern(SQLModel, table=True):
     """Requests that brought nothing new."""
     finds: int
     """Pages that brought endpoints nobody knew, or led to such pages."""
-    relevances: int
-    """Bits: relevance 0, 1, 2 was seen."""
+    last_relevance: int
+    """Of the page that was read last, and 1 more; 0: none was read."""
 
 
 class Site(SQLModel, table=True):

@@ -12,6 +12,7 @@ from geocrawl.urls.endpoints import capabilities_url, endpoint_address, endpoint
 from geocrawl.urls.families import differences, family, plainness
 from geocrawl.urls.hosts import is_registry, site_of
 from geocrawl.urls.lists import AddressRules, is_beneath
+from geocrawl.urls.patterns import pattern_of, service_pattern
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
 from geocrawl.urls.services import service_endpoint, service_keys
@@ -34,6 +35,7 @@ __all__ = [
     "get_records_url",
     "is_beneath",
     "is_registry",
+    "pattern_of",
     "plainness",
     "query_group",
     "query_parameters",
@@ -44,6 +46,7 @@ __all__ = [
     "request_url",
     "service_endpoint",
     "service_keys",
+    "service_pattern",
     "site_of",
     "with_parameters",
 ]

@@ -84,7 +84,7 @@ class World:
         stride: int = 1,
     ) -> None:
         self.clock = ManualClock()
-        self.settings = settings or Settings(delay_s=0)
+        self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
         self.database = Database.open(path, create=True, clock=self.clock)
         self.catalog = SqlCatalog(self.database, self.clock)
         self.frontier = SqlFrontier(

@@ -17,7 +17,7 @@ def upgrade() -> None:
         Column("key", Integer, primary_key=True),
         Column("fruitless", Integer, nullable=False),
         Column("finds", Integer, nullable=False),
-        Column("relevances", Integer, nullable=False),
+        Column("last_relevance", Integer, nullable=False),
     )
     op.create_table(
         "site",

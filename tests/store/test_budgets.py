@@ -1,0 +1,139 @@
+"""Traps cost what they may cost, and what bears fruit is not cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Kind, RankedLink, Relevance, Service, State, Visit
+from geocrawl.settings import Settings
+from geocrawl.store.budgets import held_sites
+
+from .test_database import check_invariants
+from .world import World, candidate, link, verdict
+
+Links = Callable[[int], list[RankedLink]]
+DEEP = 10**6
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path / "c.db", Settings(delay_s=0, max_depth=DEEP, max_alike_services=20))
+    yield made
+    check_invariants(made.database.connection)
+
+
+def walk(world: World, links: Links, most: int = 2000) -> int:
+    """Visit pages until nothing waits; the n-th page has `links(n)`. Returns how many were asked beside the seed."""
+    world.seed("trap.example/")
+    asked = 0
+    while (lease := world.frontier.lease()) and asked < most:
+        world.settle(lease, *links(asked))
+        asked += 1
+    return asked - 1
+
+
+TRAPS: dict[str, Links] = {
+    "calendar": lambda n: [link(f"trap.example/cal/{2000 + n // 12}/{n % 12 + 1}?view={n}"), link("trap.example/")],
+    "session": lambda n: [link(f"trap.example/page;s={n:032x}")],
+    "parameters": lambda n: [link(f"trap.example/list?page={n}"), link(f"trap.example/list?page={n}&page={n + 1}")],
+    "facets": lambda n: [link(f"trap.example/find?colour={n % 7}&size={n // 7}")],
+    "numbered hosts": lambda n: [link(f"n{n}.trap.example/")],
+    "hashes": lambda n: [link(f"trap.example/o/{n * 2654435761 % 2**64:016x}")],
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_pattern_that_brings_nothing_costs_at_most_300_requests(world: World, name: str) -> None:
+    assert walk(world, TRAPS[name]) <= 300
+    assert world.database.connection.execute("SELECT value FROM counter WHERE name = 'refused:trap:pattern'").fetchone()
+
+
+def test_a_pattern_that_leads_to_services_is_never_cut_off(world: World) -> None:
+    """A listing whose pages bring nothing themselves, and data sets of which one in fifty names a service."""
+    world.seed("portal.example/")
+    asked = found = 0
+    while lease := world.frontier.lease():
+        address = lease.entry.url.address
+        if lease.entry.purpose == "probe":
+            world.settle(lease, verdict=verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint=address)))
+            continue
+        asked += 1
+        number = int(address.rpartition("=")[2].rpartition("/")[2] or 0)
+        links, named = [], []
+        if "?page" in address or address.endswith("e/"):
+            links = [link(f"portal.example/data/{number * 10 + i}") for i in range(10)]
+            links += [link(f"portal.example/?page={number + 1}", 4)] if number < 200 else []
+        elif number % 50 == 0:
+            named = [(candidate(f"http://host{number}.test/wms?service=WMS"), None)]
+            found += 1
+        world.settle(lease, *links, candidates=named)
+    assert (asked, found) == (1 + 200 + 2010, 41)
+
+
+def test_pages_of_changing_relevance_do_bring_something(world: World) -> None:
+    world.seed("trap.example/")
+    for n in range(500):
+        lease = world.lease()
+        relevance = Relevance.HIGH if n % 2 else Relevance.NONE
+        links = (link(f"trap.example/{n}"),)
+        world.frontier.settle(
+            Visit(lease, State.VISITED, "ok", lease.host, n, http_status=200, links=links, relevance=relevance)
+        )
+
+
+def test_services_that_look_alike_hold_their_site_until_a_person_has_looked(world: World) -> None:
+    world.seed("alike.example/", "other.example/")
+    world.frontier.add_candidates([candidate(f"http://alike.example/wms?map={n}") for n in range(30)])
+    probed = 0
+    while lease := world.frontier.lease():
+        probed += lease.entry.purpose == "probe"
+        if lease.entry.purpose == "probe":
+            world.settle(lease, verdict=verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint=str(probed))))
+        else:
+            world.settle(lease, link("alike.example/more"), link("other.example/more"))
+    connection = world.database.connection
+    assert probed == 20
+    assert [(each.site, each.pattern) for each in held_sites(connection)] == [
+        ("alike.example", "wms alike.example/wms?map")
+    ]
+    assert world.row("alike.example/more")[:2] == ("refused", "held")
+    assert world.row("other.example/more")[0] == "visited"
+    world.clock.time += 400 * 86_400.0
+    assert world.frontier.reprobe(world.clock.now(), 100) == 20, "what was valid is still watched"
+    assert world.lease().entry.purpose == "probe"
+    assert world.frontier.release_site("alike.example") == 11
+    assert (held_sites(connection), world.frontier.release_site("alike.example")) == ((), None)
+
+
+def test_services_that_never_are_valid_end_their_pattern(world: World) -> None:
+    world.seed("trap.example/")
+    probed = 0
+    for n in range(2000):
+        lease = world.frontier.lease()
+        if lease is None:
+            break
+        if lease.entry.purpose == "probe":
+            probed += 1
+            world.settle(lease, verdict=verdict("html"))
+        else:
+            named = [(candidate(f"http://trap.example/wms?map={n}", weak=True), link(f"trap.example/map?m={n}"))]
+            world.settle(lease, link(f"trap.example/{n}"), candidates=named)
+    assert probed == 300
+
+
+def test_a_site_has_so_many_hosts_and_their_names_decide_which(tmp_path: Path) -> None:
+    kept = set()
+    for order in (1, -1):
+        world = World(tmp_path / f"{order}.db", Settings(max_hosts_per_site=100))
+        world.seed("a.example/")
+        names = [
+            f"{word}{other}.trap.example/" for word in map(chr, range(97, 123)) for other in map(chr, range(97, 123))
+        ]
+        world.settle(world.lease(), *[link(name) for name in names[::order]])
+        asked = frozenset(lease.host.name for lease in iter(world.frontier.lease, None) if lease)
+        assert 70 < len(asked) < 130
+        kept.add(asked)
+    assert len(kept) == 1
