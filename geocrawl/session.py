@@ -66,6 +66,7 @@ class Session:
         self._follows = follows
         self._robots = SqlRobots(database)
         self._rules = AddressRules(settings.allow, settings.deny)
+        self.detector = parts.make_detector()
         self._former = database.meta("strategy")
         self._former_topic = database.meta("topic") or ""
         self._topic = settings.topic or self._former_topic
@@ -88,7 +89,6 @@ class Session:
         self._records_only = records_only
         self._into_catalogues = into_catalogues
         self._undumped = 0
-        self.detector = parts.make_detector()
         self._reader = PageReader(
             respect_nofollow=settings.respect_nofollow,
             max_scripts=settings.max_scripts_per_page,
@@ -105,6 +105,8 @@ class Session:
 
         notes = []
         name = self.strategy.name
+        if others and not self._former:  # one that has just begun, and has not said so in the database yet
+            self._former, self._former_topic = others[0].strategy, self._topic
         same = (self._former, self._former_topic) == (name, self._topic)
         if others and not same:
             raise UsageError(
