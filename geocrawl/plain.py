@@ -1,7 +1,8 @@
-"""Strangers' text on its way to a person: titles, reasons and addresses come from the web and may hold anything.
+"""Strangers' text on its way to a person, a log or a file for others: titles, reasons and addresses may hold anything.
 
 Every text of the web that is printed, logged or exported goes through `plain`, so that none can move the cursor, change
-the terminal's title, turn the reading direction of what follows, or break a line.
+the terminal's title, turn the reading direction of what follows, or break a line. `masked` hides what is secret in
+addresses.
 """
 
 from __future__ import annotations
@@ -22,6 +23,25 @@ _INVISIBLE = re.compile(
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Parameters whose values open something: keys, tokens, passwords, signatures, sessions. Bounded, and no part of it can
+# match the same text in two ways.
+_SECRET = re.compile(
+    r"([?&;](?:(?:access|auth|id|refresh|security|x-amz-security)[_-]?token|token|jwt|api[_-]?key|app[_-]?key|"
+    r"subscription-key|key|ak|sk|tk|(?:client[_-]?)?secret|passw(?:or)?d|pass|pwd|sig|sign|(?:x-amz-)?signature|"
+    r"x-amz-credential|auth|authorization|credentials?|session(?:_?id)?|sid|jsessionid|phpsessid|ticket)=)"
+    r"""[^&#;\s"'<>\\]{1,4096}""",
+    re.IGNORECASE,
+)
+_USER = re.compile(r"(//)[^/?#\s@:]{0,200}:[^/?#\s@]{0,200}@")
+
+
+def masked(text: str) -> str:
+    """A text with what is secret in the addresses in it replaced by ***: values of parameters such as token, key and
+    password, users and their passwords."""
+    if "=" in text:
+        text = _SECRET.sub(r"\1***", text)
+    return _USER.sub(r"\1***@", text) if "@" in text else text
 
 
 def plain(text: str, limit: int | None = None) -> str:

@@ -134,7 +134,10 @@ class Settings:
     calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
     stop_rules: str = _setting("", "file with more stop rules, beside the built-in ones")
 
-    # logs
+    # logs and exports
+    export_secrets: bool = _setting(
+        False, "exports hold addresses with the keys, tokens and passwords in them; else *** stands for these"
+    )
     log_json: bool = _setting(False, "log lines as JSON")
     quiet: bool = _setting(False, "only warnings and the result")
     sites: Mapping[str, SiteSettings] = _setting({}, "per-host settings")

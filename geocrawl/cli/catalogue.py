@@ -203,7 +203,8 @@ def export(
 
     wanted = opt.kind_of(kind) if kind else None
     with _catalogue(db) as (connection, _):
-        count = write(export_rows(connection, wanted), format_, out)
+        rows = export_rows(connection, wanted)
+        count = write(rows, format_, out, with_secrets=opt.settings_from(db=db).export_secrets)
     if out is not None and str(out) != "-":
         typer.echo(f"{count:,} endpoints written to {out}")
 

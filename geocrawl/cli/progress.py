@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.plain import plain
+from geocrawl.plain import masked, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,8 +57,8 @@ def configure_logging(*, json_lines: bool, quiet: bool) -> None:
 
 
 def _plain_values(_: Any, __: str, event: Any) -> Any:
-    """Strangers' text in log lines cannot carry line breaks or terminal sequences."""
-    return {key: plain(value, 300) if isinstance(value, str) else value for key, value in event.items()}
+    """Strangers' text in log lines carries neither line breaks nor terminal sequences, and no secrets."""
+    return {key: masked(plain(value, 300)) if isinstance(value, str) else value for key, value in event.items()}
 
 
 @dataclass(slots=True)
@@ -144,13 +144,13 @@ class LiveObserver:
         self._notes = notes
 
     def leased(self, lease: Lease) -> None:
-        self._reading[lease.entry.id] = plain(lease.entry.url.address, 100)
+        self._reading[lease.entry.id] = masked(plain(lease.entry.url.address, 100))
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._reading.pop(entry.id, None)
         self._counters.add(visit)
         if visit.verdict is not None and visit.verdict.service is not None:
-            self._found.append(f"{plain(visit.verdict.service.title, 50)}  {plain(entry.url.address, 70)}")
+            self._found.append(f"{plain(visit.verdict.service.title, 50)}  {masked(plain(entry.url.address, 70))}")
             del self._found[: -self.LAST_FOUND]
         if self._source is not None and time.monotonic() - self._stats_at > self.STATS_EVERY_S:
             # Asked here, in the crawl's own thread: the display's thread never touches the database.

@@ -7,6 +7,7 @@ made plain; times are ISO 8601 in UTC; a file appears whole or not at all. See d
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from geocrawl.export.columns import COLUMNS
 from geocrawl.export.csv import write_csv
 from geocrawl.export.files import opened
 from geocrawl.export.jsonl import write_jsonl
+from geocrawl.plain import masked
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,13 +26,22 @@ __all__ = ["COLUMNS", "FORMATS", "export"]
 FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
 
 
-def export(rows: Iterable[DataclassInstance], format: str, out: Path | None = None) -> int:
+def export(
+    rows: Iterable[DataclassInstance], format: str, out: Path | None = None, *, with_secrets: bool = False
+) -> int:
     """Write rows (dataclasses with the fields named in `COLUMNS`) and return how many there were.
 
-    `out` None or `-` is standard output. Raises UsageError for an unknown format, EnvironmentFault when the file cannot
-    be written: what was there before then stays.
+    `out` None or `-` is standard output. `with_secrets`: keys and passwords in addresses are not masked. Raises
+    UsageError for an unknown format, EnvironmentFault when the file cannot be written: what was there before then stays.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
     with opened(out) as stream:
-        return FORMATS[format](rows, stream)
+        return FORMATS[format](rows if with_secrets else map(_without_secrets, rows), stream)
+
+
+def _without_secrets(row: DataclassInstance) -> DataclassInstance:
+    """The row with what is secret in addresses masked: an export goes to others."""
+    texts = {name: getattr(row, name) for name in ("url", "online_resource", "deviations")}
+    changed = {name: masked(text) for name, text in texts.items() if isinstance(text, str) and masked(text) != text}
+    return replace(row, **changed) if changed else row

@@ -17,6 +17,7 @@ from typing import Any
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import FrontierStats
+from geocrawl.plain import masked
 from geocrawl.store.addresses import SameRow, best_address, why_same
 from geocrawl.store.budgets import HeldSite, held_sites
 from geocrawl.store.database import read_version
@@ -122,7 +123,7 @@ class CatalogStatus:
     runs: tuple[Run, ...]
     """The last five, newest first."""
     failures: tuple[tuple[str, str, float], ...]
-    """(address, reason, time) of the last five visits that failed."""
+    """(address without secrets, reason, time) of the last five visits that failed."""
     held: Mapping[str, int]
     """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
 
@@ -166,7 +167,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         services=services,
         layers=layers,
         runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
-        failures=tuple(connection.execute(_FAILURES).fetchall()),
+        failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(_meta(connection, "strategy:counts") or "{}"),
     )
 

@@ -113,6 +113,16 @@ def test_any_title_and_keywords_survive_as_one_row_without_controls(title: str, 
         assert not value.startswith(("=", "+", "@"))
 
 
+def test_secrets_in_addresses_are_masked_unless_they_are_wanted(tmp_path: Path) -> None:
+    row = Row(url="http://a.example/wms?map=a&token=sesame", online_resource="http://u:p@a.example/")
+    for form in ("csv", "jsonl"):
+        assert export([row], form, tmp_path / form) == 1
+        text = (tmp_path / form).read_text("utf-8")
+        assert "map=a&token=***" in text and "sesame" not in text and "u:p" not in text
+        export([row], form, tmp_path / form, with_secrets=True)
+        assert "token=sesame" in (tmp_path / form).read_text("utf-8")
+
+
 def test_a_file_is_written_in_utf8_without_a_mark(tmp_path: Path) -> None:
     out = tmp_path / "catalogue.csv"
     assert export([Row(), Row()], "csv", out) == 2
