@@ -31,8 +31,9 @@ def export(
 ) -> int:
     """Write rows (dataclasses with the fields named in `COLUMNS`) and return how many there were.
 
-    `out` None or `-` is standard output. `with_secrets`: keys and passwords in addresses are not masked. Raises
-    UsageError for an unknown format, EnvironmentFault when the file cannot be written: what was there before then stays.
+    `out` None or `-` is standard output. `with_secrets`: keys and passwords in addresses are not masked.
+    Raises UsageError for an unknown format, EnvironmentFault when the file cannot be written: what was there before
+    then stays.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
