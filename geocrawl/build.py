@@ -9,12 +9,14 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import parts
 from geocrawl.crawl import Summary, take_up
+from geocrawl.errors import DatabaseFault
 from geocrawl.harvest import Beginning, beginning
 from geocrawl.model import Candidate, Kind, Relevance, State, Url
 from geocrawl.outcome import Harvested, Outcome
@@ -164,6 +166,9 @@ def _harvest_notes(waiting: int, first: Beginning, day: str) -> list[str]:
 
 # --------------------------------------------------------------------------- daemon
 
+_CHECK_S = 20.0
+"""Longest look at the whole file when a daemon starts: damage is better found then than in the middle of a night."""
+
 
 def daemon(
     settings: Settings,
@@ -180,12 +185,15 @@ def daemon(
     from geocrawl.daemon.notify import Notifier
     from geocrawl.daemon.service import Daemon, budget_of, without_limits
     from geocrawl.daemon.work import Work
+    from geocrawl.store.backup import quick_check
     from geocrawl.store.keeper import Keeper
 
     clock = parts.system_clock()
     with parts.open_database(path, clock) as database:
         keeper = Keeper(database)
         keeper.take(clock.now())
+        if not quick_check(database.connection, path, _CHECK_S):
+            log("the database is large: only a part of it was looked over; `geocrawl backup FILE` checks all")
 
         def made(now: Settings) -> tuple[Session, Work, Budget]:
             session = Session(without_limits(now), database, clock)
@@ -214,7 +222,8 @@ def daemon(
             )
             return asyncio.run(running.run())
         finally:
-            keeper.give_back()
+            with suppress(DatabaseFault, sqlite3.Error):  # what went wrong before is what a person is to read
+                keeper.give_back()
 
 
 def _stored_seeds(database: Database) -> list[Url]:

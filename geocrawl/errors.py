@@ -21,3 +21,7 @@ class EnvironmentFault(GeocrawlError):
 
 class DatabaseFault(EnvironmentFault):
     """The database is locked, read-only, damaged, newer than the program, or not there."""
+
+
+class PassingFault(DatabaseFault):
+    """The database cannot be written for now: it is locked, or its disk is full. Waiting helps."""

@@ -10,14 +10,19 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.daemon.budget import Budget, day_of
+from geocrawl.daemon.figures import Counting
+from geocrawl.daemon.outage import Outage
+from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.work import Done, Work
-from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
+from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.model import Entry, Visit
+from geocrawl.store.database import owner
 from geocrawl.store.keeper import BEAT_S, figures_of
 
 if TYPE_CHECKING:
@@ -75,7 +80,11 @@ class Daemon:
         self._database = database
         self._clock = clock
         self._notifier = notifier
-        self._observer = _Counting(observer)
+        self._observer = Counting(observer, self._heed)
+        self._patience = Patience(database, owner())
+        self._outage = Outage()
+        self._trouble: PassingFault | None = None
+        self._damage: DatabaseFault | None = None
         self._log = log
         self._make_anew = reload
         self._reloads = keeper.reloads()
@@ -107,18 +116,27 @@ class Daemon:
         scheduler.start()
         self._notifier.ready()
         self._log("started", process=os.getpid())
-        self.tick("reprobe")
+        await self._tick_in_loop("reprobe")
         try:
             while not self._ending:
-                await self._turn()
+                await self._turn_or_wait()
         finally:
             self._notifier.stopping(f"ending: {self._ending or 'error'}")
             scheduler.shutdown(wait=False)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 loop.remove_signal_handler(number)
+            self._leave()
+        if self._damage is not None:
+            raise self._damage
+        return self._ending
+
+    def _leave(self) -> None:
+        """Say in the database that we end; where it cannot be written, the next daemon sees that we are no more."""
+        try:
             self._write_figures()
             self._keeper.give_back()
-        return self._ending
+        except (DatabaseFault, sqlite3.Error) as error:
+            self._log("the end could not be written into the database", error=str(error))
 
     def _scheduler(self) -> Any:
         from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -141,7 +159,21 @@ class Daemon:
         return scheduler
 
     async def _tick_in_loop(self, name: str) -> None:
-        self.tick(name)
+        """A tick that cannot write is left out: what is due stays due. Damage ends the daemon."""
+        if self._trouble is not None:
+            self._notifier.alive(self._state)
+            return
+        try:
+            self.tick(name)
+        except (DatabaseFault, sqlite3.Error) as error:
+            try:
+                found = passing(self._database.path, error)
+            except DatabaseFault as damage:
+                self._damage = damage
+                self.stop("the database cannot be used")
+            else:
+                self._log(f"tick {name} left out", error=str(found))
+                self._notifier.alive(f"waiting: {found}")
 
     def tick(self, name: str) -> None:
         """Do what this tick is for, now."""
@@ -153,6 +185,40 @@ class Daemon:
             self._log(f"tick {name}", **done.figures)
 
     # ----------------------------------------------------------------------- one turn of the loop
+
+    async def _turn_or_wait(self) -> None:
+        try:
+            await self._turn()
+        except (PassingFault, sqlite3.Error) as error:
+            self._trouble = passing(self._database.path, error)
+            await self._wait_for_the_database(self._trouble)
+            return
+        if self._outage.suspected and not self._ending:
+            seconds = self._outage.pause_s()
+            self._state = self._outage.text
+            self._log(self._state, next_try_in_s=seconds)
+            await self._idle(seconds)
+
+    async def _wait_for_the_database(self, trouble: PassingFault) -> None:
+        """Until it can be written again, or we are stopped; visits under way are made anew."""
+        begun = self._clock.monotonic()
+        self._log("waiting for the database", error=str(trouble))
+        while not self._ending:
+            self._state = f"waiting: {trouble}"
+            await self._idle(self._patience.pause_s())
+            found = self._patience.over()
+            if found is None:
+                self._log("the database can be written again", waited_s=round(self._clock.monotonic() - begun, 1))
+                break
+            trouble = found
+        self._trouble = None
+
+    def _heed(self, entry: Entry, visit: Visit) -> None:
+        """What a settled visit says of the machine and the network."""
+        self._patience.settled()
+        self._outage.heed(entry.url.host, visit.http_status, visit.reason)
+        if self._outage.suspected:
+            self._interrupt("the network is away")
 
     async def _turn(self) -> None:
         if self._reload_wanted:
@@ -168,8 +234,9 @@ class Daemon:
             )
             self._state = "crawling"
             summary = await self._crawler.run()
-            self._session.ended(self._crawler)
         finally:
+            if self._crawler is not None:
+                self._session.ended(self._crawler)
             self._crawler = None
             await fetcher.close()
         if not self._ending:
@@ -178,9 +245,9 @@ class Daemon:
             )
             await self._idle()
 
-    async def _idle(self) -> None:
+    async def _idle(self, seconds: float = IDLE_S) -> None:
         """Sleep, but not through a stop or a reload."""
-        for _ in range(int(IDLE_S)):
+        for _ in range(int(seconds)):
             if self._ending or self._reload_wanted:
                 return
             await self._clock.sleep(1.0)
@@ -232,44 +299,12 @@ class Daemon:
 
     def _write_figures(self) -> None:
         figures = self._observer.take()
+        try:
+            self._keeper.count(self._today, figures)
+        except (DatabaseFault, sqlite3.Error):
+            self._observer.put_back(figures)
+            raise
         self._spent += figures.get("pages", 0)
-        self._keeper.count(self._today, figures)
-
-
-class _Counting:
-    """Counts what happens, and passes it on."""
-
-    def __init__(self, inner: Observer) -> None:
-        self._inner = inner
-        self._figures = Counter[str]()
-
-    @property
-    def pages(self) -> int:
-        """Pages since the figures were taken last."""
-        return self._figures["pages"]
-
-    def take(self) -> Mapping[str, int]:
-        """The figures since the last time."""
-        figures, self._figures = self._figures, Counter[str]()
-        return dict(figures)
-
-    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        self._inner.started(stats, notes)
-
-    def leased(self, lease: Lease) -> None:
-        self._inner.leased(lease)
-
-    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        figures = self._figures
-        if entry.purpose is Purpose.PROBE:
-            figures["probes"] += visit.verdict is not None
-            figures["valid"] += visit.verdict is not None and visit.verdict.status is Status.VALID
-        elif visit.http_status is not None and not 300 <= visit.http_status < 400:
-            figures["pages"] += 1
-        else:
-            figures["failures"] += visit.http_status is None
-        figures["new endpoints"] += result.new_candidates
-        self._inner.settled(entry, visit, result)
 
 
 def budget_of(settings: Settings) -> Budget:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
-from geocrawl.store.keeper import alive_holder
+from geocrawl.store.keeper import Holder, alive_holder
 
 _PAGES_A_STEP = 2_000
 
@@ -50,9 +52,7 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
     kept = None
     try:
         if target.exists():
-            with _opened(target) as present:
-                holder = alive_holder(present, now)
-            present.close()
+            holder = _holder(target, now)
             if holder is not None:
                 raise EnvironmentFault(
                     f"{target}: a daemon runs on it (process {holder.pid} on {holder.machine}); stop it first"
@@ -76,6 +76,48 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
     return kept
 
 
+def _holder(path: Path, now: float) -> Holder | None:
+    """The daemon that runs on a database; None when none does, or when the file is too damaged to tell."""
+    try:
+        with closing(_opened(path)) as connection:
+            return alive_holder(connection, now)
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return None
+        raise
+    except sqlite3.DatabaseError:
+        return None
+
+
+def quick_check(connection: sqlite3.Connection, path: Path, limit_s: float) -> bool:
+    """Look over the pages of the file for at most `limit_s`; whether it came to the end.
+
+    Raises DatabaseFault, saying what to do, when they do not hang together.
+    """
+    until = time.monotonic() + limit_s
+    connection.set_progress_handler(lambda: time.monotonic() > until, 100_000)
+    try:
+        problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+    except sqlite3.OperationalError as error:
+        if "interrupted" in str(error):
+            return False
+        raise fault(path, error) from error
+    except sqlite3.DatabaseError as error:
+        raise fault(path, error) from error
+    finally:
+        connection.set_progress_handler(None, 0)
+    if problems != ["ok"]:
+        raise _damaged(path, problems)
+    return True
+
+
+def _damaged(path: Path, problems: list[str]) -> DatabaseFault:
+    return DatabaseFault(
+        f"{path}: is damaged ({' '.join('; '.join(problems).split())[:200]}); restore a backup with `geocrawl restore "
+        f"FILE`, or save what can be read with `sqlite3 {path} .recover`"
+    )
+
+
 def check(path: Path) -> None:
     """Raises DatabaseFault, saying what to do, for a file that is no whole database of a geocrawl that we know."""
     if not path.is_file():
@@ -89,10 +131,7 @@ def check(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         raise fault(path, error) from error
     if problems != ["ok"]:
-        raise DatabaseFault(
-            f"{path}: is damaged ({'; '.join(problems)[:200]}); restore a backup with `geocrawl restore FILE`, or save "
-            f"what can be read with `sqlite3 {path} .recover`"
-        )
+        raise _damaged(path, problems)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -137,15 +137,30 @@ class Database:
 class Transaction:
     """All or nothing: `with transaction:` takes the write lock, commits at the end, undoes all after an exception."""
 
+    _HASTE_MS = 100
+    """Once the lock was waited for in vain, it is asked for with this patience until it is had: many that wait in turn
+    would stop the process for minutes."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._in_vain = False
 
     def __enter__(self) -> None:
+        connection = self._database.connection
         try:
-            self._database.connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN IMMEDIATE")
+            forgotten = self._database.blocked.look()
         except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if not self._in_vain and "locked" in str(error):
+                self._in_vain = True
+                connection.execute(f"PRAGMA busy_timeout = {self._HASTE_MS}")
             raise fault(self._database.path, error) from error
-        if self._database.blocked.look():
+        if self._in_vain:
+            self._in_vain = False
+            connection.execute(f"PRAGMA busy_timeout = {round(BUSY_S * 1000)}")
+        if forgotten:
             self._database.undone()  # rows that are remembered may be no more
 
     def __exit__(

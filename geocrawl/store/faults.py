@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from geocrawl.errors import DatabaseFault
+from geocrawl.errors import DatabaseFault, PassingFault
 
 BUSY_S = 5.0
 """How long a statement waits for another process's lock."""
+_RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
 def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
@@ -16,9 +17,14 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     text = str(error).lower()
     code = getattr(error, "sqlite_errorname", "") or ""
     if "locked" in text or "busy" in text:
-        return DatabaseFault(f"{path}: locked for {BUSY_S:g} s by {holder(path)}; try again when it has ended")
+        return PassingFault(f"{path}: locked for {BUSY_S:g} s by {holder(path)}; try again when it has ended")
     if "full" in text or code == "SQLITE_FULL":
-        return DatabaseFault(f"{path}: the disk is full; nothing that was settled is lost, free some space and go on")
+        return PassingFault(f"{path}: the disk is full; nothing that was settled is lost, free some space and go on")
+    if "i/o error" in text or code.startswith("SQLITE_IOERR"):
+        return PassingFault(
+            f"{path}: the disk does not take or give it ({code or error}); check the disk, its free space and the "
+            "limits on the size of files"
+        )
     if "readonly" in text or "read-only" in text:
         return DatabaseFault(
             f"{path}: cannot be written; check the rights of the file and its folder, or name another --db"
@@ -28,10 +34,10 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
             f"{path}: cannot be opened; check that its folder exists and may be written, or name another --db"
         )
     if "not a database" in text:
-        return DatabaseFault(f"{path}: is not a SQLite database; name another --db")
+        return DatabaseFault(f"{path}: is not a SQLite database; {_RESTORE}, or name another --db")
     if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
         return DatabaseFault(
-            f"{path}: is damaged ({error}); restore a copy, or save what is left with `sqlite3 FILE .recover`"
+            f"{path}: is damaged ({error}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`"
         )
     return DatabaseFault(f"{path}: {error}")
 

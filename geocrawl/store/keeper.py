@@ -82,13 +82,13 @@ class Keeper:
 
     def give_back(self) -> None:
         """End being the holder."""
-        if self._mine is None:
+        mine, self._mine = self._mine, None
+        if mine is None:
             return
         with self._database.transaction:
             held = read_holder(self._connection)
-            if held is not None and (held.machine, held.pid) == (self._mine.machine, self._mine.pid):
+            if held is not None and (held.machine, held.pid) == (mine.machine, mine.pid):
                 self._connection.execute("DELETE FROM meta WHERE name = ?", (_LEASE,))
-        self._mine = None
 
     def paused(self) -> bool:
         """Whether a person wants the daemon to rest."""
