@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from geocrawl.model import (
     BARRED,
+    SIBLING,
     Candidate,
     Evidence,
     Failure,
@@ -50,10 +51,6 @@ TRANSIENT = frozenset(
         "http-504",
     }
 )
-
-
-SIBLING = "sibling"
-"""Signal of an endpoint that is asked because another kind answers at such an address."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,12 @@ def _print_catalogue(path: Path) -> None:
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     print_table(
-        ("verdict", "layers", "title or reason", "address"),
+        ("verdict", "kind", "seen to", "layers", "title or reason", "address"),
         [
             (
                 row.status,
+                row.kind,
+                row.level,
                 row.layers,
                 row.title if row.status == "valid" else row.reason,
                 row.url.removeprefix("http://"),

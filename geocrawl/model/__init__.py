@@ -7,6 +7,7 @@ since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_
 from geocrawl.model.documents import Document, Judgement
 from geocrawl.model.frontier import Entry, FrontierStats, Lease, Lesson, RankedLink, Settled, State, StoredPage, Visit
 from geocrawl.model.services import (
+    SIBLING,
     Attempt,
     Candidate,
     Deviation,
@@ -42,6 +43,7 @@ __all__ = [
     "ADDRESS_ONLY",
     "BARRED",
     "SCRIPT_SRC",
+    "SIBLING",
     "Attempt",
     "Candidate",
     "Deviation",

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 
+SIBLING = "sibling"
+"""`Evidence.signal` of an endpoint that is asked because another kind answers at such an address."""
+
+
 class Item(StrEnum):
     """What the content items of a service are: layers, or what other kinds have in their place."""
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 
-from geocrawl.model import Candidate, Deviation, Endpoint, Evidence, Kind, Service, Status, Url, Verdict
+from geocrawl.model import SIBLING, Candidate, Deviation, Endpoint, Evidence, Kind, Service, Status, Url, Verdict
 from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.changes import ChangeWriter
@@ -21,11 +21,14 @@ MAX_EVIDENCE = 20
 _TEXT_CHARS = 500
 
 _FIND = """
-SELECT id, (SELECT count(*) FROM evidence WHERE endpoint_id = endpoint.id) FROM endpoint WHERE kind = ? AND key = ?"""
+SELECT id, (SELECT count(*) FROM evidence WHERE endpoint_id = endpoint.id), weak FROM endpoint
+WHERE kind = ? AND key = ?"""
 _ADD = """
 INSERT INTO endpoint (kind, key, url, host, site, weak, first_seen) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"""
 _ADD_EVIDENCE = """
 INSERT OR IGNORE INTO evidence (endpoint_id, signal, page, link, anchor, at) VALUES (?, ?, ?, ?, ?, ?)"""
+# Somebody names what was only guessed before.
+_NAMED = "UPDATE endpoint SET weak = ?2 WHERE id = ?1"
 _CANDIDATE = """
 SELECT e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor FROM endpoint e
 LEFT JOIN evidence v ON v.endpoint_id = e.id WHERE e.id = ? ORDER BY v.id LIMIT 1"""
@@ -42,7 +45,7 @@ UPDATE endpoint SET status = ?2, reason = ?3, detail = ?4, http_status = ?5, dev
 WHERE id = ?1"""
 _COUNTS = """
 SELECT 'valid', count(*) FROM endpoint WHERE status = 'valid'
-UNION ALL SELECT 'invalid', count(*) FROM endpoint WHERE status = 'invalid'
+UNION ALL SELECT 'invalid', count(*) FROM endpoint WHERE status = 'invalid' AND (weak < 2 OR last_ok IS NOT NULL)
 UNION ALL SELECT 'services', count(*) FROM service
 UNION ALL SELECT 'layers', coalesce(sum(layer_count), 0) FROM service"""
 
@@ -80,13 +83,16 @@ class SqlCatalog:
         noted = self._noted.get((endpoint.kind, endpoint.key))
         if noted is None:
             found = self._connection.execute(_FIND, (endpoint.kind, endpoint.key)).fetchone()
-            noted = [*found] if found else [self._add(candidate, at), 0]
+            noted = [*found] if found else [self._add(candidate, at), 0, _weakness(candidate)]
             self._noted.put((endpoint.kind, endpoint.key), noted)
         if noted[1] < MAX_EVIDENCE:
             found = candidate.evidence
             noted[1] += self._connection.execute(
                 _ADD_EVIDENCE, (noted[0], found.signal, found.page, found.link, found.anchor[:_TEXT_CHARS], at)
             ).rowcount
+        if noted[2] > (weakness := _weakness(candidate)) and noted[2] == 2:
+            noted[2] = weakness
+            self._connection.execute(_NAMED, (noted[0], weakness))
         return noted[0]
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
@@ -150,7 +156,7 @@ class SqlCatalog:
     def _add(self, candidate: Candidate, at: float) -> int:
         endpoint = candidate.endpoint
         url = endpoint.url
-        values = (endpoint.kind, endpoint.key, url.address, url.host, url.site, int(candidate.weak), at)
+        values = (endpoint.kind, endpoint.key, url.address, url.host, url.site, _weakness(candidate), at)
         return int(self._connection.execute(_ADD, values).fetchone()[0])
 
     # ----------------------------------------------------------------------- reading back
@@ -161,7 +167,7 @@ class SqlCatalog:
         url: Url | None = read_url(address)
         assert url is not None, "an address that was written by read_url is read by it"
         evidence = Evidence(*found) if found[0] is not None else Evidence("")
-        return Candidate(Endpoint(Kind(kind), key, url), evidence, bool(weak))
+        return Candidate(Endpoint(Kind(kind), key, url), evidence, weak == 1)
 
     def verdict_of(self, endpoint: Endpoint) -> tuple[int, str]:
         """Number and last reason of an endpoint; 0 when it is not kept, '' when it has no verdict yet."""
@@ -180,3 +186,8 @@ class SqlCatalog:
 
 def _json(deviations: tuple[Deviation, ...]) -> str:
     return json.dumps([{"code": d.code, "detail": d.detail} for d in deviations], ensure_ascii=False)
+
+
+def _weakness(candidate: Candidate) -> int:
+    """`endpoint.weak`: 2 guessed beside another, 1 known by its path alone, 0 named."""
+    return 2 if candidate.evidence.signal == SIBLING else int(candidate.weak)

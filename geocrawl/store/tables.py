@@ -345,7 +345,8 @@ class Endpoint(SQLModel, table=True):
     host: str
     site: str
     weak: int
-    """1: known by its path alone."""
+    """0: named by a page or a person; 1: known by its path alone; 2: guessed, because another kind of service answers
+    at such an address. One that was guessed and never valid is left out of `status` and `export`."""
     service_id: int | None = Field(default=None, foreign_key="service.id")
     """What answered here last; kept while it is invalid."""
     status: str | None = None

@@ -118,7 +118,7 @@ SELECT e.url, e.kind, e.status, coalesce(s.title, ''), coalesce(e.version, ''), 
        coalesce(s.provider, ''), coalesce(s.formats, '[]'), coalesce(s.online_resource, ''), s.west, s.south, s.east,
        s.north, coalesce(e.deviations, '[]'), e.service_id, coalesce(e.level, ''), coalesce(e.cors, '')
 FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
-WHERE e.status IS NOT NULL AND (?1 IS NULL OR e.kind = ?1) ORDER BY e.id"""
+WHERE e.status IS NOT NULL AND (e.weak < 2 OR e.last_ok IS NOT NULL) AND (?1 IS NULL OR e.kind = ?1) ORDER BY e.id"""
 
 
 def export_rows(connection: sqlite3.Connection, kind: str | None = None) -> Iterator[ExportRow]:

@@ -86,7 +86,7 @@ def ask(tmp_path: Path, statement: str) -> object:
     return row[0] if row else None
 
 
-VALID = "SELECT count(*) FROM endpoint WHERE status = 'valid'"
+VALID = "SELECT count(*) FROM endpoint WHERE status = 'valid' AND kind = 'wms'"
 
 
 def test_it_starts_with_the_seeds_in_its_database_and_fills_the_catalogue(tmp_path: Path, web: DemoWeb) -> None:
@@ -169,10 +169,10 @@ def test_the_day_is_over_when_its_pages_are_spent_but_probes_go_on(tmp_path: Pat
     configured(tmp_path, "pages_per_day = 12\n")
     with daemon(tmp_path, web, "--workers", "1") as running:
         wait_for(lambda: ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12, "twelve pages")
-        time.sleep(7)
+        time.sleep(6)
         assert ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12
         assert running.end() == 0
     with daemon(tmp_path, web, "--workers", "1") as again:
         wait_for(lambda: "started" in again.log(), "the second one")
-        time.sleep(7)
+        time.sleep(6)
         assert ask(tmp_path, "SELECT value FROM daily WHERE name = 'pages'") == 12, "a restart is no new day"
