@@ -131,9 +131,12 @@ class CatalogStatus:
 _RESTING = """
 SELECT name, next_at, waiting, errors FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
-_ENDPOINTS = "SELECT coalesce(status, 'unknown'), count(*) FROM endpoint GROUP BY 1"
+# What was only guessed, and never worked, is nothing that a person has to know.
+_ENDPOINTS = """
+SELECT coalesce(status, 'unknown'), count(*) FROM endpoint WHERE weak < 2 OR last_ok IS NOT NULL GROUP BY 1"""
 _REASONS = """
-SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint WHERE status IS NOT 'valid'
+SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint
+WHERE status IS NOT 'valid' AND (weak < 2 OR last_ok IS NOT NULL)
 GROUP BY 1 ORDER BY 2 DESC, 1"""
 _SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
 _HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
