@@ -142,7 +142,10 @@ def stats(
         opt.echo_json(asdict(found))
         return
     typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
-    for days in (7, 30, 90, 365):
+    known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
+    if not known:
+        typer.echo("None was watched for a week yet: nothing can be said of how long they live.")
+    for days in known:
         share = [value for day, value in found.curve if day <= days][-1]
         typer.echo(f"  alive after {days:>3} days: {share:.1%}")
 

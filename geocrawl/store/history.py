@@ -136,6 +136,8 @@ class Survival:
     """Endpoints that ever were valid."""
     deaths: int
     """Of these now down or gone."""
+    observed_days: float
+    """How long the one that is known longest was watched: nothing can be said of more."""
     curve: tuple[tuple[float, float], ...]
     """(days since it was first seen valid, share still alive), from (0, 1) on, a step for each day with a death."""
 
@@ -159,4 +161,5 @@ def survival(connection: sqlite3.Connection) -> Survival:
         deaths = sum(dead and math.floor(days) == day for days, dead in lives)
         share *= 1 - deaths / at_risk
         curve.append((float(day), share))
-    return Survival(len(lives), sum(dead for _, dead in lives), tuple(curve))
+    longest = max((days for days, _ in lives), default=0.0)
+    return Survival(len(lives), sum(dead for _, dead in lives), longest, tuple(curve))
