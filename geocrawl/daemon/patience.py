@@ -7,6 +7,7 @@ here, so that their hosts need not wait for the end of the lease.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault, PassingFault
@@ -39,8 +40,14 @@ class Patience:
         try:
             give_back_leases(self._database, self._owner)
         except (PassingFault, sqlite3.Error) as error:
+            self._make_room()
             return passing(self._database.path, error)
         return None
+
+    def _make_room(self) -> None:
+        """Write the log into the database and give its space (64 MiB at most) back, as far as that can be done now."""
+        with suppress(sqlite3.Error):
+            self._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def settled(self) -> None:
         """A visit was written: all is well."""

@@ -1,0 +1,354 @@
+"""Faults that a daemon on the demo's web is put through, one function each: what was lost, how soon it went on.
+
+Each returns a row of the fault table. A row's `lost` counts what was settled before the fault (pages visited, endpoints
+with a verdict) and is not there after it; `recovered_s` runs from the end of the fault to the next settled visit.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.daemons import Daemon, Place, wait_for
+from geocrawl.demo.web import DemoWeb
+
+SLOWLY = ("--delay", "0.4", "--workers", "2")
+"""The demo lasts long enough to be struck in its middle."""
+WAITING = "waiting for the database"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    fault: str
+    caused_by: str
+    lost: int
+    recovered_s: float
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def figures(self) -> dict[str, Any]:
+        """As it is written."""
+        return asdict(self)
+
+
+def through(web: DemoWeb) -> tuple[str, ...]:
+    """Options of a daemon that asks this web, not too fast."""
+    return ("--proxy", web.proxy_url, *SLOWLY)
+
+
+def under_way(place: Place, least: int = 5) -> set[str]:
+    """What is settled once there is something."""
+    wait_for(lambda: len(place.settled()) >= least, "a few visits")
+    return place.settled()
+
+
+def _goes_on(place: Place, since: float) -> float:
+    """Seconds from `since` (epoch) to the next settled visit."""
+    wait_for(lambda: place.last_settled() > since, "a visit after the fault")
+    return round(place.last_settled() - since, 2)
+
+
+def _completes(place: Place, web: DemoWeb) -> None:
+    """The catalogue becomes that of an undisturbed crawl."""
+    wait_for(lambda: place.valid() == len(web.expected_valid), "the demo's services after the fault")
+
+
+# --------------------------------------------------------------------------- the process
+
+
+def killed(folder: Path, kills: int, seed: int = 7) -> Row:
+    """kill -9 at random moments, a daemon started anew at once."""
+    chance, place, lost, recovered = random.Random(seed), Place(folder), 0, list[float]()
+    with DemoWeb() as web:
+        place.start_pages(web)
+        for _ in range(kills):
+            with place.daemon(*through(web)) as daemon:
+                begun = time.time()
+                recovered.append(_goes_on(place, begun))
+                time.sleep(chance.uniform(0, 1))
+                before = place.settled()
+                daemon.end(signal.SIGKILL)
+                lost += len(before - place.settled())
+        with place.daemon("--proxy", web.proxy_url, "--delay", "0") as daemon:
+            _completes(place, web)
+            daemon.end()
+    return Row(
+        "the daemon is killed",
+        f"kill -9 at {kills} random moments of one crawl",
+        lost,
+        max(recovered),
+        {"kills": kills, "intact": place.intact(), "catalogue": "that of an undisturbed crawl"},
+    )
+
+
+def two_at_once(folder: Path, pairs: int) -> Row:
+    """Pairs of daemons started in the same moment: one lives, the other names it and ends with 3."""
+    place, longest = Place(folder), 0.0
+    with DemoWeb() as web:
+        for _ in range(pairs):
+            with place.daemon(*through(web)) as first, place.daemon(*through(web)) as second:
+                both = (first, second)
+                longest = max(longest, wait_for(lambda: _ended(both) == 1, "one of the two ends"))  # noqa: B023
+                loser, winner = both if both[0].process.poll() is not None else both[::-1]
+                wait_for(lambda: winner.says("started"), "the other one starts")  # noqa: B023
+                if loser.process.returncode != 3 or f"process {winner.process.pid}" not in loser.log():
+                    raise SystemExit(f"it ended with {loser.process.returncode}: {loser.log()}")
+                if winner.end() != 0:
+                    raise SystemExit(winner.log())
+    return Row(
+        "two daemons at once",
+        f"{pairs} pairs started together on one database",
+        0,
+        0.0,
+        {"pairs": pairs, "exactly_one_lived": pairs, "the_other_ended_within_s": longest, "its_exit_code": 3},
+    )
+
+
+def _ended(daemons: tuple[Daemon, ...]) -> int:
+    return sum(daemon.process.poll() is not None for daemon in daemons)
+
+
+# --------------------------------------------------------------------------- the database
+
+
+def locked(folder: Path, seconds: float) -> Row:
+    """Another process holds the write lock."""
+    place = Place(folder)
+    with DemoWeb() as web:
+        place.start_pages(web)
+        with place.daemon(*through(web)) as daemon:
+            before = under_way(place)
+            with closing(sqlite3.connect(place.db, timeout=10, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                time.sleep(seconds)
+                said = daemon.says(WAITING)
+                other.execute("ROLLBACK")
+            freed = time.time()
+            recovered = _goes_on(place, freed)
+            _completes(place, web)
+            ended = daemon.end()
+    return Row(
+        "the database is locked",
+        f"another process holds the write lock for {seconds:g} s",
+        len(before - place.settled()),
+        recovered,
+        {"said_so": said, "intact": place.intact(), "exit_code": ended},
+    )
+
+
+def disk_full(folder: Path) -> Row:
+    """The file system of the database has no byte left, then some again."""
+    disk = folder / "disk"
+    with _small_disk(disk):
+        place = Place(folder / "home", db=disk / "c.db")
+        with DemoWeb() as web:
+            place.start_pages(web)
+            with place.daemon(*through(web)) as daemon:
+                before = under_way(place)
+                _fill(disk / "other")
+                wait_for(lambda: daemon.says(WAITING), "a word about the disk")
+                word = "the disk is full" if daemon.says("the disk is full") else "the disk does not take it"
+                (disk / "other").unlink()
+                recovered = _goes_on(place, time.time())
+                _completes(place, web)
+                ended = daemon.end()
+        lost, intact = len(before - place.settled()), place.intact()
+    return Row(
+        "the disk is full",
+        "a file of another program fills its file system (tmpfs of 32 MiB)",
+        lost,
+        recovered,
+        {"said": word, "intact": intact, "exit_code": ended},
+    )
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[None]:
+    """A file system of 32 MiB; PermissionError where none may be mounted."""
+    folder.mkdir(parents=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=32m", "none", str(folder)], check=False, capture_output=True
+    )
+    if done.returncode != 0:
+        raise PermissionError("mounting a small file system needs root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def _fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 512):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+
+
+def file_too_long(folder: Path) -> Row:
+    """The database may not grow beyond the limit on the size of files, until that is lifted."""
+    place = Place(folder)
+    with DemoWeb() as web:
+        place.start_pages(web)
+        with place.daemon(*through(web)) as daemon:
+            before = under_way(place)
+            wal = place.db.with_name(place.db.name + "-wal")
+            unlimited = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (wal.stat().st_size, unlimited[1]))
+            wait_for(lambda: daemon.says(WAITING), "a word about the file")
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, unlimited)
+            recovered = _goes_on(place, time.time())
+            _completes(place, web)
+            ended = daemon.end()
+    return Row(
+        "files may not grow",
+        "RLIMIT_FSIZE of the running daemon is set to the size of its write-ahead log",
+        len(before - place.settled()),
+        recovered,
+        {"intact": place.intact(), "exit_code": ended},
+    )
+
+
+def damaged(folder: Path) -> Row:
+    """Pages in the middle of the file are overwritten: the daemon refuses it, a backup takes its place."""
+    place = Place(folder)
+    with DemoWeb() as web:
+        place.start_pages(web)
+        with place.daemon("--proxy", web.proxy_url, "--delay", "0") as daemon:
+            _completes(place, web)
+            daemon.end()
+        backup, before = folder / "backup.db", place.settled()
+        place.command("backup", str(backup))
+        _damage(place.db)
+        begun = time.monotonic()
+        with place.daemon(*through(web)) as daemon:
+            code = daemon.process.wait(30)
+            found_s = round(time.monotonic() - begun, 2)
+            said = daemon.log().strip().splitlines()[-1]
+        begun = time.monotonic()
+        place.command("restore", str(backup))
+        with place.daemon(*through(web)) as daemon:
+            wait_for(lambda: daemon.says("started"), "the daemon on the restored database")
+            recovered = round(time.monotonic() - begun, 2)
+            daemon.end()
+    if code != 3 or "geocrawl restore" not in said or "Traceback" in said:
+        raise SystemExit(f"ended with {code}: {said}")
+    return Row(
+        "the database is damaged",
+        "every eighth page of the file overwritten while the daemon is down",
+        len(before - place.settled()),
+        recovered,
+        {"found_at_start_s": found_s, "exit_code": code, "advice": "restore a backup with `geocrawl restore FILE`"},
+    )
+
+
+def _damage(path: Path) -> None:
+    page, size = 4096, path.stat().st_size
+    with path.open("r+b") as file:
+        for start in range(8 * page, size - page, 8 * page):
+            file.seek(start)
+            file.write(b"\xa5" * page)
+
+
+# --------------------------------------------------------------------------- the network
+
+
+def network_away(folder: Path, seconds: float) -> Row:
+    """The proxy refuses connections, and is back on the same port."""
+    place = Place(folder)
+    with DemoWeb() as web:
+        place.start_pages(web)
+        port = int(web.proxy_url.rpartition(":")[2])
+        options = through(web)
+        daemon_of = place.daemon(*options)
+        daemon = daemon_of.__enter__()
+        before = under_way(place)
+    try:
+        time.sleep(seconds)
+        with DemoWeb(port=port) as web:
+            recovered = _recovers(place, daemon, web)
+            ended = daemon.end()
+    finally:
+        daemon_of.__exit__(None, None, None)
+    return Row(
+        "the network is away",
+        f"the proxy refuses connections for {seconds:g} s",
+        len(before - place.settled()),
+        recovered,
+        {"exit_code": ended, "given_up": _given_up(place), "hosts_rest_s": "60, doubling"},
+    )
+
+
+_RESOLVER = """
+import os, socket
+_real = socket.getaddrinfo
+def getaddrinfo(host, port, *rest, **more):
+    name = host.decode() if isinstance(host, bytes) else host
+    if not name or not name.endswith(".example"):
+        return _real(host, port, *rest, **more)
+    if os.path.exists(os.environ["NAMES_DOWN"]):
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", int(os.environ["WEB_PORT"])))]
+socket.getaddrinfo = getaddrinfo
+"""
+"""The resolver of the daemon's process: a web on one port of this machine, and a switch."""
+
+
+def names_down(folder: Path, seconds: float) -> Row:
+    """No name can be looked up, for a while."""
+    place, switch = Place(folder), folder / "names-down"
+    (folder / "sitecustomize.py").write_text(_RESOLVER)
+    with DemoWeb() as web:
+        place.start_pages(web)
+        environ = {
+            "PYTHONPATH": str(folder),
+            "NAMES_DOWN": str(switch),
+            "WEB_PORT": web.proxy_url.rpartition(":")[2],
+        }
+        with place.daemon("--allow-private", *SLOWLY, **environ) as daemon:
+            before = under_way(place)
+            switch.touch()
+            time.sleep(seconds)
+            failed = int(place.number("SELECT count(*) FROM url WHERE reason = 'dns'"))
+            switch.unlink()
+            recovered = _recovers(place, daemon, web)
+            ended = daemon.end()
+    return Row(
+        "DNS is down",
+        f"look-ups fail (EAI_AGAIN) for {seconds:g} s",
+        len(before - place.settled()),
+        recovered,
+        {"addresses_that_failed": failed, "exit_code": ended, "given_up": _given_up(place)},
+    )
+
+
+def _recovers(place: Place, daemon: Daemon, web: DemoWeb) -> float:
+    """Seconds until the next answer: hosts that failed rest for a minute at first."""
+    now = time.time()
+    answered = "SELECT count(*) FROM url WHERE settled_at > ? AND http_status IS NOT NULL"
+    seconds = wait_for(lambda: place.number(answered, now), "an answer after the fault", 150)
+    if daemon.process.poll() is not None:
+        raise SystemExit(daemon.log())
+    return seconds
+
+
+def _given_up(place: Place) -> int:
+    """Addresses that will not be tried again."""
+    return int(
+        place.number(
+            "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL AND reason <> 'ok' "
+            "AND reason IN ('dns', 'proxy', 'refused', 'robots-unreachable')"
+        )
+    )
