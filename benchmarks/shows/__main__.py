@@ -27,6 +27,8 @@ NAMES = (
     "harvest",
     "clusters",
     "soak",
+    "attacks",
+    "politeness",
 )
 
 

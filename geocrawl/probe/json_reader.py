@@ -26,7 +26,7 @@ MAX_VALUES = 2_000_000
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _WIDE = {b"{\x00": "utf-16-le", b"\x00{": "utf-16-be"}
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_CALLBACK = re.compile(r"\s*(?:/\*\*/)?\s*[A-Za-z_$][\w$.\[\]]{0,100}\s*\(\s*(?=[{\[])")
+_CALLBACK = re.compile(r"[\s/*]{0,200}[A-Za-z_$][\w$.\[\]]{0,100}\s{0,100}\(\s{0,100}(?=[{\[])")
 _GUARD = re.compile(r"\s*\)\]\}',?\s*\n|\s*(?:while\(1\)|for\(;;\));")
 """What some servers put before JSON so that no script element can read it."""
 _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)

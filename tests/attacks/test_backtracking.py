@@ -1,0 +1,71 @@
+"""No regular expression of ours takes more than the square of a text's length, whatever the text: steps are counted."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sys
+
+import pytest
+
+import geocrawl
+
+from .backtracking import Counter, TooManySteps, pumps
+
+SHORT, LONG = 24, 48
+LIMIT = 400_000
+SQUARE = 4.6
+"""Steps may grow so much when a text grows twofold: four times and what is constant; cubes grow eightfold."""
+_NOT_IMPORTED = ("geocrawl.__main__", "geocrawl.config.__main__", "geocrawl.store.migrations")
+
+
+def patterns() -> dict[str, re.Pattern[str]]:
+    """Every pattern that stands in a module of geocrawl, by its name there; those over bytes as text."""
+    found = {}
+    for info in pkgutil.walk_packages(geocrawl.__path__, "geocrawl."):
+        if info.name.startswith(_NOT_IMPORTED):
+            continue
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern) and len(value.pattern) < 4000:
+                text = value.pattern.decode("latin-1") if isinstance(value.pattern, bytes) else value.pattern
+                flags = value.flags & (re.IGNORECASE | re.DOTALL | re.VERBOSE | re.MULTILINE)
+                found[f"{info.name}:{name}"] = re.compile(text, flags)
+    return found
+
+
+def worst(pattern: re.Pattern[str]) -> tuple[float, str]:
+    """(growth of the steps when the text grows twofold, the text that makes it so); infinite when they exceed all."""
+    most = (0.0, "")
+    for pump in pumps(pattern):
+        steps = []
+        for size in (SHORT, LONG):
+            counter = Counter(pattern, LIMIT)
+            try:
+                counter.search((pump * size)[:size] + "\x00!")
+            except TooManySteps:
+                return float("inf"), pump
+            steps.append(counter.steps)
+        if steps[1] > 2000:
+            most = max(most, (steps[1] / steps[0], pump))
+    return most
+
+
+@pytest.mark.parametrize("bad", [r"(a+)+$", r"(a|a)*b", r"(?:\w+\s?)*!", r"(a*)*b"])
+def test_the_counter_sees_catastrophes(bad: str) -> None:
+    assert worst(re.compile(bad))[0] > SQUARE
+
+
+@pytest.mark.parametrize(("good", "text"), [(r"a+b", "aaab"), (r"(?:x|y)+?z", "xyxz"), (r"[^c]{2}(?=d)\w", "abd")])
+def test_the_counter_matches_as_re_does(good: str, text: str) -> None:
+    assert Counter(re.compile(good), LIMIT).search(text) is (re.search(good, text) is not None)
+    assert Counter(re.compile(good), LIMIT).search(text[::-1]) is (re.search(good, text[::-1]) is not None)
+
+
+def test_no_pattern_of_ours_is_worse_than_a_square() -> None:
+    sys.setrecursionlimit(20_000)
+    found = patterns()
+    assert len(found) > 100
+    bad = {name: growth for name, pattern in found.items() if (growth := worst(pattern))[0] > SQUARE}
+    assert bad == {}
