@@ -95,6 +95,9 @@ class Settings:
     )
     revisit_least_s: float = _setting(86400.0, "shortest such wait, where pages change often", unit="s")
     revisit_most_s: float = _setting(60 * 86400.0, "longest such wait, where they do not", unit="s")
+    max_db_bytes: int = _setting(
+        0, "over it waiting pages of the lowest tier go first, then kept pages, thumbnails; 0: no limit", unit="bytes"
+    )
     keep_probes_days: int = _setting(400, "how long single probes are kept; health and changes stay", unit="days")
 
     # network

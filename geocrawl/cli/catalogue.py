@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +16,8 @@ from geocrawl.plain import plain
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from rich.text import Text
 
     from geocrawl.store.reading import ServiceDetail
     from geocrawl.store.search import BBox, Found
@@ -40,18 +42,70 @@ def _catalogue(db: str | None) -> Iterator[tuple[sqlite3.Connection, Path]]:
 # --------------------------------------------------------------------------- status
 
 
-def status(db: opt.Db = None, json: opt.Json = False) -> None:
-    """The catalogue at a glance: services, queue by tier, hosts at rest, last runs and failures."""
+WATCH_S = 2.0
+"""Between two looks of `status --watch`."""
+
+
+def status(
+    db: opt.Db = None,
+    json: opt.Json = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Live, every 2 seconds, until Ctrl-C.")] = False,
+) -> None:
+    """The catalogue at a glance: services, queue by tier, slow and resting hosts, last runs and failures."""
     from geocrawl.cli.texts import status_lines
     from geocrawl.store.reading import status as read_status
 
+    if watch:
+        if json:
+            from geocrawl.errors import UsageError
+
+            raise UsageError("--watch is for people, --json for programs: give one of them")
+        _watch(db)
+        return
+    limit = opt.settings_from(db=db).max_db_bytes
     with _catalogue(db) as (connection, path):
         found = read_status(connection, time.time())
     if json:
-        opt.echo_json({"database": str(path), **asdict(found)})
+        opt.echo_json({"database": str(path), "max_db_bytes": limit, **asdict(found)})
         return
-    for line in status_lines(found, path, time.time()):
+    for line in status_lines(found, path, time.time(), limit):
         typer.echo(line)
+
+
+def _watch(db: str | None) -> None:
+    """Show the status again and again; Ctrl-C is how it ends, so it ends with 0."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def now() -> Text:
+        from geocrawl.cli.texts import moment, status_lines
+        from geocrawl.store.reading import status as read_status
+
+        at, limit = time.time(), opt.settings_from(db=db).max_db_bytes
+        with _catalogue(db) as (connection, path):
+            lines = [*status_lines(read_status(connection, at), path, at, limit)]
+        return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
+
+    try:
+        with Live(now(), console=Console(), auto_refresh=False) as live:
+            while True:
+                time.sleep(WATCH_S)
+                live.update(_or_what_is_wrong(now), refresh=True)
+    except KeyboardInterrupt:
+        return
+
+
+def _or_what_is_wrong(look: Callable[[], Text]) -> Text:
+    """What a look shows; a database that cannot be read for a moment is no reason to end."""
+    from rich.text import Text
+
+    from geocrawl.errors import PassingFault
+
+    try:
+        return look()
+    except PassingFault as error:
+        return Text(str(error))
 
 
 # --------------------------------------------------------------------------- search, show

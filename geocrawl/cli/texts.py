@@ -32,11 +32,14 @@ def span(seconds: float) -> str:
 
 # --------------------------------------------------------------------------- status
 
+_SILENT_S = 30.0
+"""A daemon writes a sign of life every five seconds."""
 
-def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]:
-    """`geocrawl status` for a person."""
+
+def status_lines(status: CatalogStatus, path: Path, now: float, max_bytes: int = 0) -> Iterator[str]:
+    """`geocrawl status` for a person; `max_bytes`: the limit on the database's size, 0 for none."""
     frontier, ends = status.frontier, status.endpoints
-    yield f"catalogue   {path}"
+    yield f"catalogue   {path}, {_size(status, max_bytes)}"
     yield f"daemon      {_daemon(status, now)}"
     if status.today:
         yield "today       " + ", ".join(f"{count:,} {name}" for name, count in status.today.items())
@@ -69,6 +72,8 @@ def status_lines(status: CatalogStatus, path: Path, now: float) -> Iterator[str]
     for host in status.resting[:5]:
         waits = f"{host.waiting:,} waiting, back in {span(host.until - now)}"
         yield f"            {plain(host.name, 80)}: {waits}, {host.errors} errors in a row"
+    for slow in status.slow[:3]:
+        yield f"slow        {plain(slow.name, 80)}: {slow.average_ms / 1000:.1f} s on average in {slow.probes:,} probes"
     for run in status.runs[:3]:
         yield f"run         {_run(run, now)}"
     for address, reason, at in status.failures:
@@ -80,7 +85,20 @@ def _daemon(status: CatalogStatus, now: float) -> str:
     if holder is None or not status.running:
         return "not running" + ("; paused (`geocrawl resume`)" if status.paused else "")
     since = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
+    if now - holder.beat > _SILENT_S:
+        silent = (
+            f"nothing written for {span(now - holder.beat)}: is the database locked or its disk full? Its log tells"
+        )
+        return f"running, {since}; {silent}"
     return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80)}"
+
+
+def _size(status: CatalogStatus, max_bytes: int) -> str:
+    used = f"{status.size.used_bytes / 2**20:,.1f} MiB"
+    if not max_bytes:
+        return used
+    over = ", over its limit" if status.size.used_bytes > max_bytes else ""
+    return f"{used} of {max_bytes / 2**20:,.1f} MiB{over}"
 
 
 def _run(run: Run, now: float) -> str:

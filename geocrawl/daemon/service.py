@@ -119,7 +119,7 @@ class Daemon:
         await self._tick_in_loop("reprobe")
         try:
             while not self._ending:
-                await self._turn_or_wait()
+                await self.turn()
         finally:
             self._notifier.stopping(f"ending: {self._ending or 'error'}")
             scheduler.shutdown(wait=False)
@@ -186,7 +186,8 @@ class Daemon:
 
     # ----------------------------------------------------------------------- one turn of the loop
 
-    async def _turn_or_wait(self) -> None:
+    async def turn(self) -> None:
+        """Crawl until nothing is ready, then rest a little; or wait for what does not let us."""
         try:
             await self._turn()
         except (PassingFault, sqlite3.Error) as error:

@@ -30,7 +30,9 @@ class Work:
         self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
-        self._retention = Retention(database.connection, database, keep_days=settings.keep_probes_days)
+        self._retention = Retention(
+            database.connection, database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes
+        )
 
     def reprobe(self) -> Done:
         """Services whose next probe is due."""

@@ -23,6 +23,7 @@ from geocrawl.store.budgets import HeldSite, held_sites
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
 from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
+from geocrawl.store.retention import Size, size_of
 from geocrawl.store.tally import read_refusals, read_stats
 
 
@@ -75,6 +76,15 @@ class RestingHost:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowHost:
+    """A host whose services took more than a second to answer, on average."""
+
+    name: str
+    average_ms: float
+    probes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One run of a crawl; `ended_at` is None while it runs, or when it was killed."""
 
@@ -107,6 +117,8 @@ class CatalogStatus:
     frontier: FrontierStats
     resting: tuple[RestingHost, ...]
     """The first ten to come back."""
+    slow: tuple[SlowHost, ...]
+    """The five slowest of the last thousand probes."""
     endpoints: Mapping[str, int]
     """By status: valid, invalid, unknown."""
     reasons: Mapping[str, int]
@@ -117,6 +129,7 @@ class CatalogStatus:
     """Sites of which nothing new is asked until a person has looked."""
     blocked: int
     """Hosts that are left alone on request."""
+    size: Size
     services: int
     layers: int
     """Named layers."""
@@ -128,6 +141,11 @@ class CatalogStatus:
     """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
 
 
+# Of the last thousand probes.
+_SLOW = """
+SELECT e.host, avg(p.elapsed_ms), count(*) FROM
+  (SELECT endpoint_id, elapsed_ms FROM probe WHERE http_status IS NOT NULL ORDER BY id DESC LIMIT 1000) p
+JOIN endpoint e ON e.id = p.endpoint_id GROUP BY e.host HAVING avg(p.elapsed_ms) >= 1000 ORDER BY 2 DESC LIMIT 5"""
 _RESTING = """
 SELECT name, next_at, waiting, errors FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
@@ -162,11 +180,13 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
         resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
+        slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
         refused=read_refusals(connection),
         held_sites=held_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
+        size=size_of(connection),
         services=services,
         layers=layers,
         runs=tuple(Run(*row) for row in connection.execute(_RUNS)),

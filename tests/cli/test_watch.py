@@ -1,0 +1,47 @@
+"""`geocrawl status --watch`: live, until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from benchmarks.processes import clean_environment, geocrawl, run
+from geocrawl.store.database import Database
+from tests.store.world import World
+
+
+def test_it_shows_what_changes_and_ends_with_0_at_ctrl_c(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    out = tmp_path / "out"
+    command = geocrawl("status", "--watch", "--db", str(tmp_path / "c.db"))
+    env = clean_environment(tmp_path, COLUMNS="120", TERM="xterm", FORCE_COLOR="1")
+    with out.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env) as process:
+        wait_for(out, "queue       empty")
+        world.seed("a.example/1", "b.example/2")
+        wait_for(out, "[9] 2")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    assert "Traceback" not in out.read_text()
+
+
+def wait_for(out: Path, text: str) -> None:
+    end = time.monotonic() + 20
+    while text not in out.read_text("utf-8"):
+        assert time.monotonic() < end, out.read_text("utf-8")[-2000:]
+        time.sleep(0.1)
+
+
+def test_it_is_not_for_programs(tmp_path: Path) -> None:
+    Database.open(tmp_path / "c.db", create=True, clock=World(tmp_path / "d.db").clock).close()
+    command = geocrawl("status", "--watch", "--json", "--db", str(tmp_path / "c.db"))
+    done = run(command, env=clean_environment(tmp_path), limit_s=20)
+    assert done.exit_code == 2 and "--watch" in done.stderr
+
+
+def test_status_names_the_size_and_its_limit(tmp_path: Path) -> None:
+    World(tmp_path / "c.db").database.close()
+    command = geocrawl("status", "--db", str(tmp_path / "c.db"))
+    env = clean_environment(tmp_path, GEOCRAWL_MAX_DB="1MiB")
+    assert " of 1.0 MiB" in run(command, env=env, limit_s=20).stdout

@@ -1,0 +1,95 @@
+"""A limit on the database's size: what can be had again goes, in its order; the catalogue stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Kind, Rank, Service, StoredPage
+from geocrawl.settings import Settings
+from geocrawl.store.retention import Retention, size_of
+from tests.store.test_database import check_invariants
+from tests.store.world import World, candidate, link, verdict
+
+DAYS = 400
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A page that named 3,000 others of two tiers; one page and one service are kept."""
+    settings = Settings(delay_s=0, max_fruitless_per_pattern=0, store_pages=True)
+    world = World(tmp_path / "c.db", settings)
+    world.seed("a.example/")
+    links = [link(f"h{n % 7}.example/{'x' * 300}/{n}", tier=2 if n % 3 else 6) for n in range(3_000)]
+    found = [(candidate("maps.example/wms?service=WMS"), None)]
+    world.settle(world.lease(), *links, candidates=found, stored=StoredPage("utf-8", b"z" * 200_000), score=0.5)
+    world.settle(world.lease(), verdict=verdict(service=Service(Kind.WMS, "1.3.0", "Soils")))
+    return world
+
+
+def tidied(world: World, max_bytes: int) -> dict[str, int]:
+    retention = Retention(world.database.connection, world.database, keep_days=DAYS, max_bytes=max_bytes)
+    return retention.tidy(world.clock.now())
+
+
+def waiting(world: World) -> dict[int, int]:
+    return dict(world.frontier.stats().waiting_by_tier)
+
+
+def used(world: World) -> int:
+    return size_of(world.database.connection).used_bytes
+
+
+def test_nothing_goes_below_the_limit_or_without_one(world: World) -> None:
+    before = waiting(world)
+    assert tidied(world, 0) == {"probes": 0} == tidied(world, used(world))
+    assert waiting(world) == before == {6: 1000, 2: 2000}
+
+
+def test_waiting_pages_of_the_lowest_tier_go_first_the_oldest_of_them_before_others(world: World) -> None:
+    limit = used(world) - 100_000
+    dropped = tidied(world, limit)
+    assert used(world) <= limit and "kept pages dropped" not in dropped
+    assert waiting(world)[6] == 1000 and waiting(world).get(2, 0) < 2000
+    check_invariants(world.database.connection)
+    assert world.lease().entry.rank == Rank(6)
+
+
+def test_of_one_tier_the_oldest_go_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geocrawl.store.retention._PAGES", 50)
+    rows = "SELECT id FROM url WHERE state = 'waiting' AND tier = 2 ORDER BY id"
+    connection = world.database.connection
+    before = [row[0] for row in connection.execute(rows)]
+    dropped = tidied(world, round(used(world) * 0.97))["waiting pages dropped"]
+    assert 0 < dropped < 2000
+    assert [row[0] for row in connection.execute(rows)] == before[dropped:]
+    check_invariants(connection)
+
+
+def test_kept_pages_go_next_and_the_catalogue_never(world: World) -> None:
+    dropped = tidied(world, 1)
+    assert dropped["waiting pages dropped"] == 3000 and dropped["kept pages dropped"] == 1
+    connection = world.database.connection
+    assert connection.execute("SELECT value FROM counter WHERE name = 'stored-bytes'").fetchone() == (0,)
+    assert connection.execute("SELECT status FROM endpoint").fetchall() == [("valid",)]
+    assert connection.execute("SELECT title FROM service").fetchall() == [("Soils",)]
+    assert connection.execute("SELECT value FROM counter WHERE name = 'refused:no-space'").fetchone() == (3000,)
+    assert world.frontier.lease() is None
+    check_invariants(connection)
+
+
+def test_a_page_that_was_dropped_may_come_back(world: World) -> None:
+    tidied(world, 1)
+    assert world.seed("a.example/", again=True) == 1
+    again = link(f"h1.example/{'x' * 300}/1", tier=7)
+    world.settle(world.lease(), again)
+    assert world.lease().entry.url == again.link.url
+
+
+def test_a_page_that_is_being_visited_stays(world: World) -> None:
+    lease = world.lease()
+    tidied(world, 1)
+    world.settle(lease)
+    assert world.row(lease.entry.url.address)[0] == "visited"
+    check_invariants(world.database.connection)
