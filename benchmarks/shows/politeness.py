@@ -58,10 +58,14 @@ def measure(hosts: int, workers: int, *, kill_after_s: float = 4.0) -> dict[str,
         "kills": kills,
         "seconds": round(seconds, 1),
         "most_at_once_a_host": most_at_once(log),
-        "robots_violations": sum(access.path.startswith("/private") for access in log),
+        "robots_violations": sum(
+            access.path.startswith("/private") for access in log if sort_of(access.host) == "robots"
+        ),
         "asked_before_retry_after": asked_while_resting(log),
         "hosts_not_finished": sorted(
-            {a.host for a in log if _pages(log, a.host) < PAGES and sort_of(a.host) != "suspended"}
+            host
+            for host in {access.host for access in log}
+            if sort_of(host) not in ("strained", "suspended") and _pages(log, host) < PAGES
         ),
     }
 

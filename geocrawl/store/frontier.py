@@ -80,6 +80,7 @@ class SqlFrontier:
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
         self._lease_s = settings.lease_s
+        self._delays_s = (settings.delay_s, settings.max_crawl_delay_s)
         self._owner = owner
         self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
         self._catalog = catalog
@@ -401,11 +402,12 @@ class SqlFrontier:
             self._database.write_meta("max_depth", str(max_depth))
 
     def _free_from_the_dead(self) -> None:
-        """Leases of this machine's killed processes end at once: what they held is where the order left off."""
+        """Leases of this machine's killed processes end at once, but for the delay: what they held is where the order
+        left off."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
                 for host_id in self._hosts.held_by_the_dead(self._owner):
-                    self._connection.execute(sql.EXPIRE, (host_id,))
+                    self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *self._delays_s))
 
     # ----------------------------------------------------------------------- figures
 

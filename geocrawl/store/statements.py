@@ -78,6 +78,11 @@ UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 HELD = "SELECT id, lease_owner FROM host WHERE lease_until > 0"
 # A lease ran out; its holder's settlement still counts until somebody else takes the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
+# The holder of a lease was killed: its last request may just have been answered, so the host rests as after one (at ?2;
+# ?3 is the delay, ?4 the longest Crawl-delay).
+FREE_OF_THE_DEAD = """
+UPDATE host SET lease_until = 0,
+  next_at = max(next_at, ?2 + max(?3, min(coalesce(crawl_delay_s, 0), ?4))) WHERE id = ?1"""
 # When the next host with work of tier ?1 or higher is free and rested: at rest, parked, or held by somebody.
 NEXT_READY = """
 SELECT min(t) FROM (
