@@ -86,6 +86,7 @@ def _empty_pages(connection: sqlite3.Connection, hosts: Iterable[int]) -> int:
             pages += purpose == "page"
             tally.add(purpose, state, tier, -1)
             tally.add(purpose, State.REFUSED, 0, 1)
+            tally.refuse(FORGOTTEN, 1)
             if state == State.REFUSED:
                 tally.refuse(reason, -1)
             connection.execute(_EMPTY_PAGE, (url_id, _NO_ADDRESS))

@@ -263,6 +263,12 @@ def check_invariants(connection: sqlite3.Connection) -> None:
     ).fetchall()
     kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0").fetchall()
     assert sorted(kept) == sorted(counted)
+    refused = connection.execute(
+        "SELECT 'refused:' || reason, count(*) FROM url WHERE state = 'refused' "
+        "AND reason NOT IN ('unranked', 'candidate') GROUP BY 1"
+    ).fetchall()
+    kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value <> 0").fetchall()
+    assert sorted(kept) == sorted(refused)
     wrong = connection.execute(
         """
         SELECT h.name FROM host h WHERE waiting <> (SELECT count(*) FROM url WHERE host_id = h.id AND state = 'waiting')
