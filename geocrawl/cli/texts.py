@@ -185,6 +185,8 @@ def why_lines(
     if found.page is None and not found.endpoints:
         yield "  never seen: no visited page links to it" + (f"; it would be refused: {refused}" if refused else "")
         return
+    if refused:
+        yield f"  it is not asked now: {refused}"
     if found.page is not None:
         yield from _page_lines(found.page, found.parent, strategy, parts, now)
     for endpoint in found.endpoints:
