@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 
 from geocrawl.evaluate.contest import Arena, Outcome, Row
+from geocrawl.evaluate.models import Model
 from geocrawl.plain import plain
 
 HEADS = (
@@ -98,5 +99,11 @@ def model_lines(outcome: Outcome) -> Iterator[str]:
             for model in entrant.results[0].models if entrant.results else ():
                 if (entrant.row.strategy, model.name) not in seen:
                     seen.add((entrant.row.strategy, model.name))
-                    files = ", ".join(name for name, _ in model.learnt_from()) or "no files named"
-                    yield f"{entrant.row.strategy}: {model.name} learnt from {files}"
+                    yield f"{entrant.row.strategy}: {model.name} learnt from {_sources(model)}"
+
+
+def _sources(model: Model) -> str:
+    """What a model was trained on, the first four of many."""
+    names = [name for name, _ in model.learnt_from()]
+    more = f" and {len(names) - 4} more (results.json has all)" if len(names) > 4 else ""
+    return ", ".join(names[:4]) + more if names else "no files named"
