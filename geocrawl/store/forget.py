@@ -7,6 +7,7 @@ a strategy learnt is not unlearnt; the visits it has still to learn from go with
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -80,19 +81,19 @@ def _empty_pages(connection: sqlite3.Connection, hosts: Iterable[int]) -> int:
     """Pages and probes of these hosts lose all that they say; returns how many pages were known."""
     tally, pages = Tally(connection), 0
     for host_id in hosts:
-        for url_id, purpose, state, tier, reason in connection.execute(_PAGES, (host_id,)).fetchall():
-            if reason == FORGOTTEN:
-                continue
+        found = [row for row in connection.execute(_PAGES, (host_id,)).fetchall() if row[4] != FORGOTTEN]
+        for _, purpose, state, tier, reason in found:
             pages += purpose == "page"
             tally.add(purpose, state, tier, -1)
             tally.add(purpose, State.REFUSED, 0, 1)
             tally.refuse(FORGOTTEN, 1)
             if state == State.REFUSED:
                 tally.refuse(reason, -1)
-            connection.execute(_EMPTY_PAGE, (url_id, _NO_ADDRESS))
-            connection.execute("DELETE FROM outlinks WHERE url_id = ?", (url_id,))
-            row = connection.execute(sql.DROP_PAGE, (url_id,)).fetchone()
-            if row is not None:
+        ids = [(row[0],) for row in found]
+        connection.executemany(_EMPTY_PAGE, [(url_id, _NO_ADDRESS) for (url_id,) in ids])
+        connection.executemany("DELETE FROM outlinks WHERE url_id = ?", ids)
+        for url_id in ids:
+            if (row := connection.execute(sql.DROP_PAGE, url_id).fetchone()) is not None:
                 connection.execute(sql.COUNT, (STORED_BYTES, -row[0]))
         connection.execute(_FREE_HOST, (host_id,))
     # What its pages called others: their links' texts. (One walk over all pages; there is no index for it.)
@@ -113,12 +114,13 @@ def _remove_evidence(connection: sqlite3.Connection, host: str) -> None:
 
 def _remove_endpoints(connection: sqlite3.Connection, endpoints: list[tuple[int, int | None]]) -> int:
     """Endpoints with all that hangs on them; returns how many services went with them."""
-    ids = [(number,) for number, _ in endpoints]
+    ids = (json.dumps([number for number, _ in endpoints]),)
+    gone = "(SELECT value FROM json_each(?1))"
     for table in _OF_ENDPOINT:
-        connection.executemany(f"DELETE FROM {table} WHERE endpoint_id = ?", ids)  # noqa: S608 our own names
-    connection.executemany("DELETE FROM same_service WHERE ?1 IN (first_id, second_id)", ids)
-    connection.executemany("UPDATE url SET endpoint_id = NULL WHERE endpoint_id = ?", ids)
-    connection.executemany("DELETE FROM endpoint WHERE id = ?", ids)
+        connection.execute(f"DELETE FROM {table} WHERE endpoint_id IN {gone}", ids)  # noqa: S608 our own names
+    connection.execute(f"DELETE FROM same_service WHERE first_id IN {gone} OR second_id IN {gone}", ids)  # noqa: S608 our own
+    connection.execute(f"UPDATE url SET endpoint_id = NULL WHERE endpoint_id IN {gone}", ids)  # noqa: S608 our own
+    connection.execute(f"DELETE FROM endpoint WHERE id IN {gone}", ids)  # noqa: S608 our own
     services = sorted({service for _, service in endpoints if service is not None})
     return ServiceWriter(connection, spaced).parted(services)
 
