@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.daemons import Daemon, Place, wait_for
 from geocrawl.demo.web import DemoWeb
 
-SLOWLY = ("--delay", "0.4", "--workers", "2")
+SLOWLY = ("--delay", "0.25", "--workers", "2")
 """The demo lasts long enough to be struck in its middle."""
 WAITING = "waiting for the database"
 

@@ -27,6 +27,7 @@ NAMES = (
     "harvest",
     "clusters",
     "soak",
+    "faults",
     "attacks",
     "politeness",
 )

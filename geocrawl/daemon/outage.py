@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from geocrawl.model import FailureCode
 
-_UNREACHED = frozenset(
+UNREACHED = frozenset(
     {
         str(code)
         for code in (
@@ -20,6 +20,7 @@ _UNREACHED = frozenset(
     }
     | {"robots-unreachable"}
 )
+"""Reasons of visits that reached nobody."""
 _IN_A_ROW, _HOSTS = 20, 5
 """Of hosts that answer four times in ten, one row in 27,000 is as long."""
 _FIRST_S, _LONGEST_S = 15.0, 300.0
@@ -32,6 +33,8 @@ class Outage:
         self._in_a_row = 0
         self._hosts: set[str] = set()
         self._pauses = 0
+        self._began = 0.0
+        self._was_away_since: float | None = None
 
     @property
     def suspected(self) -> bool:
@@ -43,13 +46,21 @@ class Outage:
         """What is the matter, a line for a person."""
         return f"the network seems to be away: the last {self._in_a_row} visits reached nobody"
 
-    def heed(self, host: str, http_status: int | None, reason: str) -> None:
-        """Take up how a visit of a host ended."""
-        if http_status is None and reason in _UNREACHED:
+    def ended(self) -> float | None:
+        """When an outage began (seconds since the epoch) that is over since the last time this was asked; else None."""
+        since, self._was_away_since = self._was_away_since, None
+        return since
+
+    def heed(self, host: str, at: float, http_status: int | None, reason: str) -> None:
+        """Take up how and when a visit of a host ended."""
+        if http_status is None and reason in UNREACHED:
+            self._began = at if self._in_a_row == 0 else self._began
             self._in_a_row += 1
             if len(self._hosts) < _HOSTS:
                 self._hosts.add(host)
         elif http_status is not None:
+            if self.suspected:
+                self._was_away_since = self._began
             self._in_a_row, self._pauses = 0, 0
             self._hosts.clear()
 

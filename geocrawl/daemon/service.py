@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from geocrawl.daemon.budget import Budget, day_of
 from geocrawl.daemon.figures import Counting
-from geocrawl.daemon.outage import Outage
+from geocrawl.daemon.outage import UNREACHED, Outage
 from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.work import Done, Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
 from geocrawl.store.database import owner
 from geocrawl.store.keeper import BEAT_S, figures_of
+from geocrawl.store.outages import give_back_tries
 
 if TYPE_CHECKING:
     from geocrawl.crawl import Crawler
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from geocrawl.session import Session
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
-    from geocrawl.store.keeper import Keeper
+    from geocrawl.store.outages import give_back_tries
+from geocrawl.store.keeper import Keeper
 
 IDLE_S = 5.0
 """Between two runs of the loop when nothing is ready."""
@@ -190,6 +192,7 @@ class Daemon:
         """Crawl until nothing is ready, then rest a little; or wait for what does not let us."""
         try:
             await self._turn()
+            self._after_an_outage()
         except (PassingFault, sqlite3.Error) as error:
             self._trouble = passing(self._database.path, error)
             await self._wait_for_the_database(self._trouble)
@@ -214,10 +217,16 @@ class Daemon:
             trouble = found
         self._trouble = None
 
+    def _after_an_outage(self) -> None:
+        since = self._outage.ended()
+        if since is not None:
+            again = give_back_tries(self._database, since, UNREACHED)
+            self._log("the network is back", away_s=round(self._clock.now() - since), tried_again=again)
+
     def _heed(self, entry: Entry, visit: Visit) -> None:
         """What a settled visit says of the machine and the network."""
         self._patience.settled()
-        self._outage.heed(entry.url.host, visit.http_status, visit.reason)
+        self._outage.heed(entry.url.host, visit.at, visit.http_status, visit.reason)
         if self._outage.suspected:
             self._interrupt("the network is away")
 

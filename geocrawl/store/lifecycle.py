@@ -31,6 +31,8 @@ CANDIDATE = "candidate"
 UNRANKED = "unranked"
 """Reason of a page that the present strategy dropped from the queue; another one may bring it back."""
 
+_TOO_BUSY = frozenset({"http-429", "http-503"})
+
 REOPENED_BY_SEED = frozenset({CANDIDATE, UNRANKED, "scope", "redirect-target"})
 """A person who names such a page as a seed means it; so, too, stop rules and traps (see `seed_reopens`)."""
 
@@ -43,8 +45,12 @@ def arrival_state(depth: int, max_depth: int, refused: str) -> State:
 
 
 def settled_state(visit: Visit, attempts: int, max_attempts: int) -> tuple[State, float | None]:
-    """State after a visit and the time to try again; `attempts` counts the failed ones, this one included."""
-    if visit.state is not State.FAILED or visit.retry_after_s is None or attempts >= max_attempts:
+    """State after a visit and the time to try again; `attempts` counts the failed ones, this one included.
+
+    A host that is too busy for a day says nothing of the address: that has four times as many tries.
+    """
+    most = max_attempts * 4 if visit.reason in _TOO_BUSY else max_attempts
+    if visit.state is not State.FAILED or visit.retry_after_s is None or attempts >= most:
         return visit.state, None
     return State.FAILED, visit.at + visit.retry_after_s
 

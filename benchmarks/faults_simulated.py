@@ -1,0 +1,201 @@
+"""Faults that last for hours, in simulated time: the daemon's own loop on a made web that answers in process.
+
+All above the transport is what runs in production, the delays between requests included. A run that is struck is held
+against an undisturbed one of the same web: its catalogue at the end is to be the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from aiohttp import ClientConnectorError
+from aiohttp.client_reqrep import ConnectionKey
+
+from benchmarks.faults import Row
+from benchmarks.soak import _Silent
+from geocrawl import parts
+from geocrawl.daemon.budget import Budget, Hours
+from geocrawl.daemon.notify import Notifier
+from geocrawl.daemon.service import Daemon, without_limits
+from geocrawl.daemon.work import Work
+from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, WorldWeb, nothing
+from geocrawl.evaluate.worlds import World
+from geocrawl.health import DAY_S, HOUR_S
+from geocrawl.session import Session, Surroundings
+from geocrawl.settings import Settings
+from geocrawl.store.database import Database
+from geocrawl.store.keeper import Keeper
+from geocrawl.urls import read_url
+from geocrawl.worlds.folder import make as make_world
+
+STRUCK_AFTER_S = 60.0
+_TICKS = {"reprobe": 60.0, "revisit": 600.0, "refresh": HOUR_S, "retention": HOUR_S}
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """What goes wrong from `STRUCK_AFTER_S` on, for `for_s`."""
+
+    for_s: float = 0.0
+    unreachable: bool = False
+    """The network is away."""
+    nameless: bool = False
+    """No name is known."""
+    answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Host → the status and the Retry-After (seconds) that it answers with."""
+
+
+class StruckTransport(ReplayTransport):
+    """A web that a strike befalls."""
+
+    def __init__(self, world: World, clock: ReplayClock, strike: Strike) -> None:
+        super().__init__(WorldWeb(world), clock)
+        self._time, self._strike, self._begun = clock, strike, clock.now()
+        self.under_strike = Counter[str]()
+        """Requests by host while it lasted."""
+        self.first_after: float | None = None
+        """When the first request that is answered came after its end, seconds from that."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        since = self._time.now() - self._begun - STRUCK_AFTER_S
+        host, strike = request.url.host, self._strike
+        if 0 <= since < strike.for_s:
+            self.under_strike[host] += 1
+            self._time.advance(0.01)
+            if strike.nameless:
+                raise httpx.ConnectError("no such name", request=request) from socket.gaierror(
+                    socket.EAI_AGAIN, "Temporary failure in name resolution"
+                )
+            if strike.unreachable:
+                away = OSError(errno.ENETUNREACH, "Network is unreachable")
+                key = ConnectionKey(host, 80, False, True, None, None, None, None)
+                raise httpx.ConnectError("unreachable", request=request) from ClientConnectorError(key, away)
+            if host in strike.answers:
+                status, retry_after = strike.answers[host]
+                answer = nothing(status)
+                headers = [(b"Retry-After", str(retry_after).encode()), (b"Content-Type", b"text/html")]
+                return httpx.Response(answer.status, headers=headers, content=answer.body)
+        elif since >= strike.for_s and self.first_after is None:
+            self.first_after = round(since - strike.for_s, 1)
+        return await super().handle_async_request(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What one run came to."""
+
+    before: frozenset[str]
+    """Settled when the strike began."""
+    settled: frozenset[str]
+    valid: frozenset[str]
+    given_up: int
+    transport: StruckTransport
+    said: tuple[str, ...]
+
+
+def run(world: World, path: Path, strike: Strike, hours: float) -> Ended:
+    """The daemon's loop and its ticks for so many simulated hours."""
+    clock = ReplayClock()
+    transport = StruckTransport(world, clock, strike)
+    settings = without_limits(Settings(strategy="gws", allow_private=True, patience_s=0.0))
+    said: list[str] = []
+    with parts.open_database(path, clock) as database:
+        within = Surroundings(clock, transport, lambda: 0)
+        session = Session(settings, database, clock, within=within)
+        session.take_over()
+        session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
+        keeper = Keeper(database)
+        keeper.take(clock.now())
+        work = Work(settings, database, session.frontier, clock)
+        daemon = Daemon(
+            session,
+            work,
+            keeper,
+            database=database,
+            clock=clock,
+            budget=Budget(Hours(), 0),
+            notifier=Notifier({}),
+            observer=_Silent(),
+            log=lambda event, **_: said.append(event),
+            reload=lambda: (session, work, Budget(Hours(), 0)),
+        )
+        before = asyncio.run(_live(daemon, database, clock, hours))
+        gone = "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL"
+        given_up = database.connection.execute(gone).fetchone()[0]
+        return Ended(before, _settled(database), _valid(database), given_up, transport, tuple(said))
+
+
+async def _live(daemon: Daemon, database: Database, clock: ReplayClock, hours: float) -> frozenset[str]:
+    begun, before = clock.now(), frozenset[str]()
+    due = dict.fromkeys(_TICKS, begun)
+    while clock.now() < begun + hours * HOUR_S:
+        for name, at in due.items():
+            if clock.now() >= at:
+                due[name] = clock.now() + _TICKS[name]
+                daemon.tick(name)
+        if clock.now() < begun + STRUCK_AFTER_S:
+            before = _settled(database)
+        await daemon.turn()
+        await clock.sleep(30.0 if clock.now() > begun + STRUCK_AFTER_S else 1.0)
+    return before
+
+
+def _settled(database: Database) -> frozenset[str]:
+    rows = database.connection.execute("SELECT address FROM url WHERE state = 'visited'")
+    return frozenset(row[0] for row in rows) | _valid(database)
+
+
+def _valid(database: Database) -> frozenset[str]:
+    rows = database.connection.execute("SELECT kind || ' ' || key FROM endpoint WHERE last_ok IS NOT NULL")
+    return frozenset(row[0] for row in rows)
+
+
+def long_ones(folder: Path, pages: int, seed: int, hours: float = 26.0) -> list[Row]:
+    """An hour without network, an hour without names, a day of 503 and 429: a row each."""
+    make_world("mixed", pages, seed, folder / "web")
+    world = World(folder / "web")
+    calm = run(world, folder / "calm.db", Strike(), hours)
+    many = Counter(request.key.partition("/")[0] for request in calm.transport.log if request.is_page)
+    busy, second = (host for host, _ in many.most_common(2))
+    resting = Strike(DAY_S, answers={busy: (503, 86_400), second: (429, 3_600)})
+    strikes = {
+        "the network is away for an hour": ("every connection fails (ENETUNREACH)", Strike(HOUR_S, unreachable=True)),
+        "DNS is down for an hour": ("look-ups fail (EAI_AGAIN)", Strike(HOUR_S, nameless=True)),
+        "hosts want to be left alone for a day": (
+            "the two largest hosts answer 503 with Retry-After: 86400 and 429 with Retry-After: 3600",
+            resting,
+        ),
+    }
+    return [
+        _row(fault, cause, strike, calm, run(world, folder / f"{number}.db", strike, 72.0 if strike.answers else hours))
+        for number, (fault, (cause, strike)) in enumerate(strikes.items())
+    ]
+
+
+def _row(fault: str, cause: str, strike: Strike, calm: Ended, struck: Ended) -> Row:
+    requests = struck.transport.under_strike
+    more: dict[str, Any] = {
+        "simulated": True,
+        "settled_before": len(struck.before),
+        "requests_meanwhile": sum(requests.values()),
+        "endpoints_missing_at_the_end": len(calm.valid - struck.valid),
+        "pages_missing_at_the_end": len(calm.settled - calm.valid - struck.settled),
+        "addresses_given_up_more": struck.given_up - calm.given_up,
+    }
+    if strike.answers:
+        more["requests_to_them_meanwhile"] = {
+            f"{status}, Retry-After {seconds} s": requests[host] for host, (status, seconds) in strike.answers.items()
+        }
+        more["requests_to_others_meanwhile"] = sum(n for host, n in requests.items() if host not in strike.answers)
+    else:
+        more["said_so"] = sum("network seems to be away" in line for line in struck.said)
+    recovered = struck.transport.first_after
+    return Row(fault, cause, len(struck.before - struck.settled), -1.0 if recovered is None else recovered, more)

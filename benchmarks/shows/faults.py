@@ -1,0 +1,43 @@
+"""The fault table: what was done to a daemon, what settled work was lost, how soon it went on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import faults, faults_simulated, faults_upgrade, machine
+from benchmarks.faults import Row
+
+
+def main(arguments: list[str]) -> None:
+    """Cause all of them, write d_faults.json. SystemExit when settled work was lost."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shows faults", description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of the lock and of the short outages")
+    parser.add_argument("--pages", type=int, default=300, help="of the made web of the simulated ones")
+    options = parser.parse_args(arguments)
+    causes: list[Callable[[Path], list[Row]]] = [
+        lambda folder: [faults.killed(folder, options.kills)],
+        lambda folder: [faults.disk_full(folder)],
+        lambda folder: [faults.file_too_long(folder)],
+        lambda folder: [faults.locked(folder, options.seconds)],
+        lambda folder: [faults.damaged(folder)],
+        lambda folder: [faults.names_down(folder, options.seconds)],
+        lambda folder: [faults.network_away(folder, options.seconds)],
+        lambda folder: faults_simulated.long_ones(folder, options.pages, seed=11),
+        lambda folder: [faults_upgrade.upgraded(folder)],
+        lambda folder: [faults.two_at_once(folder, options.pairs)],
+    ]
+    rows = list[Row]()
+    for number, cause in enumerate(causes):
+        with tempfile.TemporaryDirectory(prefix="geocrawl-faults-") as work:
+            for row in cause(Path(work) / str(number)):
+                print(json.dumps(row.figures(), ensure_ascii=False), flush=True)
+                rows.append(row)
+    print(machine.write("d_faults", {"faults": [row.figures() for row in rows]}))
+    if any(row.lost for row in rows):
+        raise SystemExit("settled work was lost")
