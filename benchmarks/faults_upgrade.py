@@ -23,7 +23,7 @@ from geocrawl.demo.web import DemoWeb
 from geocrawl.store.database import REVISIONS, upgrade
 
 _COUNTED = ("service", "layer", "endpoint", "probe", "evidence", "url", "outlinks", "host", "robots", "run")
-_STEPS_BACK = (1, 2, 4, 8, 16, 24)
+_STEPS_BACK = (1, *range(2, 33, 2))
 _LEFT_OUT = ("alembic_version", "sqlite_sequence")
 
 

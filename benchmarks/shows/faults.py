@@ -32,12 +32,17 @@ def main(arguments: list[str]) -> None:
         lambda folder: [faults_upgrade.upgraded(folder)],
         lambda folder: [faults.two_at_once(folder, options.pairs)],
     ]
-    rows = list[Row]()
+    rows, failed = list[Row](), list[str]()
     for number, cause in enumerate(causes):
         with tempfile.TemporaryDirectory(prefix="geocrawl-faults-") as work:
-            for row in cause(Path(work) / str(number)):
-                print(json.dumps(row.figures(), ensure_ascii=False), flush=True)
-                rows.append(row)
-    print(machine.write("d_faults", {"faults": [row.figures() for row in rows]}))
-    if any(row.lost for row in rows):
-        raise SystemExit("settled work was lost")
+            try:
+                found = cause(Path(work) / str(number))
+            except SystemExit as error:  # what does not come back within its time: the others are told all the same
+                failed.append(str(error))
+                continue
+        for row in found:
+            print(json.dumps(row.figures(), ensure_ascii=False), flush=True)
+        rows += found
+    print(machine.write("d_faults", {"faults": [row.figures() for row in rows], "not_survived": failed}))
+    if failed or any(row.lost for row in rows):
+        raise SystemExit("; ".join(["settled work was lost" if not failed else "", *failed]))

@@ -16,7 +16,7 @@ from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.evaluate.worlds import World as MadeWorld
 from geocrawl.health import HOUR_S
-from geocrawl.model import State
+from geocrawl.model import State, Visit
 from geocrawl.store.backup import quick_check, restore
 from geocrawl.store.database import REVISIONS, Database
 from geocrawl.store.lifecycle import settled_state
@@ -117,16 +117,20 @@ def test_what_is_no_database_any_more_can_be_restored(tmp_path: Path) -> None:
 
 def test_an_outage_is_many_visits_of_several_hosts_in_a_row_and_one_answer_ends_it() -> None:
     outage = Outage()
+
+    def away() -> bool:
+        return outage.suspected
+
     for number in range(40):
         outage.heed("one.example", 10.0 + number, None, "dns")
-    assert not outage.suspected, "one host is no network"
+    assert not away(), "one host is no network"
     for number in range(4):
         outage.heed(f"{number}.example", 60.0, None, "refused")
-    assert outage.suspected and [outage.pause_s() for _ in range(6)] == [15, 30, 60, 120, 240, 300]
+    assert away() and [outage.pause_s() for _ in range(6)] == [15, 30, 60, 120, 240, 300]
     outage.heed("x.example", 70.0, None, "robots")
-    assert outage.suspected and outage.ended() is None, "nobody was asked"
+    assert away() and outage.ended() is None, "nobody was asked"
     outage.heed("x.example", 80.0, 404, "http-404")
-    assert not outage.suspected and outage.ended() == 10.0 and outage.ended() is None
+    assert not away() and outage.ended() == 10.0 and outage.ended() is None
 
 
 def test_what_failed_in_an_outage_waits_again_and_nothing_else_does(tmp_path: Path) -> None:
@@ -145,7 +149,6 @@ def test_a_host_that_is_too_busy_for_a_day_costs_an_address_few_of_its_tries(tmp
     world.seed("a.example/")
     lease = world.lease()
     world.settle(lease, state=State.FAILED, reason="http-429", retry_after_s=600.0)
-    from geocrawl.model import Visit
 
     def tried(reason: str, attempts: int) -> bool:
         visit = Visit(lease, State.FAILED, reason, lease.host, 0.0, retry_after_s=600.0)
