@@ -96,6 +96,7 @@ def documents() -> dict[str, tuple[str, Callable[[], bytes]]]:
         "/brackets": (_HTML, lambda: _filled("<title>(((</title><script>var x = ", "[{(\"'")),
         "/equals": (_HTML, lambda: _filled("<p>", "http://a?&=")),
         "/spaces": (_HTML, lambda: _filled("<p>wms", " \t")),
+        "/refresh": (_HTML, lambda: _filled("<meta http-equiv=refresh content='0", " ", "x'>")),
         "/spaces-json": ("application/json", lambda: _filled("", " \t") + b"{"),
         "/evil-title": (
             _HTML,

@@ -74,6 +74,7 @@ ATTACKS = (
     Attack("brackets without end", "/brackets", "none: read"),
     Attack("beginnings of addresses", "/equals", "none: read"),
     Attack("white space without end", "/spaces", "none: read"),
+    Attack("white space in a refresh", "/refresh", "bounded before patterns"),
     Attack("the same as JSON", "/spaces-json", "none: read", PROBE),
     Attack("SQL, terminal and log injection", "/evil-title", "plain text, bound values"),
     Attack("calendar", "/calendar/0", "max_fruitless_per_pattern", may_ask=302),

@@ -32,6 +32,7 @@ from geocrawl.urls import CKAN_SEARCH, RECORDS
 _MAX_FRAGMENTS = 60
 """Fragments looked at for one anchor or one side of a context, however short they are."""
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
+_MAX_REFRESH_CHARS = 2048
 _REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
 _DEAD_REL_NAMES = (
     "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
@@ -73,6 +74,7 @@ def read_html(
 
 def refresh_target(content: str) -> str:
     """The URL in a refresh directive (HTML standard, 4.2.5.3), '' when it names none: it reloads the page."""
+    content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take the square of a run of spaces
     if not _REFRESH_URL.search(content):
         return ""
     match = _REFRESH.match(content)

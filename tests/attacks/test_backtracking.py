@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import geocrawl
+from geocrawl.page.html import refresh_target
 
 from .backtracking import Counter, TooManySteps, pumps
 
@@ -69,3 +70,9 @@ def test_no_pattern_of_ours_is_worse_than_a_square() -> None:
     assert len(found) > 100
     bad = {name: growth for name, pattern in found.items() if (growth := worst(pattern))[0] > SQUARE}
     assert bad == {}
+
+
+def test_white_space_in_a_refresh_is_cut_before_patterns_see_it() -> None:
+    """They take the square of it: a page of five million spaces would take a day."""
+    assert refresh_target(f"0;{' ' * 5_000_000}url=/maps") == ""
+    assert refresh_target(f"{' ' * 5_000_000}0; url=/maps") == "/maps"
