@@ -12,6 +12,8 @@ from geocrawl.page.content import RawLink
 from geocrawl.page.elements import child, said
 from geocrawl.page.metadata import link
 
+_MAX_TEMPLATE_CHARS = 2000
+"""A longer one is no address; and the pattern takes the square of its length."""
 _PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
 
 
@@ -20,7 +22,10 @@ def read_search_description(root: etree._Element) -> Iterator[RawLink]:
     names = [said(child(root, "LongName")) or said(child(root, "ShortName"))]
     said_of_it = [said(child(root, "Description"))]
     for url in root.iter("{*}Url"):
-        place, mark, query = (url.get("template") or "").partition("?")
+        template = url.get("template") or ""
+        if len(template) > _MAX_TEMPLATE_CHARS:
+            continue
+        place, mark, query = template.partition("?")
         if place and "{" not in place and (url.get("rel") or "results") in ("results", "collection"):
             query = _PARAMETER.sub("", query).rstrip("&")
             yield link(place + mark + query, "opensearch", names=names, said_of_it=said_of_it, kind="")

@@ -8,9 +8,11 @@ import re
 import sys
 
 import pytest
+from lxml import etree
 
 import geocrawl
 from geocrawl.page.html import refresh_target
+from geocrawl.page.search import read_search_description
 
 from .backtracking import Counter, TooManySteps, pumps
 
@@ -76,3 +78,10 @@ def test_white_space_in_a_refresh_is_cut_before_patterns_see_it() -> None:
     """They take the square of it: a page of five million spaces would take a day."""
     assert refresh_target(f"0;{' ' * 5_000_000}url=/maps") == ""
     assert refresh_target(f"{' ' * 5_000_000}0; url=/maps") == "/maps"
+
+
+def test_a_search_template_of_megabytes_is_no_address() -> None:
+    root = etree.fromstring(
+        f'<D><Url template="http://a.example/?{"a" * 5_000_000}"/><Url template="http://a/?b"/></D>'
+    )
+    assert len(list(read_search_description(root))) == 1
