@@ -96,9 +96,9 @@ class Place:
         verdicts = self.rows("SELECT 'verdict ' || kind || ' ' || key FROM endpoint WHERE status IS NOT NULL")
         return {row[0] for row in (*pages, *verdicts)}
 
-    def valid(self) -> int:
-        """Valid endpoints."""
-        return int(self.number("SELECT count(*) FROM endpoint WHERE status = 'valid'"))
+    def valid(self) -> set[str]:
+        """Keys of valid endpoints."""
+        return {row[0] for row in self.rows("SELECT key FROM endpoint WHERE status = 'valid'")}
 
     def intact(self) -> bool:
         """Whether SQLite finds nothing wrong."""

@@ -23,6 +23,7 @@ from geocrawl.outcome import Harvested, Outcome
 from geocrawl.ports import Waiting
 from geocrawl.refusals import records_bound, text_rule
 from geocrawl.session import Session, Surroundings
+from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def explain(
     from geocrawl.store.reading import stored_strategy, stored_topic
 
     stored = stored_strategy(connection)
-    name = settings.strategy or stored or "gws"
+    name = settings.strategy or stored or DEFAULT_STRATEGY
     strategy = parts.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
         take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
