@@ -22,9 +22,9 @@ from aiohttp.client_reqrep import ConnectionKey
 from benchmarks.faults import Row
 from benchmarks.soak import _Silent
 from geocrawl import parts
-from geocrawl.daemon.budget import Budget, Hours
+from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.notify import Notifier
-from geocrawl.daemon.service import Daemon, without_limits
+from geocrawl.daemon.service import Daemon
 from geocrawl.daemon.work import Work
 from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, WorldWeb, nothing
 from geocrawl.evaluate.worlds import World

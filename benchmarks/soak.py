@@ -28,7 +28,8 @@ from typing import Any
 import httpx
 
 from geocrawl import parts
-from geocrawl.daemon.service import TICKS, without_limits
+from geocrawl.daemon.budget import without_limits
+from geocrawl.daemon.ticks import TICKS
 from geocrawl.daemon.work import Work
 from geocrawl.evaluate.addresses import key_of
 from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Response, WorldWeb, nothing

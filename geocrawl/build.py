@@ -183,8 +183,9 @@ def daemon(
 
     Raises EnvironmentFault when another daemon holds the database, UsageError for settings that cannot be meant.
     """
+    from geocrawl.daemon.budget import budget_of, without_limits
     from geocrawl.daemon.notify import Notifier
-    from geocrawl.daemon.service import Daemon, budget_of, without_limits
+    from geocrawl.daemon.service import Daemon
     from geocrawl.daemon.work import Work
     from geocrawl.store.backup import quick_check
     from geocrawl.store.keeper import Keeper

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
 
 _WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
 DAY_MIN = 24 * 60
+NO_LIMIT = 1 << 60
+"""Pages: more than there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +64,18 @@ class Budget:
     def pages_left(self, now: float, spent_today: int) -> bool:
         """Whether one more page may be visited now. (Probes are not pages: health is watched at any hour.)"""
         return self.hours.hold(now) and (self.pages_per_day == 0 or spent_today < self.pages_per_day)
+
+
+def budget_of(settings: Settings) -> Budget:
+    """The budget that the settings name. Raises UsageError for hours that cannot be meant."""
+    from geocrawl.errors import UsageError
+
+    try:
+        return Budget(Hours.read(settings.hours), settings.pages_per_day)
+    except ValueError as error:
+        raise UsageError(f"hours = {settings.hours!r}: {error}") from None
+
+
+def without_limits(settings: Settings) -> Settings:
+    """A daemon's settings: it has a budget a day instead of limits of one run."""
+    return replace(settings, max_pages=NO_LIMIT, max_time_s=0.0)

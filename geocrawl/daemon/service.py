@@ -12,18 +12,18 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from geocrawl.daemon.budget import Budget, day_of
+from geocrawl.daemon.budget import NO_LIMIT, Budget, day_of
 from geocrawl.daemon.figures import Counting
 from geocrawl.daemon.outage import UNREACHED, Outage
 from geocrawl.daemon.patience import Patience, passing
+from geocrawl.daemon.ticks import make_scheduler
 from geocrawl.daemon.work import Done, Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
 from geocrawl.store.database import owner
-from geocrawl.store.keeper import BEAT_S, figures_of
+from geocrawl.store.keeper import figures_of
 from geocrawl.store.outages import give_back_tries
 
 if TYPE_CHECKING:
@@ -31,32 +31,11 @@ if TYPE_CHECKING:
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
     from geocrawl.session import Session
-    from geocrawl.settings import Settings
     from geocrawl.store.database import Database
-    from geocrawl.store.outages import give_back_tries
-from geocrawl.store.keeper import Keeper
+    from geocrawl.store.keeper import Keeper
 
 IDLE_S = 5.0
 """Between two runs of the loop when nothing is ready."""
-_NO_LIMIT = 1 << 60
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A named moment that comes again and again."""
-
-    name: str
-    every_s: float
-
-
-TICKS = (
-    Tick("heartbeat", BEAT_S),
-    Tick("reprobe", 60.0),
-    Tick("revisit", 600.0),
-    Tick("refresh", 3600.0),
-    Tick("retention", 3600.0),
-)
-"""The crawl itself is no tick: its loop runs all the time, within its budget."""
 
 
 class Daemon:
@@ -110,7 +89,7 @@ class Daemon:
 
     async def run(self) -> str:
         """Run until stopped; returns why it ended."""
-        scheduler = self._scheduler()
+        scheduler = make_scheduler(self._tick_in_loop, self._notifier.watchdog_s)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, "signal")
@@ -139,26 +118,6 @@ class Daemon:
             self._keeper.give_back()
         except (DatabaseFault, sqlite3.Error) as error:
             self._log("the end could not be written into the database", error=str(error))
-
-    def _scheduler(self) -> Any:
-        from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
-        scheduler = AsyncIOScheduler(timezone="UTC")
-        watchdog_s = self._notifier.watchdog_s
-        for tick in TICKS:
-            seconds = min(tick.every_s, watchdog_s) if tick.name == "heartbeat" and watchdog_s else tick.every_s
-            scheduler.add_job(
-                self._tick_in_loop,
-                "interval",
-                args=(tick.name,),
-                seconds=seconds,
-                id=tick.name,
-                replace_existing=True,
-                coalesce=True,
-                max_instances=1,
-                misfire_grace_time=None,
-            )
-        return scheduler
 
     async def _tick_in_loop(self, name: str) -> None:
         """A tick that cannot write is left out: what is due stays due. Damage ends the daemon."""
@@ -263,7 +222,7 @@ class Daemon:
             await self._clock.sleep(1.0)
 
     def _limit(self) -> int:
-        return self._budget.pages_per_day or _NO_LIMIT
+        return self._budget.pages_per_day or NO_LIMIT
 
     def _pages_counted(self) -> int:
         """Pages of today; as many as it takes while no page may be visited at this hour."""
@@ -271,7 +230,7 @@ class Daemon:
         if day_of(now) != self._today:
             self._write_figures()
             self._today, self._spent = day_of(now), 0
-        return self._spent + self._observer.pages if self._budget.hours.hold(now) else _NO_LIMIT
+        return self._spent + self._observer.pages if self._budget.hours.hold(now) else NO_LIMIT
 
     def _interrupt(self, reason: str) -> None:
         if self._crawler is not None:
@@ -315,19 +274,3 @@ class Daemon:
             self._observer.put_back(figures)
             raise
         self._spent += figures.get("pages", 0)
-
-
-def budget_of(settings: Settings) -> Budget:
-    """The budget that the settings name. Raises UsageError for hours that cannot be meant."""
-    from geocrawl.daemon.budget import Hours
-    from geocrawl.errors import UsageError
-
-    try:
-        return Budget(Hours.read(settings.hours), settings.pages_per_day)
-    except ValueError as error:
-        raise UsageError(f"hours = {settings.hours!r}: {error}") from None
-
-
-def without_limits(settings: Settings) -> Settings:
-    """A daemon's settings: it has a budget a day instead of limits of one run."""
-    return replace(settings, max_pages=_NO_LIMIT, max_time_s=0.0)

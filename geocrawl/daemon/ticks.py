@@ -1,0 +1,47 @@
+"""The daemon's ticks: named moments that come again and again. APScheduler holds them, made anew at each start."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from geocrawl.store.keeper import BEAT_S
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A named moment that comes again and again."""
+
+    name: str
+    every_s: float
+
+
+TICKS = (
+    Tick("heartbeat", BEAT_S),
+    Tick("reprobe", 60.0),
+    Tick("revisit", 600.0),
+    Tick("refresh", 3600.0),
+    Tick("retention", 3600.0),
+)
+"""The crawl itself is no tick: its loop runs all the time, within its budget."""
+
+
+def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float) -> Any:
+    """An AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not 0)."""
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+    scheduler = AsyncIOScheduler(timezone="UTC")
+    for each in TICKS:
+        scheduler.add_job(
+            tick,
+            "interval",
+            args=(each.name,),
+            seconds=min(each.every_s, watchdog_s) if each.name == "heartbeat" and watchdog_s else each.every_s,
+            id=each.name,
+            replace_existing=True,
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
+        )
+    return scheduler
