@@ -335,10 +335,10 @@ def names_down(folder: Path, seconds: float) -> Row:
 
 
 def _recovers(place: Place, daemon: Daemon, web: DemoWeb) -> float:
-    """Seconds until the next answer: hosts that failed rest for a minute at first."""
+    """Seconds until the next answer: a host that failed rests for a minute at first, an address for ten."""
     now = time.time()
     answered = "SELECT count(*) FROM url WHERE settled_at > ? AND http_status IS NOT NULL"
-    seconds = wait_for(lambda: place.number(answered, now), "an answer after the fault", 150)
+    seconds = wait_for(lambda: place.number(answered, now), "an answer after the fault", 700)
     if daemon.process.poll() is not None:
         raise SystemExit(daemon.log())
     return seconds
