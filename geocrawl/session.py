@@ -14,6 +14,7 @@ from geocrawl import parts
 from geocrawl.crawl import Crawler, Summary, take_up
 from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, State, Url
 from geocrawl.refusals import Refusals
+from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls import AddressRules
 from geocrawl.visit import PageVisitor
 
@@ -73,7 +74,7 @@ class Session:
         if self._topic != settings.topic:
             parts.demand_topic(self._topic, database.path)
         settings = replace(settings, topic=self._topic)
-        self.strategy: Strategy = parts.make_strategy(settings, settings.strategy or self._former or "gws")
+        self.strategy: Strategy = parts.make_strategy(settings, settings.strategy or self._former or DEFAULT_STRATEGY)
         self.catalog = SqlCatalog(database, clock)
         self.frontier = SqlFrontier(
             database,

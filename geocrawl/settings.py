@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MIB = 1024 * 1024
+DEFAULT_STRATEGY = "fusion"
+"""Of a database that was not crawled before: ahead of every other on recorded and made webs (docs/decisions/008)."""
 
 
 def _setting(default: Any, help_: str, *, unit: str = "", secret: bool = False) -> Any:
@@ -38,7 +40,7 @@ class Settings:
 
     # what and how far
     db: str = _setting("", "catalogue: a path or sqlite:/// URL; '' means geocrawl.db in the user's data folder")
-    strategy: str = _setting("", "order of visits; '' means the one stored in the database, or gws")
+    strategy: str = _setting("", "order of visits; '' means the one stored in the database, or fusion")
     topic: str = _setting("", "what to look for (geocrawl topics list); '' means the stored one, or WMS")
     max_pages: int = _setting(1000, "pages answered in one run", unit="pages")
     max_depth: int = _setting(5, "links from a seed (gws: 5)", unit="links")

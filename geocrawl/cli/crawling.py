@@ -25,7 +25,7 @@ def crawl(
     seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="More start pages, one a line.")] = None,
     db: opt.Db = None,
     strategy: Annotated[
-        str | None, typer.Option("--strategy", metavar="NAME", help="Order of visits: gws, bfs, random [gws].")
+        str | None, typer.Option("--strategy", metavar="NAME", help="Order of visits: fusion, gws, bfs … [fusion].")
     ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of the strategy: gws.lambda=0.7.")

@@ -1,4 +1,4 @@
-"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (ours; the default's candidate).
+"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (ours; the default).
 
 Evidence: the page's nearness to the topic and the link's words as gws measures them (eq. 2, 3), the words of URL,
 anchor and context, host, path and menu, the size of the page, the steps since the last find and through pages without

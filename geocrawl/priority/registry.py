@@ -30,6 +30,7 @@ PRIOR_FILE = "fusion_prior.json"
 def strategies() -> Mapping[str, str]:
     """Name → one line for people, the default first."""
     return {
+        "fusion": "the value of a link, learnt during the crawl from all evidence at once",
         "gws": "best-first by the words of page and link (Shen et al. 2015)",
         "best-first": "best-first by the similarity of page and anchor with the topic",
         "best-first-page": "best-first by the similarity of the page alone",
@@ -40,7 +41,6 @@ def strategies() -> Mapping[str, str]:
         "ipagerank": "PageRank along the links whose words are near the topic (SkyReach)",
         "pagerank": "plain PageRank, the rival of ipagerank",
         "bayes": "naive Bayes over the words in and around a link (Han et al. 2010)",
-        "fusion": "the value of a link, learnt during the crawl from all evidence at once",
         "bfs": "breadth-first, the papers' generic crawler",
         "random": "any waiting page, drawn by a hash of its URL",
     }
