@@ -24,7 +24,7 @@ def test_every_strategy_can_be_made_and_names_its_options(name: str) -> None:
 
 
 def test_an_unknown_strategy_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"'gsw', did you mean gws\? \(known: gws, .*bfs, random\)"):
+    with pytest.raises(UsageError, match=r"'gsw', did you mean gws\? \(known: fusion, gws, .*bfs, random\)"):
         make_strategy("gsw", {})
 
 
