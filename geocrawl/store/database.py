@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.blocked import BlockedHosts
-from geocrawl.store.faults import BUSY_S, fault
+from geocrawl.store.faults import BUSY_S, fault, is_there
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -59,9 +59,10 @@ class Database:
         Raises DatabaseFault when it is missing (and `create` is false), locked for 5 s, read-only, damaged, no
         database of geocrawl, or newer than this program.
         """
-        if not create and not path.exists():
+        if not is_there(path) and not create:
             raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
         _make_folder(path)
+        _make_file(path)
         try:
             connection = _connect(path)
         except sqlite3.Error as error:
@@ -209,6 +210,14 @@ def _make_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
+
+
+def _make_file(path: Path) -> None:
+    """An empty file with the rights that the umask leaves: SQLite alone would never let the group write."""
+    try:
+        path.touch(mode=0o666)
+    except OSError:
+        return  # SQLite says it better
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -12,6 +12,16 @@ BUSY_S = 5.0
 _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises DatabaseFault when its folder may not be looked into."""
+    try:
+        return path.is_file()
+    except PermissionError as error:
+        raise DatabaseFault(
+            f"{path}: {error.strerror}; members of the folder's group may read it, or name another --db"
+        ) from None
+
+
 def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     """The line for a person: what happened to which file, and what helps."""
     text = str(error).lower()

@@ -21,7 +21,7 @@ from geocrawl.plain import masked
 from geocrawl.store.addresses import SameRow, best_address, why_same
 from geocrawl.store.budgets import HeldSite, held_sites
 from geocrawl.store.database import read_version
-from geocrawl.store.faults import BUSY_S, fault
+from geocrawl.store.faults import BUSY_S, fault, is_there
 from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
 from geocrawl.store.retention import Size, size_of
 from geocrawl.store.tally import read_refusals, read_stats
@@ -33,7 +33,7 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
 
     DatabaseFault when the file is missing, not ours, or of a schema that this program does not know.
     """
-    if not path.is_file():
+    if not is_there(path):
         raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
     connection = None
     try:
