@@ -156,8 +156,10 @@ def _draw(found: Survival, path: Path) -> None:
 
     if path.suffix.lower() not in (".svg", ".png"):
         raise UsageError(f"--plot {path}: the name must end in .svg or .png")
-    import matplotlib as mpl
-
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise EnvironmentFault("plots need matplotlib: pip install geocrawl[evaluate]") from None
     mpl.use("Agg")
     from matplotlib import pyplot
 
