@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,6 +88,8 @@ def _watch(db: str | None) -> None:
             lines = [*status_lines(read_status(connection, at), path, at, limit)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
+    # A shell that started us in the background had SIGINT ignored, and we would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with Live(now(), console=Console(), auto_refresh=False) as live:
             while True:

@@ -18,11 +18,14 @@ def test_it_shows_what_changes_and_ends_with_0_at_ctrl_c(tmp_path: Path) -> None
     command = geocrawl("status", "--watch", "--db", str(tmp_path / "c.db"))
     env = clean_environment(tmp_path, COLUMNS="120", TERM="xterm", FORCE_COLOR="1")
     with out.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env) as process:
-        wait_for(out, "queue       empty")
-        world.seed("a.example/1", "b.example/2")
-        wait_for(out, "[9] 2")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        try:
+            wait_for(out, "queue       empty")
+            world.seed("a.example/1", "b.example/2")
+            wait_for(out, "[9] 2")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
     assert "Traceback" not in out.read_text()
 
 
