@@ -41,13 +41,15 @@ def main(arguments: list[str]) -> None:
         raise SystemExit("the killed crawl's catalogue differs from the undisturbed one's")
 
 
-def measure(world: Path, kills: int, seed: int, work: Path) -> dict[str, Any]:
-    """Both crawls and how their catalogues compare."""
-    calm, summary = worlds.crawl(world, work / "calm", worlds.Plan())
+def measure(world: Path, kills: int, seed: int, work: Path, *server_options: str) -> dict[str, Any]:
+    """Both crawls and how their catalogues compare. `server_options`: of the world's server."""
+    calm, summary = worlds.crawl(world, work / "calm", worlds.Plan(), *server_options)
     size = (work / "calm" / "access.jsonl").stat().st_size
     chance = random.Random(seed)
     moments = sorted(chance.uniform(*SPAN) * size for _ in range(kills))
-    done, resumes, ending = _killed_crawl(world, work / "killed", moments, lambda: chance.uniform(0.0, LONGEST_PAUSE_S))
+    done, resumes, ending = _killed_crawl(
+        world, work / "killed", moments, lambda: chance.uniform(0.0, LONGEST_PAUSE_S), *server_options
+    )
     undisturbed, killed = (_catalogue(work / name / "catalog.csv") for name in ("calm", "killed"))
     return {
         "world": world.name,
@@ -65,13 +67,13 @@ def measure(world: Path, kills: int, seed: int, work: Path) -> dict[str, Any]:
 
 
 def _killed_crawl(
-    world: Path, work: Path, moments: list[float], pause_s: Callable[[], float]
+    world: Path, work: Path, moments: list[float], pause_s: Callable[[], float], *server_options: str
 ) -> tuple[int, int, dict[str, Any]]:
     """Kills done, runs started, and the summary of the last run, which ended by itself."""
     work.mkdir()
     env, db, log, plan = clean_environment(work), work / "geocrawl.db", work / "access.jsonl", worlds.Plan()
     done = 0
-    with worlds.served(world, log) as proxy:
+    with worlds.served(world, log, *server_options) as proxy:
         for run in range(1, MAX_RUNS):
             # The seeds are given each time: the first kill may come before they are in the database.
             started = Started(plan.command(worlds.seeds(world), db, proxy), env=env)

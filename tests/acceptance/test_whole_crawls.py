@@ -31,7 +31,7 @@ def test_the_portal_world_is_crawled_politely_and_nothing_false_is_accepted(shar
 @pytest.mark.shared
 @pytest.mark.timeout(900)
 def test_a_crawl_killed_three_times_ends_with_the_same_catalogue(shared: Path, tmp_path: Path) -> None:
-    figures = kill.measure(worlds.folder("portal"), 3, 2015, tmp_path)
+    figures = kill.measure(worlds.folder("portal"), 3, 2015, tmp_path, "--slow-seconds", "2")
     assert figures["kills"] == 3
     assert figures["integrity_check"] == "ok"
     assert (figures["only_undisturbed"], figures["only_killed"]) == ([], [])
