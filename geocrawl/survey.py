@@ -21,7 +21,6 @@ from geocrawl.model import (
     FailureCode,
     HostState,
     Lease,
-    Page,
     Proof,
     Rank,
     RankedLink,
@@ -131,14 +130,11 @@ class Surveyor:
             ask = next(trial)
             while True:
                 self._map_requests_spent[host] += left > 0
-                ask = trial.send(await self._content(ask, turn) if left > 0 else _over_budget(ask))
+                ask = trial.send(await turn.fetch(ask.url, purpose=ask.purpose) if left > 0 else _over_budget(ask))
                 left -= 1
         except StopIteration as end:
             proof: Proof = end.value
             return proof
-
-    async def _content(self, ask: Ask, turn: Turn) -> Page | Failure:
-        return await turn.fetch(ask.url, purpose=ask.purpose)
 
     def _settlement(
         self, lease: Lease, verdict: Verdict, proof: Proof | None, host: HostState, candidate: Candidate

@@ -55,15 +55,11 @@ def day_of(now: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be asked for."""
+    """What may be asked for. (Probes are not pages: health is watched at any hour.)"""
 
     hours: Hours
     pages_per_day: int
     """0: no limit."""
-
-    def pages_left(self, now: float, spent_today: int) -> bool:
-        """Whether one more page may be visited now. (Probes are not pages: health is watched at any hour.)"""
-        return self.hours.hold(now) and (self.pages_per_day == 0 or spent_today < self.pages_per_day)
 
 
 def budget_of(settings: Settings) -> Budget:

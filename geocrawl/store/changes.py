@@ -34,9 +34,8 @@ class ChangeWriter:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def described(self, endpoint_id: int, former: int, service: Service, at: float) -> int:
-        """Compare what an endpoint's service was (`former`, still as it was written) with what it says now; returns
-        how many differences there are."""
+    def described(self, endpoint_id: int, former: int, service: Service, at: float) -> None:
+        """Compare what an endpoint's service was (`former`, still as it was written) with what it says now."""
         found = list(differences(self._connection, former, service))
         kept = found[:MOST_CHANGES]
         if len(found) > MOST_CHANGES:
@@ -45,7 +44,6 @@ class ChangeWriter:
             "INSERT INTO change (endpoint_id, service_id, at, what, name, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(endpoint_id, former, at, *each) for each in kept],
         )
-        return len(found)
 
 
 def differences(connection: sqlite3.Connection, former: int, service: Service) -> Iterator[Difference]:

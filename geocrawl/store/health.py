@@ -21,8 +21,8 @@ class HealthWriter:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> Health:
-        """Take a verdict into account, before `endpoint.last_ok` is written; returns the health from now on.
+    def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
+        """Take a verdict into account, before `endpoint.last_ok` is written.
 
         An address that never was valid and is told to be no service is not asked again: it is an ordinary page or a
         mistyped link, not a service that died.
@@ -37,7 +37,6 @@ class HealthWriter:
         self._connection.execute(_WRITE, (now.state, now.since, now.in_a_row, now.interval_s, due, endpoint_id))
         if now.state is not before.state:
             self._connection.execute(_EVENT, (endpoint_id, at, before.state, now.state, reason))
-        return now.state
 
     def unasked(self, endpoint_id: int, at: float) -> None:
         """It could not be asked, which says nothing of its health; robots.txt may allow it in a week."""

@@ -132,7 +132,7 @@ def is_paused(connection: sqlite3.Connection) -> bool:
 
 
 def ask_to_pause(database: Database, *, pause: bool) -> None:
-    """Let the daemon rest, or go on; it heeds that within a second or two, also after a restart."""
+    """Let the daemon rest, or go on; it heeds that at its next heartbeat, also after a restart."""
     database.set_meta(_PAUSED, "1" if pause else "")
 
 
