@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from geocrawl.model import Attempt, Endpoint, Failure, Kind, Layer, Level, Outcome, Page, Proof, Purpose, Service, Url
+from geocrawl.model import Endpoint, Failure, Kind, Layer, Outcome, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, Trial
-from geocrawl.probe.content import attempt, cors_of, picture_of, refusal
-from geocrawl.probe.images import Picture, thumbnail
+from geocrawl.probe.content import picture_of, refusal
+from geocrawl.probe.images import Picture
+from geocrawl.probe.proofs import Attempts, content_url, spread
 from geocrawl.urls import request_url
 
 PIXELS = 256
@@ -35,10 +36,8 @@ _MERCATOR_LATITUDE = 85.0511287798
 _GEOGRAPHIC = ("EPSG:4326", "CRS:84")
 _MERCATOR = ("EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113")
 _FORMATS = ("image/png", "image/png; mode=24bit", "image/png8", "image/png24", "png", "image/jpeg", "jpeg", "image/gif")
-_AN_IMAGE = frozenset({Outcome.BLANK, Outcome.WRONG_SIZE, Outcome.AXIS_ORDER, Outcome.IMAGE_ERROR_TEXT})
-_HOPELESS = frozenset({Outcome.TIMEOUT, Outcome.REFUSED})
 
-_Try = Generator[Ask, Page | Failure, Attempt]
+_Try = Generator[Ask, Page | Failure, None]
 _Look = Generator[Ask, Page | Failure, tuple[Outcome, str, bytes]]
 _Doubt = Generator[Ask, Page | Failure, tuple[Outcome, str]]
 
@@ -64,13 +63,6 @@ class Target:
         return replace(self, sides=(x - half_x, y - half_y, x + half_x, y + half_y))
 
 
-@dataclass(slots=True)
-class _Findings:
-    attempts: list[Attempt] = field(default_factory=list)
-    cors: str = ""
-    image: bytes = b""
-
-
 class MapProver:
     """Proves WMS by their maps (`ports.Prover`)."""
 
@@ -84,37 +76,28 @@ class MapProver:
 
     def trial(self, endpoint: Endpoint, service: Service) -> Trial:
         """Ask for maps until one has content; see the text on top."""
-        found = _Findings()
+        attempts = Attempts()
+        maps = _Maps(endpoint.url, service)
         for target in choose(service, self._layers):
-            entry = yield from _try(_Maps(endpoint.url, service), target, found)
-            found.attempts.append(entry)
-            if entry.outcome is Outcome.OK or entry.outcome in _HOPELESS:
+            if maps.is_too_long(target):
+                continue
+            yield from _try(maps, target, attempts)
+            if attempts.is_enough:
                 break
-        outcomes = {entry.outcome for entry in found.attempts}
-        level = Level.ANSWERS if outcomes & _AN_IMAGE else Level.ADVERTISED
-        return Proof(
-            level=Level.DELIVERS if Outcome.OK in outcomes else level,
-            attempts=tuple(found.attempts),
-            https=True if endpoint.url.scheme == "https" and outcomes - _HOPELESS else None,
-            cors=found.cors,
-            thumbnail=thumbnail(found.image) if found.image else b"",
-        )
+        return attempts.proof(endpoint)
 
 
-def _try(maps: _Maps, target: Target, found: _Findings) -> _Try:
+def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
     """One layer: an entry of the proof."""
     ask = maps.ask(target)
     answer = yield ask
-    found.cors = cors_of(answer) or found.cors
     outcome, detail, picture = _look(answer, maps.size(target))
+    image = b""
     if picture is not None and outcome is Outcome.OK:
         outcome, detail = yield from _doubt(maps, target, picture, detail)
-    if outcome is Outcome.OK and isinstance(answer, Page):
-        found.image = answer.body
     elif outcome is Outcome.BLANK:
         outcome, detail, image = yield from _look_elsewhere(maps, target, detail)
-        found.image = image
-    return attempt(target.layer, target.crs, outcome, answer, detail, ask.url)
+    attempts.add(target.layer, target.crs, ask.url, answer, (outcome, detail), image=image)
 
 
 def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
@@ -183,9 +166,13 @@ class _Maps:
     def ask(self, target: Target, *, swapped: bool = False, version: str = "") -> Ask:
         """The request for a target; `swapped`: with the axes the wrong way round; `version`: another than its own."""
         version = version or self.service.version
-        return Ask(request_url(self.url, self._parameters(target, version, swapped)), Purpose.MAP)
+        return Ask(request_url(self.url, self._parameters(target, version, swapped=swapped)), Purpose.MAP)
 
-    def _parameters(self, target: Target, version: str, swapped: bool) -> Mapping[str, str]:
+    def is_too_long(self, target: Target) -> bool:
+        """Whether the layer's name makes an address longer than servers take."""
+        return content_url(self.url, self._parameters(target, self.service.version, swapped=False)) is None
+
+    def _parameters(self, target: Target, version: str, *, swapped: bool) -> Mapping[str, str]:
         width, height = self.size(target)
         is_new, is_oldest = version.startswith("1.3"), version.startswith("1.0")
         west, south, east, north = target.sides
@@ -235,7 +222,7 @@ def choose(service: Service, most: int) -> tuple[Target, ...]:
     leaves = [layer for index, layer in named.values() if index not in groups]
     candidates = leaves or [layer for _, layer in named.values()]
     found: list[Target] = []
-    for layer in _spread(candidates, most):
+    for layer in _in_turn(candidates, most):
         target = _target(service, layer)
         if target is not None:
             found.append(target)
@@ -244,12 +231,12 @@ def choose(service: Service, most: int) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def _spread(layers: list[Layer], most: int) -> Iterator[Layer]:
+def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
     """First, last, between at equal steps; then all the rest in their order."""
-    if not layers or most < 1:
+    steps = spread(range(len(layers)), most)
+    if not steps:
         return
-    steps = [0] if most == 1 else [round(i * (len(layers) - 1) / (most - 1)) for i in range(most)]
-    first = list(dict.fromkeys([steps[0], steps[-1], *steps]))
+    first = dict.fromkeys((steps[0], steps[-1], *steps))
     yield from (layers[i] for i in first)
     yield from (layer for i, layer in enumerate(layers[:100]) if i not in first)
 

@@ -1,4 +1,4 @@
-"""What a trial brings, gathered attempt by attempt: shared by the provers of kinds that are no WMS."""
+"""What a trial brings, gathered attempt by attempt: shared by the provers of all kinds."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ class Attempts:
     _cors: str = ""
     _image: bytes = b""
 
-    def add(self, layer: str, crs: str, url: Url, answer: Page | Failure, look: tuple[Outcome, str]) -> None:
-        """Note what asking for an item brought; the first image with content becomes the thumbnail."""
+    def add(
+        self, layer: str, crs: str, url: Url, answer: Page | Failure, look: tuple[Outcome, str], *, image: bytes = b""
+    ) -> None:
+        """Note what asking for an item brought; the first image with content becomes the thumbnail.
+
+        `image`: the content, where a later answer than `answer` brought it.
+        """
         outcome, detail = look
         self.made.append(attempt(layer, crs, outcome, answer, detail, url))
         self._cors = cors_of(answer) or self._cors
         if outcome is Outcome.OK and isinstance(answer, Page) and not self._image:
-            self._image = answer.body
+            self._image = image or answer.body
 
     @property
     def is_enough(self) -> bool:

@@ -239,3 +239,11 @@ def test_a_jpeg_of_one_colour_is_blank_despite_its_noise() -> None:
     Image.new("RGB", (200, 100), (201, 218, 237)).save(written, "JPEG", quality=60)
     picture = read_picture(written.getvalue())
     assert isinstance(picture, Picture) and picture.is_blank
+
+
+def test_a_name_too_long_for_an_address_is_passed_over() -> None:
+    proof, asks = prove(
+        lambda ask: page(ask, draw(ask, POINTS)), layer("路" * 9_000, 9.0, 46.0, 20.0, 50.0), ALPS, version="1.1.1"
+    )
+    assert {asked(ask)["LAYERS"] for ask in asks} == {"alps"}
+    assert outcomes(proof) == [("alps", "ok")] and proof.level is Level.DELIVERS
