@@ -6,10 +6,11 @@ bad minute does not make a service dead, nor one lucky answer a dead one well (h
     new ──ok──► alive ──fail──► degraded ──fail ×3──► down ──180 days──► gone
      │            ▲                │  ▲                │                  │
      │            └────ok ×2───────┘  └──────ok────────┘                  └─ok─► degraded
-     └─fail ×5 (never worked)─► gone
+     └─180 days (never worked)─► gone
 
 `TRANSITIONS` is all of it: the first row that fits applies. A state's `Pace` says when the next probe is due: stable
-services are asked rarely, failing ones soon with doubling back-off, dead ones monthly, gone ones never. A gone endpoint
+services are asked rarely, failing ones soon with doubling back-off, dead ones monthly (and those that were never seen
+alive: many are announced before they stand, or found on a bad day), gone ones never. A gone endpoint
 stays in the catalogue as a tombstone: links to it do not bring it back, only a person's probe can.
 """
 
@@ -50,7 +51,7 @@ class Transition:
 
 TRANSITIONS = (
     Transition(Health.NEW, True, 1, 0.0, Health.ALIVE),
-    Transition(Health.NEW, False, 5, 0.0, Health.GONE),
+    Transition(Health.NEW, False, 1, 180 * DAY_S, Health.GONE),
     Transition(Health.ALIVE, False, 1, 0.0, Health.DEGRADED),
     Transition(Health.DEGRADED, True, 2, 0.0, Health.ALIVE),
     Transition(Health.DEGRADED, False, 3, 0.0, Health.DOWN),
@@ -73,7 +74,7 @@ class Pace:
 
 
 PACES: Mapping[Health, Pace | None] = {
-    Health.NEW: Pace(6 * HOUR_S, 2.0, 7 * DAY_S),
+    Health.NEW: Pace(6 * HOUR_S, 2.0, 30 * DAY_S),
     Health.ALIVE: Pace(DAY_S, 1.5, 7 * DAY_S),
     Health.DEGRADED: Pace(HOUR_S, 2.0, DAY_S),
     Health.DOWN: Pace(DAY_S, 2.0, 30 * DAY_S),

@@ -93,7 +93,7 @@ class Settings:
     hours: str = _setting("", "hours (UTC) in which the daemon visits pages, such as 22-6; '' means all day")
     due_per_tick: int = _setting(500, "services or pages put into the queue again at one look at what is due")
     revisit_first_s: float = _setting(
-        7 * 86400.0, "first wait before a page that named services is read again", unit="s"
+        7 * 86400.0, "first wait before a seed or a page that named services is read again", unit="s"
     )
     revisit_least_s: float = _setting(86400.0, "shortest such wait, where pages change often", unit="s")
     revisit_most_s: float = _setting(60 * 86400.0, "longest such wait, where they do not", unit="s")

@@ -47,10 +47,20 @@ def test_a_service_that_is_down_for_half_a_year_is_gone_and_never_due() -> None:
     assert 180 * DAY_S <= at - down <= 180 * DAY_S + 60 * DAY_S
 
 
-def test_an_address_that_never_worked_is_given_up() -> None:
-    condition, at = live(*[False] * 5)
-    assert (condition.state, condition.due_at) == (Health.GONE, None)
-    assert at - 1.0e9 < 10 * DAY_S
+def test_an_address_that_never_worked_is_asked_ever_more_rarely_for_half_a_year_and_then_given_up() -> None:
+    condition, at = live(*[False] * 9)
+    assert condition.interval_s == 30 * DAY_S
+    while condition.due_at is not None:
+        assert condition.state is Health.NEW
+        condition = after(condition, ok=False, at=at, key=KEY)
+        at = condition.due_at or at
+    assert condition.state is Health.GONE
+    assert 180 * DAY_S <= at - 1.0e9 <= 240 * DAY_S
+
+
+def test_a_service_that_was_announced_before_it_stood_is_found_when_it_stands() -> None:
+    announced, at = live(*[False] * 6)
+    assert live(True, start=announced, at=at)[0].state is Health.ALIVE
 
 
 def test_a_dead_service_that_answers_again_must_prove_itself() -> None:

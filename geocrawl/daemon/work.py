@@ -39,7 +39,7 @@ class Work:
         return Done("reprobe", {"services": self._frontier.reprobe(self._clock.now(), self._most)})
 
     def revisit(self) -> Done:
-        """Pages that named services."""
+        """Seeds, and pages that named services or led to one that did."""
         return Done("revisit", {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)})
 
     def refresh(self) -> Done:

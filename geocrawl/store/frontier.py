@@ -362,7 +362,7 @@ class SqlFrontier:
         return queued
 
     def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
-        """Queue pages whose next visit is due: sitemaps and pages of records, or those that named services."""
+        """Queue pages whose next visit is due: sitemaps and pages of records, or others."""
         with self._database.transaction:
             found = revisits.due(self._connection, now, most, catalogues=catalogues)
             for url_id in found:

@@ -9,7 +9,9 @@ from geocrawl.health import DAY_S, Condition, Health, after
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
 """Reasons that say for good that an address is none. (What is not found may be announced before it stands.)"""
 UNASKED_S = 7 * DAY_S
-_READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok FROM endpoint WHERE id = ?"
+_GUESSED = 2
+"""`endpoint.weak` of what nobody named: another kind of service, looked for beside a valid one."""
+_READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok, weak FROM endpoint WHERE id = ?"
 _WRITE = """
 UPDATE endpoint SET health = ?, health_since = ?, in_a_row = ?, interval_s = ?, due_at = ? WHERE id = ?"""
 _EVENT = "INSERT INTO health_event (endpoint_id, at, before, after, reason) VALUES (?, ?, ?, ?, ?)"
@@ -24,16 +26,16 @@ class HealthWriter:
     def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
         """Take a verdict into account, before `endpoint.last_ok` is written.
 
-        An address that never was valid and is told to be no service is not asked again: it is an ordinary page or a
-        mistyped link, not a service that died.
+        An address that never was valid is not asked again when it is told to be no service (an ordinary page, or a
+        mistyped link), or was only guessed.
         """
-        key, state, since, in_a_row, interval_s, due_at, last_ok = self._connection.execute(
+        key, state, since, in_a_row, interval_s, due_at, last_ok, weak = self._connection.execute(
             _READ, (endpoint_id,)
         ).fetchone()
         before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
         now = after(before, ok=ok, at=at, key=key)
-        never_worked = last_ok is None and not ok and reason in NO_SERVICE
-        due = None if never_worked else now.due_at
+        is_none = last_ok is None and not ok and (reason in NO_SERVICE or weak == _GUESSED)
+        due = None if is_none else now.due_at
         self._connection.execute(_WRITE, (now.state, now.since, now.in_a_row, now.interval_s, due, endpoint_id))
         if now.state is not before.state:
             self._connection.execute(_EVENT, (endpoint_id, at, before.state, now.state, reason))

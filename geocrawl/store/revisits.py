@@ -1,4 +1,5 @@
-"""Pages that are read again: those that named services, sitemaps, and catalogues' pages of records.
+"""Pages that are read again: seeds, those that named services, those that led to such pages, sitemaps,
+and catalogues' pages of records.
 
 How long to wait is learnt for each page from what its visits brought: half as long after one that found it changed, a
 quarter after one that brought endpoints nobody knew, half as long again after one that found nothing new (a simple form
@@ -12,7 +13,13 @@ import sqlite3
 from dataclasses import dataclass
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
-_READ = "SELECT digest, revisit_s, coalesce(found_in, '') IN ('sitemap', 'records-page') FROM url WHERE id = ?"
+_READ = (
+    "SELECT digest, revisit_s, depth = 0 OR coalesce(found_in, '') IN ('sitemap', 'records-page') FROM url WHERE id = ?"
+)
+# Where a page that names services was found, more such pages may come to stand.
+_WATCH_HUB = """
+UPDATE url SET revisit_s = ?2, revisit_at = ?3
+WHERE id = (SELECT found_on FROM url WHERE id = ?1) AND purpose = 'page' AND state = 'visited' AND revisit_s IS NULL"""
 _WRITE = """
 UPDATE url SET digest = ?, revisit_s = ?, revisit_at = ?, changes = changes + ? WHERE id = ?"""
 _DUE = """
@@ -46,13 +53,15 @@ class Revisits:
 
     def visited(self, url_id: int, digest: int | None, at: float, *, names_services: bool, brought: bool) -> None:
         """Take a visit into account. `digest` None: it could not be read. `brought`: endpoints that nobody knew."""
-        before, wait_s, is_catalogue = self._connection.execute(_READ, (url_id,)).fetchone()
-        if not (names_services or is_catalogue or wait_s is not None):
+        before, wait_s, lists_what_is_new = self._connection.execute(_READ, (url_id,)).fetchone()
+        if not (names_services or lists_what_is_new or wait_s is not None):
             return
         changed = before is not None and digest is not None and before != digest
         wait_s = self._waits.after(wait_s, changed=changed, brought=brought and before is not None)
         kept = before if digest is None else digest
         self._connection.execute(_WRITE, (kept, wait_s, at + wait_s, int(changed), url_id))
+        if names_services:
+            self._connection.execute(_WATCH_HUB, (url_id, self._waits.first_s, at + self._waits.first_s))
 
 
 def due(connection: sqlite3.Connection, now: float, most: int, *, catalogues: bool) -> list[int]:

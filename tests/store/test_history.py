@@ -9,7 +9,7 @@ import pytest
 from shapely.geometry import box
 
 from geocrawl.health import DAY_S
-from geocrawl.model import Kind, Layer, Service
+from geocrawl.model import SIBLING, Kind, Layer, Service
 from geocrawl.store.health import due
 from geocrawl.store.history import (
     availability,
@@ -53,6 +53,14 @@ def test_each_verdict_moves_the_health_on_and_sets_the_next_probe(world: World) 
 def test_an_ordinary_page_that_looked_like_a_service_is_not_asked_again(world: World) -> None:
     record(world, "html")
     assert due(world.database.connection, world.clock.time + 400 * DAY_S, 10) == []
+
+
+def test_what_was_only_guessed_and_does_not_answer_is_not_asked_again(world: World) -> None:
+    named = candidate("maps.example.org/ows")
+    guessed = replace(candidate("maps.example.org/wfs"), evidence=replace(named.evidence, signal=SIBLING))
+    world.catalog.record(guessed, verdict("http-404"), world.clock.time)
+    world.catalog.record(named, verdict("http-404"), world.clock.time)
+    assert len(due(world.database.connection, world.clock.time + 400 * DAY_S, 10)) == 1, "what somebody names"
 
 
 def test_what_changed_between_two_descriptions_is_kept(world: World) -> None:

@@ -10,7 +10,7 @@ import pytest
 from geocrawl.health import DAY_S
 from geocrawl.model import State, Visit
 from geocrawl.store.revisits import Waits
-from tests.store.world import World, candidate
+from tests.store.world import World, candidate, link
 
 WAITS = Waits(7 * DAY_S, DAY_S, 60 * DAY_S)
 
@@ -44,10 +44,26 @@ def again(world: World, days: float) -> int:
     return world.frontier.revisit(world.clock.now(), 10, catalogues=False)
 
 
-def test_only_pages_that_named_services_are_read_again(world: World) -> None:
-    world.seed("a.example/page")
+def test_only_seeds_and_pages_that_named_services_are_read_again(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/with"), link("a.example/without"))
     visit(world, 1)
-    assert wait_days(world) is None and again(world, 400) == 0
+    visit(world, 2, "maps.example/ows")
+    read = "SELECT address, revisit_s FROM url WHERE purpose = 'page' AND revisit_at IS NOT NULL ORDER BY id"
+    waits = dict(world.database.connection.execute(read).fetchall())
+    assert len(waits) == 2 and "http://a.example/" in waits, "the seed, and the one that named a service"
+    assert again(world, 400) == 2
+
+
+def test_where_a_page_was_found_that_names_services_more_may_come_to_stand(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/list"))
+    world.visit(link("a.example/dataset"), link("a.example/imprint"))
+    visit(world, 1, "maps.example/ows")
+    visit(world, 2)
+    read = "SELECT address FROM url WHERE purpose = 'page' AND revisit_s = ? ORDER BY id"
+    watched = [row[0] for row in world.database.connection.execute(read, (7 * DAY_S,))]
+    assert watched == ["http://a.example/", "http://a.example/list", "http://a.example/dataset"]
 
 
 def test_a_page_that_stays_the_same_is_read_ever_more_rarely(world: World) -> None:
