@@ -102,6 +102,7 @@ def make_fetcher(
     transport: Transport | None = None,
     recorder: WarcRecorder | None = None,
     barred: Callable[[Url], str] = lambda _: "",
+    heard: Callable[[int], object] = lambda received_bytes: None,
 ) -> PoliteFetcher:
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent
@@ -118,6 +119,7 @@ def make_fetcher(
         transport=transport,
         recorder=recorder,
         barred=barred,
+        heard=heard,
     )
 
 

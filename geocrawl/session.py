@@ -162,11 +162,13 @@ class Session:
         """Whether a seed was fetched in the end, as a page or as an endpoint."""
         return self.frontier.was_answered(url)
 
-    def fetcher(self, record: Path | None = None) -> PoliteFetcher:
-        """The connections of one run; the caller closes them."""
+    def fetcher(
+        self, record: Path | None = None, heard: Callable[[int], object] = lambda received_bytes: None
+    ) -> PoliteFetcher:
+        """The connections of one run; the caller closes them. `heard` is told of the bytes that come."""
         recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
         transport = self._within.transport if self._within else None
-        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder, self._barred)
+        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder, self._barred, heard)
 
     def _barred(self, url: Url) -> str:
         """Why an address may not be asked, whatever leads there: on request, or by the operator's lists."""

@@ -90,6 +90,11 @@ class Settings:
 
     # the daemon
     pages_per_day: int = _setting(10_000, "pages that the daemon visits a day (UTC); 0: no limit", unit="pages")
+    traffic_per_day_bytes: int = _setting(
+        0,
+        "received by the daemon a day (UTC); at nine tenths pages stop, at the whole all rests; 0: no limit",
+        unit="bytes",
+    )
     hours: str = _setting("", "hours (UTC) in which the daemon visits pages, such as 22-6; '' means all day")
     due_per_tick: int = _setting(500, "services or pages put into the queue again at one look at what is due")
     revisit_first_s: float = _setting(

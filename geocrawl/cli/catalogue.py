@@ -63,13 +63,15 @@ def status(
             raise UsageError("--watch is for people, --json for programs: give one of them")
         _watch(db)
         return
-    limit = opt.settings_from(db=db).max_db_bytes
+    settings = opt.settings_from(db=db)
+    limit, traffic = settings.max_db_bytes, settings.traffic_per_day_bytes
     with _catalogue(db) as (connection, path):
         found = read_status(connection, time.time())
     if json:
-        opt.echo_json({"database": str(path), "max_db_bytes": limit, **asdict(found)})
+        limits = {"max_db_bytes": limit, "traffic_per_day_bytes": traffic}
+        opt.echo_json({"database": str(path), **limits, **asdict(found)})
         return
-    for line in status_lines(found, path, time.time(), limit):
+    for line in status_lines(found, path, time.time(), limit, traffic):
         typer.echo(line)
 
 
@@ -83,9 +85,10 @@ def _watch(db: str | None) -> None:
         from geocrawl.cli.texts import moment, status_lines
         from geocrawl.store.reading import status as read_status
 
-        at, limit = time.time(), opt.settings_from(db=db).max_db_bytes
+        at, settings = time.time(), opt.settings_from(db=db)
+        limits = settings.max_db_bytes, settings.traffic_per_day_bytes
         with _catalogue(db) as (connection, path):
-            lines = [*status_lines(read_status(connection, at), path, at, limit)]
+            lines = [*status_lines(read_status(connection, at), path, at, *limits)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.

@@ -120,9 +120,10 @@ def metrics(
     from geocrawl.store.reading import open_readonly
     from geocrawl.store.reading import status as read_status
 
-    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+    settings = opt.settings_from(db=db)
+    with open_readonly(opt.database_path_from(settings)) as connection:
         found = read_status(connection, time.time())
-    text = "".join(f"{line}\n" for line in _prometheus(found))
+    text = "".join(f"{line}\n" for line in _prometheus(found, settings.traffic_per_day_bytes))
     if out is None:
         typer.echo(text, nl=False)
         return
@@ -134,7 +135,7 @@ def metrics(
         raise EnvironmentFault(f"{out}: {error.strerror}") from None
 
 
-def _prometheus(found: CatalogStatus) -> Iterator[str]:
+def _prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
     """The text exposition format, version 0.0.4. What counts a day starts again at midnight UTC: gauges."""
     yield from _family("up", "1 while a daemon runs.", [("", int(found.running))])
     yield from _family("paused", "1 while the daemon is paused.", [("", int(found.paused))])
@@ -144,6 +145,8 @@ def _prometheus(found: CatalogStatus) -> Iterator[str]:
     yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
     yield from _family("due", "Services whose next probe is due.", [("", found.due)])
     yield from _family("today", "The daemon's figures of this day (UTC).", _labelled("what", found.today))
+    traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
+    yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
     states = {str(state): count for state, count in found.frontier.states.items()}
     yield from _family("pages", "Pages by state.", _labelled("state", states))
     tiers = {str(tier): count for tier, count in found.frontier.waiting_by_tier.items()}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ _SILENT_S = 30.0
 """A daemon writes a sign of life every five seconds."""
 
 
-def status_lines(status: CatalogStatus, path: Path, now: float, max_bytes: int = 0) -> Iterator[str]:
-    """`geocrawl status` for a person; `max_bytes`: the limit on the database's size, 0 for none."""
+def status_lines(
+    status: CatalogStatus, path: Path, now: float, max_bytes: int = 0, max_traffic_bytes: int = 0
+) -> Iterator[str]:
+    """`geocrawl status` for a person; the limits on the database's size and on the day's traffic, 0 for none."""
     frontier, ends = status.frontier, status.endpoints
     yield f"catalogue   {path}, {_size(status, max_bytes)}"
     yield f"daemon      {_daemon(status, now)}"
     if status.today:
-        yield "today       " + ", ".join(f"{count:,} {name}" for name, count in status.today.items())
+        counts = [f"{count:,} {name}" for name, count in status.today.items() if name != "bytes"]
+        yield "today       " + (", ".join(counts) or "nothing visited")
+    if status.today.get("bytes") or max_traffic_bytes:
+        yield f"traffic     {_traffic(status.today.get('bytes', 0), max_traffic_bytes)}"
     yield (
         f"services    {status.services:,} with {status.layers:,} layers; endpoints: {ends.get('valid', 0):,} valid, "
         f"{ends.get('invalid', 0):,} invalid, {ends.get('unknown', 0):,} without a verdict"
@@ -99,6 +105,16 @@ def _size(status: CatalogStatus, max_bytes: int) -> str:
         return used
     over = ", over its limit" if status.size.used_bytes > max_bytes else ""
     return f"{used} of {max_bytes / 2**20:,.1f} MiB{over}"
+
+
+def _traffic(received_bytes: int, max_bytes: int) -> str:
+    received = f"{received_bytes / 2**20:,.1f} MiB received today"
+    if not max_bytes:
+        return received
+    of = f"{received} of {max_bytes / 2**20:,.1f} MiB"
+    if received_bytes >= max_bytes:
+        return f"{of}: all rests until midnight UTC"
+    return f"{of}: probes only until midnight UTC" if received_bytes >= PAGES_SHARE * max_bytes else of
 
 
 def _run(run: Run, now: float) -> str:

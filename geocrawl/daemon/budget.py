@@ -1,4 +1,4 @@
-"""How much may be done when: hours of the day, pages a day."""
+"""How much may be done when: hours of the day, pages a day, bytes a day."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?:
 DAY_MIN = 24 * 60
 NO_LIMIT = 1 << 60
 """Pages: more than there are."""
+PAGES_SHARE = 0.9
+"""Of a day's traffic: what pages may not touch is left for probes, so that health is watched to the end of the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,22 @@ class Budget:
     hours: Hours
     pages_per_day: int
     """0: no limit."""
+    traffic_per_day_bytes: int = 0
+    """0: no limit."""
+
+    def why_no_pages(self, now: float, pages: int, received_bytes: int) -> str:
+        """Why no page may be visited at `now` after this many of the day's, in words; '' when one may."""
+        if not self.hours.hold(now):
+            return "outside its hours"
+        if self.pages_per_day and pages >= self.pages_per_day:
+            return "the day's pages are spent"
+        if self.traffic_per_day_bytes and received_bytes >= PAGES_SHARE * self.traffic_per_day_bytes:
+            return "nine tenths of the day's traffic is spent"
+        return ""
+
+    def is_traffic_spent(self, received_bytes: int) -> bool:
+        """Whether nobody may be asked any more today."""
+        return 0 < self.traffic_per_day_bytes <= received_bytes
 
 
 def budget_of(settings: Settings) -> Budget:
@@ -67,7 +85,7 @@ def budget_of(settings: Settings) -> Budget:
     from geocrawl.errors import UsageError
 
     try:
-        return Budget(Hours.read(settings.hours), settings.pages_per_day)
+        return Budget(Hours.read(settings.hours), settings.pages_per_day, settings.traffic_per_day_bytes)
     except ValueError as error:
         raise UsageError(f"hours = {settings.hours!r}: {error}") from None
 

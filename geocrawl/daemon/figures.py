@@ -1,15 +1,21 @@
-"""Counting what happens, between the crawl and whoever looks on."""
+"""Counting what happens, between the crawl and whoever looks on, and the day that it belongs to."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from geocrawl.daemon.budget import day_of
+from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
+from geocrawl.store.keeper import figures_of
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Observer
+    from geocrawl.ports import Clock, Observer
+    from geocrawl.store.database import Database
+    from geocrawl.store.keeper import Keeper
 
 
 class Counting:
@@ -21,10 +27,13 @@ class Counting:
         self._heed = heed
         self._figures = Counter[str]()
 
-    @property
-    def pages(self) -> int:
-        """Pages since the figures were taken last."""
-        return self._figures["pages"]
+    def since(self, name: str) -> int:
+        """One of the figures (pages, bytes …) since they were taken last."""
+        return self._figures[name]
+
+    def received(self, count: int) -> None:
+        """So many bytes came."""
+        self._figures["bytes"] += count
 
     def take(self) -> Mapping[str, int]:
         """The figures since the last time."""
@@ -56,3 +65,35 @@ class Counting:
         figures["new endpoints"] += result.new_candidates
         self._heed(entry, visit)
         self._inner.settled(entry, visit, result)
+
+
+class Day:
+    """The figures of this day (UTC): those in the database, and those that are still to be written there."""
+
+    def __init__(self, database: Database, keeper: Keeper, clock: Clock, counting: Counting) -> None:
+        self._keeper = keeper
+        self._clock = clock
+        self._counting = counting
+        self._day = day_of(clock.now())
+        self._written = Counter(figures_of(database.connection, self._day))
+
+    def so_far(self, name: str) -> int:
+        """One of the day's figures: pages, bytes …"""
+        return self._written[name] + self._counting.since(name)
+
+    def look(self) -> None:
+        """Begin a new one when midnight is past. Raises DatabaseFault when the last figures cannot be written."""
+        day = day_of(self._clock.now())
+        if day != self._day:
+            self.write()
+            self._day, self._written = day, Counter()
+
+    def write(self) -> None:
+        """Add to the database what was counted since the last time. Raises DatabaseFault; nothing is lost then."""
+        figures = self._counting.take()
+        try:
+            self._keeper.count(self._day, figures)
+        except (DatabaseFault, sqlite3.Error):
+            self._counting.put_back(figures)
+            raise
+        self._written.update(figures)

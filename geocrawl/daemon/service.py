@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from geocrawl.daemon.budget import NO_LIMIT, Budget, day_of
-from geocrawl.daemon.figures import Counting
+from geocrawl.daemon.budget import NO_LIMIT, Budget
+from geocrawl.daemon.figures import Counting, Day
 from geocrawl.daemon.outage import UNREACHED, Outage
 from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.ticks import make_scheduler
@@ -23,7 +23,6 @@ from geocrawl.daemon.work import Done, Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
 from geocrawl.store.database import owner
-from geocrawl.store.keeper import figures_of
 from geocrawl.store.outages import give_back_tries
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ class Daemon:
         self._ending = ""
         self._reload_wanted = False
         self._paused = keeper.paused()
-        self._today = day_of(clock.now())
-        self._spent = figures_of(database.connection, self._today).get("pages", 0)
+        self._day = Day(database, keeper, clock, self._observer)
         self._state = "starting"
 
     def stop(self, reason: str) -> None:
@@ -114,7 +112,7 @@ class Daemon:
     def _leave(self) -> None:
         """Say in the database that we end; where it cannot be written, the next daemon sees that we are no more."""
         try:
-            self._write_figures()
+            self._day.write()
             self._keeper.give_back()
         except (DatabaseFault, sqlite3.Error) as error:
             self._log("the end could not be written into the database", error=str(error))
@@ -196,7 +194,11 @@ class Daemon:
             self._state = "paused"
             await self._clock.sleep(1.0)
             return
-        fetcher = self._session.fetcher()
+        self._day.look()
+        if self._is_traffic_spent():
+            await self._rest_until_midnight()
+            return
+        fetcher = self._session.fetcher(heard=self._heard)
         try:
             self._crawler = self._session.crawler(
                 self._observer, fetcher, max_pages=self._limit(), pages_counted=self._pages_counted
@@ -208,11 +210,18 @@ class Daemon:
                 self._session.ended(self._crawler)
             self._crawler = None
             await fetcher.close()
-        if not self._ending:
-            self._state = {"max-pages": "day's budget spent or outside its hours: probes only"}.get(
-                summary.stopped, "nothing is ready"
-            )
+        if not self._ending and not self._is_traffic_spent():
+            why = self._why_no_pages()
+            self._state = f"{why}: probes only" if why and summary.stopped == "max-pages" else "nothing is ready"
             await self._idle()
+
+    async def _rest_until_midnight(self) -> None:
+        """Ask nobody: all that the day may bring has come."""
+        text = "the day's traffic is spent: all rests until midnight UTC"
+        if self._state != text:
+            self._state = text
+            self._log(text, bytes=self._day.so_far("bytes"))
+        await self._idle()
 
     async def _idle(self, seconds: float = IDLE_S) -> None:
         """Sleep, but not through a stop or a reload."""
@@ -225,12 +234,21 @@ class Daemon:
         return self._budget.pages_per_day or NO_LIMIT
 
     def _pages_counted(self) -> int:
-        """Pages of today; as many as it takes while no page may be visited at this hour."""
-        now = self._clock.now()
-        if day_of(now) != self._today:
-            self._write_figures()
-            self._today, self._spent = day_of(now), 0
-        return self._spent + self._observer.pages if self._budget.hours.hold(now) else NO_LIMIT
+        """Pages of today; as many as it takes while no page may be visited."""
+        self._day.look()
+        return NO_LIMIT if self._why_no_pages() else self._day.so_far("pages")
+
+    def _why_no_pages(self) -> str:
+        return self._budget.why_no_pages(self._clock.now(), self._day.so_far("pages"), self._day.so_far("bytes"))
+
+    def _heard(self, count: int) -> None:
+        """Bytes came: at the day's last ones the visits under way are the last."""
+        self._observer.received(count)
+        if self._is_traffic_spent():
+            self._interrupt("the day's traffic is spent")
+
+    def _is_traffic_spent(self) -> bool:
+        return self._budget.is_traffic_spent(self._day.so_far("bytes"))
 
     def _interrupt(self, reason: str) -> None:
         if self._crawler is not None:
@@ -254,7 +272,8 @@ class Daemon:
         if not self._keeper.beat(self._clock.now(), self._state):
             self.stop("the database was taken over by another daemon")
             return
-        self._write_figures()
+        self._day.look()
+        self._day.write()
         paused = self._keeper.paused()
         if paused != self._paused:
             self._paused = paused
@@ -264,13 +283,4 @@ class Daemon:
         if self._keeper.reloads() != self._reloads:
             self._reloads = self._keeper.reloads()
             self.reload()
-        self._notifier.alive(f"{self._state}; today {self._spent:,} pages")
-
-    def _write_figures(self) -> None:
-        figures = self._observer.take()
-        try:
-            self._keeper.count(self._today, figures)
-        except (DatabaseFault, sqlite3.Error):
-            self._observer.put_back(figures)
-            raise
-        self._spent += figures.get("pages", 0)
+        self._notifier.alive(f"{self._state}; today {self._day.so_far('pages'):,} pages")

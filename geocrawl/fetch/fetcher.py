@@ -56,15 +56,19 @@ class PoliteFetcher:
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
         barred: Callable[[Url], str] = lambda _: "",
+        heard: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
         """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
 
         `transport` stands in the network's place; `recorder` notes every answer. `barred`: why an address may
-        not be asked ('deny', 'allow', 'forgotten'), '' for most; looked at before every request.
+        not be asked ('deny', 'allow', 'forgotten'), '' for most; looked at before every request. `heard`: as in
+        `HttpClient`.
         Raises UsageError for a proxy that cannot be used.
         """
         proxies = environment or EnvironmentProxies()
-        http = HttpClient(settings, clock, proxies, user_agent=user_agent, transport=transport, recorder=recorder)
+        http = HttpClient(
+            settings, clock, proxies, user_agent=user_agent, transport=transport, recorder=recorder, heard=heard
+        )
         self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)), barred)
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -88,10 +88,16 @@ class HttpClient:
         user_agent: str,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
+        heard: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
-        """`transport` stands in the network's place. Raises UsageError for a proxy that cannot be used."""
+        """`transport` stands in the network's place. Raises UsageError for a proxy that cannot be used.
+
+        `heard` is told of all bytes that are received, as they come, whatever becomes of the answer: header blocks and
+        bodies as sent (before decoding), without what TLS, chunked coding and the network add.
+        """
         self._settings = settings
         self._clock = clock
+        self._heard = heard
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
         self._transport: Transport = transport or ExactTransport(settings, self._guard)
@@ -114,6 +120,7 @@ class HttpClient:
                 assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
                 try:
                     status = response.status_code
+                    self._heard(_header_bytes(response))
                     if status == _PROXY_AUTHENTICATION_REQUIRED and proxy is not None:
                         raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
                     headers = _headers(response, self._settings.header_bytes)
@@ -168,7 +175,7 @@ class HttpClient:
             if purpose is Purpose.PAGE:
                 check_date(headers.get("last-modified", ""), site)
             check_type(content_type, purpose)
-            return await _read_body(stream, headers, limits, content_type, purpose)
+            return await _read_body(stream, headers, limits, content_type, purpose, self._heard)
         except Unreadable as problem:
             if problem.code is FailureCode.WRONG_TYPE and not success:
                 return _Content()
@@ -188,12 +195,18 @@ class HttpClient:
 
 
 async def _read_body(
-    stream: AsyncIterable[bytes], headers: dict[str, str], limits: Limits, content_type: str, purpose: Purpose
+    stream: AsyncIterable[bytes],
+    headers: dict[str, str],
+    limits: Limits,
+    content_type: str,
+    purpose: Purpose,
+    heard: Callable[[int], object],
 ) -> _Content:
     decoder = Decoder(headers.get("content-encoding", ""), limits)
     body = Body(limits, cut=purpose in _CUT)
     sniffed = False
     async for data in stream:
+        heard(len(data))
         for piece in decoder.feed(data):
             if not body.add(piece):
                 return _Content(body.bytes(), decoder.sent_bytes, body.cut)
@@ -206,12 +219,16 @@ async def _read_body(
     return _Content(body.bytes(), decoder.sent_bytes)
 
 
+def _header_bytes(response: httpx.Response) -> int:
+    """Of the header fields as HTTP/1.1 writes them: `name: value` and a line's end each."""
+    return sum(len(name) + len(value) + 4 for name, value in response.headers.raw)
+
+
 def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
     """The header fields; bytes that are not UTF-8 are read as Latin-1. Raises Unreadable (header-limit)."""
     fields: dict[str, str] = {}
-    size = 0
+    size = _header_bytes(response)
     for raw_name, raw_value in response.headers.raw:
-        size += len(raw_name) + len(raw_value) + 4
         name = raw_name.decode("latin-1").lower()
         try:
             value = raw_value.decode()

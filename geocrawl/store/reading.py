@@ -107,7 +107,7 @@ class CatalogStatus:
     """The one that does, or was killed: machine, process, since, heartbeat, what it does."""
     paused: bool
     today: Mapping[str, int]
-    """The daemon's figures of this day (UTC): pages, probes, valid, failures, new endpoints."""
+    """The daemon's figures of this day (UTC): pages, probes, valid, failures, new endpoints, bytes received."""
     health: Mapping[str, int]
     """Endpoints that ever were valid, by health."""
     due: int
