@@ -20,7 +20,7 @@ from aiohttp import ClientConnectorError
 from aiohttp.client_reqrep import ConnectionKey
 
 from benchmarks.faults import Row
-from benchmarks.soak import _Silent
+from benchmarks.soak import Silent
 from geocrawl import parts
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.notify import Notifier
@@ -123,7 +123,7 @@ def run(world: World, path: Path, strike: Strike, hours: float) -> Ended:
             clock=clock,
             budget=Budget(Hours(), 0),
             notifier=Notifier({}),
-            observer=_Silent(),
+            observer=Silent(),
             log=lambda event, **_: said.append(event),
             reload=lambda: (session, work, Budget(Hours(), 0)),
         )

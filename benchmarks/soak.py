@@ -1,9 +1,9 @@
 """A daemon's quarter of a year in minutes: its own due-logic by a simulated clock, on a made web with faults injected.
 
 Services die and come back, pages announce services that are new, hosts answer slowly, want to be left alone for a day
-(503 with Retry-After), or cannot be reached while the network is away. The web is made from a seed and answers in
-process; all above the transport is what runs in production, the delays between requests included: only time is
-simulated.
+(503 with Retry-After), or cannot be reached while the network is away. The web is made from a seed and served on
+loopback by another process (`soak_web`); all on this side is what runs in production, the connections and the delays
+between requests included: only time is simulated.
 
     python -m benchmarks.soak --days 90
 """
@@ -20,20 +20,22 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from benchmarks.soak_web import Faults, draw, served
 from geocrawl import parts
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.ticks import TICKS
 from geocrawl.daemon.work import Work
 from geocrawl.evaluate.addresses import key_of
-from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Response, WorldWeb, nothing
+from geocrawl.evaluate.replay import ReplayClock
 from geocrawl.evaluate.worlds import World
+from geocrawl.fetch.guard import AddressGuard
+from geocrawl.fetch.transport import ExactTransport
 from geocrawl.health import DAY_S, HOUR_S
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.session import Session, Surroundings
@@ -43,88 +45,70 @@ from geocrawl.worlds.folder import make as make_world
 
 STEP_S = HOUR_S
 """Between two looks at what is due: more often finds the same, later by a minute."""
-DEATHS, RETURNS, BIRTHS = 0.35, 0.5, 0.15
-"""Shares of the services that die, of the dead that return, and of services announced as new."""
-SLOW_HOSTS, RESTING_HOSTS, SLOW_S = 0.1, 0.1, 12.0
+LATENCY_S = 0.001
+"""Simulated time of an answer, at least."""
+_DEATHS = {"refused": httpx.ConnectError, "timeout": httpx.ReadTimeout}
+"""How a service is dead that answers nothing at all."""
 
 
-@dataclass(slots=True)
-class Fate:
-    """What becomes of one service, days from the start."""
+class SoakClock(ReplayClock):
+    """Simulated time that stands still while an answer is under way: only what the web says it takes passes then."""
 
-    dies: float | None = None
-    returns: float | None = None
-    born: float = 0.0
-    manner: str = "404"
-    """How it is dead: 404, 500, html, timeout, refused."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
-    def is_dead(self, day: float) -> bool:
-        if day < self.born:
-            return True
-        return self.dies is not None and day >= self.dies and (self.returns is None or day < self.returns)
+    async def sleep(self, seconds: float) -> None:
+        """Move on when nobody waits for an answer."""
+        await self._quiet.wait()
+        await super().sleep(seconds)
 
+    def hold(self) -> None:
+        """An exchange begins."""
+        self._under_way += 1
+        self._quiet.clear()
 
-@dataclass(slots=True)
-class Faults:
-    """All that goes wrong, drawn from a seed."""
-
-    fates: dict[str, Fate] = field(default_factory=dict)
-    slow: set[str] = field(default_factory=set)
-    resting: dict[str, float] = field(default_factory=dict)
-    """Host → day on which it wants to be left alone."""
-    outages: list[tuple[float, float]] = field(default_factory=list)
-    """The network is away, from day to day."""
+    def release(self) -> None:
+        """It has ended."""
+        self._under_way -= 1
+        if not self._under_way:
+            self._quiet.set()
 
 
-def draw(world: World, days: float, lot: random.Random) -> Faults:
-    """Faults for a web over so many days."""
-    faults = Faults()
-    hosts = sorted(world.hosts)
-    faults.slow = set(lot.sample(hosts, int(len(hosts) * SLOW_HOSTS)))
-    faults.resting = {
-        host: lot.uniform(1, days * 0.8) for host in lot.sample(hosts, max(1, int(len(hosts) * RESTING_HOSTS)))
-    }
-    faults.outages = [
-        (day, day + 1 / 24) for day in sorted(lot.uniform(1, days) for _ in range(max(1, int(days / 15))))
-    ]
-    for service in world.services:
-        if service.behaviour not in ("valid", "lenient"):
-            continue
-        fate = faults.fates[service.id] = Fate(manner=lot.choice(("404", "500", "html", "timeout", "refused")))
-        if lot.random() < BIRTHS:
-            fate.born = lot.uniform(1, days * 0.6)
-        elif lot.random() < DEATHS:
-            fate.dies = lot.uniform(1, days * 0.7)
-            if lot.random() < RETURNS:
-                fate.returns = fate.dies + lot.uniform(1, days * 0.25)
-    return faults
+class FaultyTransport:
+    """`fetch.carrier.Transport`: the real one, to the web on loopback, with faults of the network itself."""
 
-
-class FaultyTransport(ReplayTransport):
-    """The made web, with its faults."""
-
-    def __init__(self, world: World, clock: ReplayClock, faults: Faults) -> None:
-        super().__init__(_FaultyWeb(world, clock, faults), clock)
-        self._faulty_clock, self._faults, self._begun = clock, faults, clock.now()
+    def __init__(self, settings: Settings, clock: SoakClock, faults: Faults) -> None:
+        self._inner = ExactTransport(settings, AddressGuard(allow_private=True))
+        self._clock, self._faults, self._begun = clock, faults, clock.now()
         self.by_host_and_day: Counter[tuple[str, int]] = Counter()
         self.last: dict[str, float] = {}
         self.least_gap_s: dict[str, float] = {}
-        self.robots = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        now, host = self._faulty_clock.now(), request.url.host
+        now, host = self._clock.now(), request.url.host
         self._note(host, now)
         day = (now - self._begun) / DAY_S
         if any(start <= day < end for start, end in self._faults.outages):
-            self._faulty_clock.advance(0.01)
+            self._clock.advance(0.01)
             raise httpx.ConnectError("network is unreachable", request=request)
-        answer = await super().handle_async_request(request)
-        if answer.headers.get("x-fault") == "refused":
-            raise httpx.ConnectError("connection refused", request=request)
-        if answer.headers.get("x-fault") == "timeout":
-            raise httpx.ReadTimeout("no answer", request=request)
-        self.log.clear()  # a quarter of a year of lines is not needed
-        return answer
+        request.headers["X-Day"] = repr(day)
+        self._clock.hold()
+        try:
+            answer = await self._inner.handle_async_request(request)
+            self._clock.advance(LATENCY_S + float(answer.headers["x-seconds"]))
+            if (died := answer.headers.get("x-fault")) is not None:
+                await answer.aclose()
+                raise _DEATHS[died](died, request=request)
+        except BaseException:
+            self._clock.release()
+            raise
+        return httpx.Response(answer.status_code, headers=answer.headers.raw, stream=_Body(answer, self._clock))
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
     def _note(self, host: str, now: float) -> None:
         self.by_host_and_day[(host, int((now - self._begun) / DAY_S))] += 1
@@ -133,45 +117,23 @@ class FaultyTransport(ReplayTransport):
         self.last[host] = now
 
 
-class _FaultyWeb:
-    """`evaluate.replay.Web` with dead services, new ones, slow hosts and hosts at rest."""
+class _Body(httpx.AsyncByteStream):
+    """A body under way."""
 
-    def __init__(self, world: World, clock: ReplayClock, faults: Faults) -> None:
-        self._web, self._clock, self._faults, self._begun = WorldWeb(world), clock, faults, clock.now()
-        self._announcing: dict[str, list[tuple[float, bytes]]] = {}
-        """Key of a page → (day of birth, address as written) of the services that it announces."""
-        for service in world.services:
-            born = faults.fates[service.id].born if service.id in faults.fates else 0.0
-            for page, _ in service.exposures if born else ():
-                place = key_of(service.base).partition("?")[0].encode()
-                self._announcing.setdefault(key_of(page), []).append((born, place))
+    def __init__(self, answer: httpx.Response, clock: SoakClock) -> None:
+        self._answer, self._clock = answer, clock
 
-    def respond(self, scheme: str, host: str, target: str) -> Response:
-        day = (self._clock.now() - self._begun) / DAY_S
-        rest = self._faults.resting.get(host)
-        if rest is not None and rest <= day < rest + 1:
-            answer = nothing(503)
-            return answer._replace(headers=[*answer.headers, ("Retry-After", "43200")])
-        answer = self._web.respond(scheme, host, target)
-        for born, place in self._announcing.get(host + target, ()):
-            if day < born:
-                answer = answer._replace(body=answer.body.replace(place, b"www.soon.example/none"))
-        fate = self._faults.fates.get(answer.service or "")
-        if fate is not None and fate.is_dead(day):
-            answer = _dead(fate.manner)
-        return answer._replace(seconds=answer.seconds + (SLOW_S if host in self._faults.slow else 0.0))
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._answer.stream, httpx.AsyncByteStream), "our transport is asynchronous"
+        async for piece in self._answer.stream:
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+        self._clock.release()
 
 
-def _dead(manner: str) -> Response:
-    if manner in ("404", "500"):
-        return nothing(int(manner))
-    if manner == "html":
-        page = b"<html><title>Moved</title><p>This service has been switched off.</p></html>"
-        return Response(200, [("Content-Type", "text/html")], page, "service")
-    return Response(200, [("x-fault", manner)], b"", "service", seconds=30.0 if manner == "timeout" else 0.01)
-
-
-class _Silent:
+class Silent:
     """`ports.Observer` that says nothing."""
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
@@ -194,47 +156,62 @@ def simulate(folder: Path, *, days: int, pages: int, seed: int, say: Callable[[s
     """Run the daemon's work for so many days; returns the figures. `folder` is for the web and the database."""
     make_world("mixed", pages, seed, folder / "web")
     world = World(folder / "web")
-    clock = ReplayClock()
     faults = draw(world, days, random.Random(seed))
-    transport = FaultyTransport(world, clock, faults)
-    settings = Settings(strategy="gws", allow_private=True, patience_s=0.0, workers=5)
+    with served(folder / "web", days, seed) as proxy:
+        settings = Settings(strategy="gws", allow_private=True, patience_s=0.0, workers=5, proxy=proxy)
+        return asyncio.run(_simulate(folder / "geocrawl.db", world, faults, settings, days, say))
+
+
+async def _simulate(
+    path: Path, world: World, faults: Faults, settings: Settings, days: int, say: Callable[[str], None]
+) -> dict[str, Any]:
+    clock = SoakClock()
+    transport = FaultyTransport(settings, clock, faults)
     begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
-    path = folder / "geocrawl.db"
     with parts.open_database(path, clock) as database:
         within = Surroundings(clock, transport, lambda: 0)
         session = Session(without_limits(settings), database, clock, within=within)
         session.take_over()
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         work = Work(settings, database, session.frontier, clock)
-        asyncio.run(_live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say)))
-        connection = database.connection
-        figures = {
+        await _live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say))
+        return {
             "days": days,
-            "seed": seed,
             "hosts": len(world.hosts),
-            "pages_visited": connection.execute("SELECT count(*) FROM url WHERE state = 'visited'").fetchone()[0],
-            "probes": connection.execute("SELECT count(*) FROM probe").fetchone()[0],
+            **_stored(database.connection),
             "memory_mib": {
                 "start": memory[min(1, len(memory) - 1)],
                 "middle": memory[len(memory) // 2],
                 "end": memory[-1],
             },
             "database_mib": {"start": sizes[0], "middle": sizes[len(sizes) // 2], "end": sizes[-1]},
-            "leases_lost": connection.execute("SELECT count(*) FROM host WHERE lease_until > 0").fetchone()[0],
-            "integrity": connection.execute("PRAGMA integrity_check").fetchone()[0],
-            **_noticed(connection, world, faults, begun, days),
+            **_noticed(database.connection, world, faults, begun, days),
+            "requests": sum(transport.by_host_and_day.values()),
             "requests_a_host_a_day": max(transport.by_host_and_day.values()),
             "least_gap_s": round(min(gap for gap in transport.least_gap_s.values() if gap > 0), 3),
             "delay_s": settings.delay_s,
         }
-    return figures
+
+
+def _stored(connection: sqlite3.Connection) -> dict[str, Any]:
+    """What the database says at the end."""
+
+    def value(statement: str) -> Any:
+        return connection.execute(statement).fetchone()[0]
+
+    return {
+        "pages_visited": value("SELECT count(*) FROM url WHERE state = 'visited'"),
+        "probes": value("SELECT count(*) FROM probe"),
+        "leases_lost": value("SELECT count(*) FROM host WHERE lease_until > 0"),
+        "integrity": value("PRAGMA integrity_check"),
+    }
 
 
 async def _live(
     session: Session, work: Work, clock: ReplayClock, days: int, begun: float, sample: Callable[[float], None]
 ) -> None:
     """Hour by hour: the ticks that are due, then the loop until nothing is ready."""
-    observer, due = _Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}
+    observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}
     every = {tick.name: tick.every_s for tick in TICKS}
     fetcher = session.fetcher()
     next_sample = begun
@@ -264,7 +241,8 @@ def _sample(day: float, memory: list[float], sizes: list[float], path: Path, say
 def _noticed(
     connection: sqlite3.Connection, world: World, faults: Faults, begun: float, days: int
 ) -> Mapping[str, Any]:
-    """Deaths and returns of services that were alive in the catalogue before, and how long until they were noticed."""
+    """Deaths and returns of services that were alive in the catalogue before, births of those that a page in reach
+    announces, and how long until they were noticed."""
     from geocrawl.urls import endpoint_key
 
     events: dict[str, list[tuple[float, str, str]]] = {}
@@ -273,6 +251,7 @@ def _noticed(
         "JOIN endpoint e ON e.id = h.endpoint_id ORDER BY h.at"
     ):
         events.setdefault(key, []).append(((at - begun) / DAY_S, before, after))
+    visited = {key_of(row[0]) for row in connection.execute("SELECT address FROM url WHERE state = 'visited'")}
     deaths, returns, births = _Delays(), _Delays(), _Delays()
     for service in world.services:
         fate = faults.fates.get(service.id)
@@ -281,7 +260,8 @@ def _noticed(
             continue
         mine = events.get(endpoint_key(url), [])
         alive = [day for day, _, after in mine if after == "alive"]
-        if fate.born > 0 and fate.born < days - 1:
+        in_reach = any(key_of(page) in visited for page, _ in service.exposures)
+        if in_reach and 0 < fate.born < days - 1:
             births.add(fate.born, [day for day in alive if day >= fate.born])
         if fate.dies is not None and any(day < fate.dies for day in alive):
             end = fate.returns if fate.returns is not None else days
@@ -319,13 +299,14 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     """Simulate, print, and return the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--pages", type=int, default=2000)
+    parser.add_argument("--pages", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=11)
     options = parser.parse_args(arguments)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="geocrawl-soak-") as folder:
         say = lambda line: print(f"   {line}", flush=True)  # noqa: E731
         figures = simulate(Path(folder), days=options.days, pages=options.pages, seed=options.seed, say=say)
+    figures["seed"] = options.seed
     figures["seconds"] = round(time.monotonic() - started, 1)
     print(json.dumps(figures, indent=2))
     return figures
