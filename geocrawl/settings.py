@@ -29,6 +29,12 @@ class SiteSettings:
     user: str = _setting("", "user name for HTTP basic authentication")
     password: str = _setting("", "password that goes with it", secret=True)
     proxy: str = _setting("", "'direct' passes the proxy by; a URL takes another one; '' the common one", secret=True)
+    delay_s: float | None = _setting(
+        None,
+        "between two requests to it, in place of the common delay; a longer Crawl-delay holds all the same",
+        unit="s",
+    )
+    max_pages: int = _setting(0, "pages of it, in place of max_pages_per_host; 0: the common limit", unit="pages")
     max_body_bytes: int = _setting(0, "longest body read from it; 0: the common limit", unit="bytes")
     not_before: str = _setting("", "pages with an older Last-Modified are not read (YYYY-MM-DD)")
     not_after: str = _setting("", "pages with a newer Last-Modified are not read (YYYY-MM-DD)")
@@ -151,3 +157,13 @@ class Settings:
     log_json: bool = _setting(False, "log lines as JSON")
     quiet: bool = _setting(False, "only warnings and the result")
     sites: Mapping[str, SiteSettings] = _setting({}, "per-host settings")
+
+    def delay_of_s(self, host: str) -> float:
+        """Seconds between two requests to this host (canonical name): its own or the common ones."""
+        site = self.sites.get(host)
+        return self.delay_s if site is None or site.delay_s is None else site.delay_s
+
+    def max_pages_of(self, host: str) -> int:
+        """Pages of this host (canonical name): its own or the common limit."""
+        site = self.sites.get(host)
+        return site.max_pages if site is not None and site.max_pages else self.max_pages_per_host

@@ -39,7 +39,8 @@ def _lines(setting: Setting) -> Iterator[str]:
 
 
 def _value(setting: Setting) -> str:
-    shown = setting.show(setting.default)
+    common = settings_by_name().get(setting.name, setting)
+    shown = setting.show(common.default if setting.default is None else setting.default)
     if isinstance(shown, bool):
         return str(shown).lower()
     if isinstance(shown, tuple):

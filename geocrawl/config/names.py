@@ -7,7 +7,7 @@ It is the field's name in `settings.py` without its unit: a duration or a size i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -43,6 +43,7 @@ class Setting:
     takes: str
     """What it takes: text, number, true/false, duration, size, table …"""
     default: object
+    """None: of a host, the common setting of that name."""
     help: str
     secret: bool
     of_site: bool = False
@@ -118,7 +119,7 @@ def _describe(field: Field[Any], *, of_site: bool) -> Setting:
         takes = "table"
     elif isinstance(field.default, tuple):
         takes = "list"
-    default: object = field.default if isinstance(field.default, str | int | float | tuple) else {}
+    default: object = {} if field.default is MISSING else field.default
     return Setting(name, field.name, takes, default, field.metadata["help"], field.metadata["secret"], of_site)
 
 

@@ -55,6 +55,7 @@ contact = "https://www.example.org/our-crawler"
 user = "reader"
 password = "…"
 max_body = "20MiB"
+delay = "5s"
 ```
 
 In the environment the constants of strategies are one variable: `GEOCRAWL_SET="gws.lambda=0.7,gws.drop_zero=true"`.
@@ -113,7 +114,7 @@ def _row(setting: Setting, name: str, value: object, origin: str) -> Row:
 
 def _lines(settings: Iterable[Setting]) -> Iterator[str]:
     for setting in settings:
-        default = "" if setting.default in ("", {}, ()) else f"`{_spelled(setting)}`"
+        default = "" if setting.default in ("", {}, (), None) else f"`{_spelled(setting)}`"
         text = setting.help.replace("|", "\\|").replace("<", "&lt;")
         yield f"| `{setting.name}` | {setting.takes} | {default} | {text} |"
 

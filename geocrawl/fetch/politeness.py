@@ -9,7 +9,7 @@
 A rest takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that hosts
 that failed together are not asked together again. Retry-After (RFC 9110, 10.2.3) stands instead of it; from
 `backoff_after` errors in a row on, the longer of both. Errors are forgiven `backoff_forgive_s` after the rest they
-caused. Between two requests lies `delay_s` or the host's Crawl-delay, whichever is longer.
+caused. Between two requests lies `delay_s` (the host's own, or the common one) or its Crawl-delay, whichever is longer.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def rests(host: HostState, outcome: int | FailureCode, settings: Settings) -> bo
 
 def delay_s(host: HostState, settings: Settings) -> float:
     """Seconds between the end of a request and the next one to this host."""
-    return max(settings.delay_s, min(host.crawl_delay_s or 0.0, settings.max_crawl_delay_s))
+    return max(settings.delay_of_s(host.name), min(host.crawl_delay_s or 0.0, settings.max_crawl_delay_s))
 
 
 def read_retry_after(value: str, now: float, settings: Settings) -> float | None:

@@ -51,6 +51,8 @@ from geocrawl.urls import RECORDS, query_group, read_url, service_keys
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
+_REQUESTS_BUT_MAPS = 12
+"""Of one turn, at most: robots.txt, redirects, a probe's interview."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEAD`."""
@@ -79,14 +81,13 @@ class SqlFrontier:
         self._database = database
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
-        self._lease_s = settings.lease_s
-        self._delays_s = (settings.delay_s, settings.max_crawl_delay_s)
+        self._settings = settings
         self._owner = owner
         self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
         self._tally = Tally(self._connection)
-        limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_per_host)
+        limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
         self._budgets = Budgets(self._connection, caps)
         self._links = Links(self._connection, self._hosts, self._tally, limits, self._budgets, by_depth=by_depth)
@@ -246,9 +247,15 @@ class SqlFrontier:
             if self._leave_out(head, pages):
                 continue
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
-            until = now + self._lease_s
+            until = now + self._lease_of_s(state)
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
             return Lease(self._entry(head), state, token + 1, until)
+
+    def _lease_of_s(self, host: HostState) -> float:
+        """How long a host is held: a turn waits the delay before each of its requests, and nobody may come between."""
+        s = self._settings
+        delay_s = max(s.delay_of_s(host.name), min(host.crawl_delay_s or 0.0, s.max_crawl_delay_s))
+        return max(s.lease_s, delay_s * (s.map_requests + _REQUESTS_BUT_MAPS))
 
     def _leave_out(self, head: _Head, pages: int) -> bool:
         """Refuse what the caps and budgets have come to exclude since it arrived."""
@@ -269,7 +276,7 @@ class SqlFrontier:
         if "?" in address:
             row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
             queries = row[0] if row else 0
-        reason = self._links.cap_reason(key, depth, pages, queries)
+        reason = self._links.cap_reason(url.host, key, depth, pages, queries)
         if reason or tier >= HARVEST_TIER or revisit_s is not None:
             return reason
         return self._budgets.page_reason(url)
@@ -406,8 +413,9 @@ class SqlFrontier:
         left off."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
-                for host_id in self._hosts.held_by_the_dead(self._owner):
-                    self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *self._delays_s))
+                for host_id, name in self._hosts.held_by_the_dead(self._owner):
+                    delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
+                    self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *delays_s))
 
     # ----------------------------------------------------------------------- figures
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,7 +36,8 @@ class Limits:
 
     max_depth: int
     max_queries_per_path: int
-    max_pages_per_host: int
+    max_pages_of: Callable[[str], int]
+    """Of a host, by its name."""
 
 
 class Source(NamedTuple):
@@ -164,15 +165,16 @@ class Links:
         if "?" in url.identity:
             row = self._connection.execute(sql.SEE_QUERY, (group_key(query_group(url)),)).fetchone()
             queries = row[0]
-        return self.cap_reason(key, depth, pages, queries) or (self._budgets.arrival_reason(url) if depth else "")
+        reason = self.cap_reason(url.host, key, depth, pages, queries)
+        return reason or (self._budgets.arrival_reason(url) if depth else "")
 
-    def cap_reason(self, key: int, depth: int, pages: int, queries: int) -> str:
+    def cap_reason(self, host: str, key: int, depth: int, pages: int, queries: int) -> str:
         """Why a page is left out, by its key and how many were seen of its host and of its path."""
         if depth == 0:
             return ""
         if is_over_cap(key, queries, self._limits.max_queries_per_path):
             return "trap:queries"
-        if is_over_cap(key, pages, self._limits.max_pages_per_host):
+        if is_over_cap(key, pages, self._limits.max_pages_of(host)):
             return "trap:host-pages"
         return ""
 

@@ -8,9 +8,9 @@ from email.utils import format_datetime
 import pytest
 
 from geocrawl.fetch.content import read_http_date
-from geocrawl.fetch.politeness import Effect, after_exchange, effect_of, read_retry_after
+from geocrawl.fetch.politeness import Effect, after_exchange, delay_s, effect_of, read_retry_after
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, SiteSettings
 
 from .conftest import Kit, VirtualClock, url
 from .server import answer, pages, redirect, serve
@@ -54,6 +54,18 @@ def test_a_failing_host_rests_after_three_failures_in_a_row() -> None:
     waits = rests_of(FailureCode.REFUSED, 5)
     assert waits[:2] == pytest.approx([1.0, 1.0])
     assert waits[2:] == [pytest.approx(60 * 2**n, rel=0.1) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("own_s", "crawl_delay_s", "demanded_s"),
+    [(None, None, 1.0), (5.0, None, 5.0), (0.0, None, 0.0), (0.0, 3.0, 3.0), (5.0, 3.0, 5.0), (None, 3.0, 3.0)],
+)
+def test_a_hosts_own_delay_stands_for_the_common_one_but_never_for_a_longer_crawl_delay(
+    own_s: float | None, crawl_delay_s: float | None, demanded_s: float
+) -> None:
+    settings = Settings(sites={"a.example": SiteSettings(delay_s=own_s)})
+    assert delay_s(HostState("a.example", crawl_delay_s=crawl_delay_s), settings) == demanded_s
+    assert delay_s(HostState("b.example"), settings) == 1.0
 
 
 def test_an_answer_ends_the_row() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.keys import is_over_cap, page_key
 from tests.store.world import World, link
 
@@ -67,3 +67,10 @@ def test_no_key_is_over_the_cap_of_a_small_group_and_the_bound_only_falls(texts:
         left_out = [is_over_cap(key, seen, cap) for seen in range(1, 60)]
         assert not any(left_out[:cap])
         assert left_out == sorted(left_out)
+
+
+def test_a_host_may_have_a_cap_of_its_own(tmp_path: Path) -> None:
+    addresses = [f"{host}.example/page{n}.html" for host in "ab" for n in range(200)]
+    settings = Settings(max_pages_per_host=100, sites={"b.example": SiteSettings(max_pages=20)})
+    kept = [address.split("/")[2] for address in crawl(tmp_path / "1.db", addresses, settings)]
+    assert 75 <= kept.count("a.example") <= 125 and 5 <= kept.count("b.example") <= 35

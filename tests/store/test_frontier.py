@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import Purpose, Rank, State
-from geocrawl.settings import Settings
+from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.frontier import SqlFrontier
 from tests.store.world import World, candidate, link, url, verdict
 
@@ -295,3 +295,11 @@ def test_a_turn_that_was_not_settled_leaves_a_host_where_it_stood(world: World) 
     world.seed("a.example/1", "b.example/1", "a.example/2", "b.example/2")
     world.frontier.release(world.lease())
     assert [world.visit() for _ in range(4)] == [f"http://{host}.example/{n}" for n in (1, 2) for host in "ab"]
+
+
+def test_a_host_that_is_asked_slowly_is_held_for_all_requests_of_a_turn(tmp_path: Path) -> None:
+    settings = Settings(lease_s=300.0, map_requests=8, sites={"a.example": SiteSettings(delay_s=60.0)})
+    world = World(tmp_path / "crawl.db", settings)
+    world.seed("a.example/", "b.example/")
+    held_s = {lease.host.name: lease.until - world.clock.now() for lease in (world.lease(), world.lease())}
+    assert held_s == {"a.example": 1200.0, "b.example": 300.0}
