@@ -42,9 +42,11 @@ _TICKS = {"reprobe": 60.0, "revisit": 600.0, "refresh": HOUR_S, "retention": HOU
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """What goes wrong from `STRUCK_AFTER_S` on, for `for_s`."""
+    """What goes wrong, and when."""
 
     for_s: float = 0.0
+    after_s: float = STRUCK_AFTER_S
+    """From the start of the run to that of the strike."""
     unreachable: bool = False
     """The network is away."""
     nameless: bool = False
@@ -65,7 +67,7 @@ class StruckTransport(ReplayTransport):
         """When the first request that is answered came after its end, seconds from that."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        since = self._time.now() - self._begun - STRUCK_AFTER_S
+        since = self._time.now() - self._begun - self._strike.after_s
         host, strike = request.url.host, self._strike
         if 0 <= since < strike.for_s:
             self.under_strike[host] += 1
@@ -88,6 +90,10 @@ class StruckTransport(ReplayTransport):
         return await super().handle_async_request(request)
 
 
+Condition = tuple[object, ...]
+"""health, since when, status, reason, HTTP status, number of probes, next probe."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """What one run came to."""
@@ -99,10 +105,16 @@ class Ended:
     given_up: int
     transport: StruckTransport
     said: tuple[str, ...]
+    condition_before: Mapping[str, Condition]
+    """How each endpoint stood when the strike began."""
+    condition: Mapping[str, Condition]
+    """… and when the run ended."""
+    in_vain: int
+    """Probes, and changes of health, that the history keeps of the time of the strike."""
 
 
-def run(world: World, path: Path, strike: Strike, hours: float) -> Ended:
-    """The daemon's loop and its ticks for so many simulated hours."""
+def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 30.0) -> Ended:
+    """The daemon's loop and its ticks for so many simulated hours, a turn every `step_s` once the start is over."""
     clock = ReplayClock()
     transport = StruckTransport(world, clock, strike)
     settings = without_limits(Settings(strategy="gws", allow_private=True, patience_s=0.0))
@@ -127,25 +139,38 @@ def run(world: World, path: Path, strike: Strike, hours: float) -> Ended:
             log=lambda event, **_: said.append(event),
             reload=lambda: (session, work, Budget(Hours(), 0)),
         )
-        before = asyncio.run(_live(daemon, database, clock, hours))
+        begun = clock.now()
+        before, condition_before = asyncio.run(_live(daemon, database, clock, hours, strike.after_s, step_s))
         gone = "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL"
         given_up = database.connection.execute(gone).fetchone()[0]
-        return Ended(before, _settled(database), _valid(database), given_up, transport, tuple(said))
+        return Ended(
+            before,
+            _settled(database),
+            _valid(database),
+            given_up,
+            transport,
+            tuple(said),
+            condition_before,
+            _conditions(database),
+            _in_vain(database, begun + strike.after_s, begun + strike.after_s + strike.for_s),
+        )
 
 
-async def _live(daemon: Daemon, database: Database, clock: ReplayClock, hours: float) -> frozenset[str]:
-    begun, before = clock.now(), frozenset[str]()
+async def _live(
+    daemon: Daemon, database: Database, clock: ReplayClock, hours: float, after_s: float, step_s: float
+) -> tuple[frozenset[str], Mapping[str, Condition]]:
+    begun, before, conditions = clock.now(), frozenset[str](), dict[str, Condition]()
     due = dict.fromkeys(_TICKS, begun)
     while clock.now() < begun + hours * HOUR_S:
         for name, at in due.items():
             if clock.now() >= at:
                 due[name] = clock.now() + _TICKS[name]
                 daemon.tick(name)
-        if clock.now() < begun + STRUCK_AFTER_S:
-            before = _settled(database)
+        if clock.now() < begun + after_s:
+            before, conditions = _settled(database), _conditions(database)
         await daemon.turn()
-        await clock.sleep(30.0 if clock.now() > begun + STRUCK_AFTER_S else 1.0)
-    return before
+        await clock.sleep(step_s if clock.now() > begun + STRUCK_AFTER_S else 1.0)
+    return before, conditions
 
 
 def _settled(database: Database) -> frozenset[str]:
@@ -156,6 +181,23 @@ def _settled(database: Database) -> frozenset[str]:
 def _valid(database: Database) -> frozenset[str]:
     rows = database.connection.execute("SELECT kind || ' ' || key FROM endpoint WHERE last_ok IS NOT NULL")
     return frozenset(row[0] for row in rows)
+
+
+def _conditions(database: Database) -> dict[str, Condition]:
+    rows = database.connection.execute(
+        "SELECT kind || ' ' || key, health, health_since, status, reason, http_status, probes, due_at FROM endpoint"
+    )
+    return {row[0]: row[1:] for row in rows}
+
+
+def _in_vain(database: Database, start: float, end: float) -> int:
+    statements = ("SELECT count(*) FROM probe WHERE {}", "SELECT count(*) FROM health_event WHERE {}")
+    return sum(
+        database.connection.execute(
+            each.format("at >= ? AND at < ? AND reason IN ('refused', 'dns')"), (start, end)
+        ).fetchone()[0]
+        for each in statements
+    )
 
 
 def long_ones(folder: Path, pages: int, seed: int, hours: float = 26.0) -> list[Row]:
@@ -196,6 +238,7 @@ def _row(fault: str, cause: str, strike: Strike, calm: Ended, struck: Ended) -> 
         }
         more["requests_to_others_meanwhile"] = sum(n for host, n in requests.items() if host not in strike.answers)
     else:
+        more["traces_in_the_history_of_services"] = struck.in_vain
         more["said_so"] = sum("network seems to be away" in line for line in struck.said)
     recovered = struck.transport.first_after
     return Row(fault, cause, len(struck.before - struck.settled), -1.0 if recovered is None else recovered, more)

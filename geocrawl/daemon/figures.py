@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 class Counting:
     """`ports.Observer` that counts, and passes all on to another one."""
 
-    def __init__(self, inner: Observer, heed: Callable[[Entry, Visit], object]) -> None:
-        """`heed` is called for each settled visit."""
+    def __init__(
+        self, inner: Observer, *, begun: Callable[[Lease], object], ended: Callable[[Entry, Visit], object]
+    ) -> None:
+        """`begun` is called for each lease, `ended` for each settled visit."""
         self._inner = inner
-        self._heed = heed
+        self._begun = begun
+        self._ended = ended
         self._figures = Counter[str]()
 
     def since(self, name: str) -> int:
@@ -50,6 +53,7 @@ class Counting:
 
     def leased(self, lease: Lease) -> None:
         """A visit begins."""
+        self._begun(lease)
         self._inner.leased(lease)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
@@ -63,7 +67,7 @@ class Counting:
         else:
             figures["failures"] += visit.http_status is None
         figures["new endpoints"] += result.new_candidates
-        self._heed(entry, visit)
+        self._ended(entry, visit)
         self._inner.settled(entry, visit, result)
 
 

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 from geocrawl.daemon.figures import Counting, Day
-from geocrawl.daemon.outage import UNREACHED, Outage
+from geocrawl.daemon.network import Network
 from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.ticks import make_scheduler
 from geocrawl.daemon.work import Done, Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
 from geocrawl.store.database import owner
-from geocrawl.store.outages import give_back_tries
 
 if TYPE_CHECKING:
     from geocrawl.crawl import Crawler
@@ -60,9 +59,9 @@ class Daemon:
         self._database = database
         self._clock = clock
         self._notifier = notifier
-        self._observer = Counting(observer, self._heed)
+        self._network = Network(database)
+        self._observer = Counting(observer, begun=self._network.begun, ended=self._heed)
         self._patience = Patience(database, owner())
-        self._outage = Outage()
         self._trouble: PassingFault | None = None
         self._damage: DatabaseFault | None = None
         self._log = log
@@ -148,15 +147,18 @@ class Daemon:
     async def turn(self) -> None:
         """Crawl until nothing is ready, then rest a little; or wait for what does not let us."""
         try:
+            self._network.no_visit_is_under_way()
             await self._turn()
-            self._after_an_outage()
+            if (figures := self._network.put_back(self._clock.now())) is not None:
+                self._log("the network is back", **figures)
         except (PassingFault, sqlite3.Error) as error:
             self._trouble = passing(self._database.path, error)
             await self._wait_for_the_database(self._trouble)
             return
-        if self._outage.suspected and not self._ending:
-            seconds = self._outage.pause_s()
-            self._state = self._outage.text
+        outage = self._network.outage
+        if outage.suspected and not self._ending:
+            seconds = outage.pause_s()
+            self._state = outage.text
             self._log(self._state, next_try_in_s=seconds)
             await self._idle(seconds)
 
@@ -174,18 +176,11 @@ class Daemon:
             trouble = found
         self._trouble = None
 
-    def _after_an_outage(self) -> None:
-        since = self._outage.ended()
-        if since is not None:
-            again = give_back_tries(self._database, since, UNREACHED)
-            self._log("the network is back", away_s=round(self._clock.now() - since), tried_again=again)
-
     def _heed(self, entry: Entry, visit: Visit) -> None:
         """What a settled visit says of the machine and the network."""
         self._patience.settled()
-        self._outage.heed(entry.url.host, visit.at, visit.http_status, visit.reason)
-        if self._outage.suspected:
-            self._interrupt("the network is away")
+        if reason := self._network.heed(entry, visit):
+            self._interrupt(reason)
 
     async def _turn(self) -> None:
         if self._reload_wanted:
@@ -210,7 +205,7 @@ class Daemon:
                 self._session.ended(self._crawler)
             self._crawler = None
             await fetcher.close()
-        if not self._ending and not self._is_traffic_spent():
+        if not self._ending and self._network.outage.since is None and not self._is_traffic_spent():
             why = self._why_no_pages()
             self._state = f"{why}: probes only" if why and summary.stopped == "max-pages" else "nothing is ready"
             await self._idle()

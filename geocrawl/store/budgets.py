@@ -17,8 +17,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from geocrawl.model import Kind, Url
+from geocrawl.model import Kind, Purpose, Url
 from geocrawl.store.keys import group_key, is_over_cap
+from geocrawl.store.lifecycle import HARVEST_TIER
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN, HOSTS, HELD = "trap:pattern", "trap:hosts", "held"
@@ -32,6 +33,8 @@ INSERT INTO pattern VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
   fruitless = fruitless + (CASE WHEN ?3 IN (0, last_relevance) THEN ?2 ELSE 0 END),
   last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
 _FOUND = "INSERT INTO pattern VALUES (?, 0, 1, 0) ON CONFLICT DO UPDATE SET finds = finds + 1"
+_UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
+_ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 _WAY = "SELECT address, found_on FROM url WHERE id = ?"
 _SITE = "SELECT hosts, held_at IS NOT NULL AND NOT released FROM site WHERE name = ?"
 _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
@@ -94,6 +97,21 @@ class Budgets:
             last = 0 if relevance is None else relevance + 1
             self._connection.execute(_VISITED, (group_key(f"page {pattern}"), int(not brought), last))
 
+    def uncount(self, url_id: int) -> None:
+        """Take back what the last visit of a page or endpoint counted that nobody answered."""
+        purpose, address, depth, tier, revisit_s, endpoint_id, reason = self._connection.execute(
+            _ASKED, (url_id,)
+        ).fetchone()
+        if purpose == Purpose.PAGE:
+            url = read_url(address)
+            pattern = pattern_of(url) if url is not None and is_counted(depth, tier, revisit_s) else ""
+            key = group_key(f"page {pattern}") if pattern else None
+        else:
+            kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+            key = _service_key(kind, address, site) if is_new and reason != "robots-unreachable" else None
+        if key is not None:
+            self._connection.execute(_UNCOUNT, (key,))
+
     def credit(self, page_id: int | None) -> None:
         """A page brought an endpoint that nobody knew: its pattern and those on the way to it are worth more."""
         credited = set[str]()
@@ -137,6 +155,12 @@ class Budgets:
     def _host_reason(self, host: str, hosts: int) -> str:
         cap = self._caps.hosts_per_site
         return HOSTS if cap and hosts > cap and is_over_cap(group_key(f"host {host}"), hosts, cap) else ""
+
+
+def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
+    """Whether a page counts towards its pattern's budget. Start pages have none, a harvest's pages have bounds of their
+    own, and pages that are read again were counted."""
+    return depth > 0 and tier < HARVEST_TIER and revisit_s is None
 
 
 def _service_text(kind: str, address: str, site: str) -> str:

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Visit
 from geocrawl.store import statements as sql
 from geocrawl.store.blocked import BlockedHosts
-from geocrawl.store.budgets import Budgets
+from geocrawl.store.budgets import Budgets, is_counted
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import probe_key
 from geocrawl.store.lessons import Lessons
 from geocrawl.store.lifecycle import (
-    HARVEST_TIER,
     PROBE_TIER,
     arrival_state,
     probe_frees_page,
@@ -131,14 +130,11 @@ class Settlement:
         self.tally.flush()
 
     def _count_page(self, visit: Visit, current: Current, *, brought: bool) -> None:
-        """Count a page that was asked for the first time towards its pattern's budget. Start pages have none, and a
-        harvest's pages have bounds of their own."""
+        """Count a page that was asked for the first time towards its pattern's budget."""
         entry = visit.lease.entry
         if brought:
             self.budgets.credit(entry.id)
-        if visit.state is State.REFUSED or current.depth == 0 or current.revisit_s is not None:
-            return
-        if entry.rank.tier < HARVEST_TIER:
+        if visit.state is not State.REFUSED and is_counted(current.depth, entry.rank.tier, current.revisit_s):
             relevance = int(visit.relevance) if visit.state is State.VISITED else None
             self.budgets.page_visited(entry.url, relevance, brought=brought)
 
