@@ -25,6 +25,7 @@ from geocrawl.refusals import records_bound, text_rule
 from geocrawl.session import Session, Surroundings
 from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls import read_url
+from geocrawl.utc import date_of, day_of
 
 if TYPE_CHECKING:
     from geocrawl.daemon.budget import Budget
@@ -149,7 +150,7 @@ def harvest(
             session.frontier.add_candidates([given], again=not first.counted)
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
         run = database.start_run("harvest", settings)
-        today = parts.today(clock).isoformat()
+        today = day_of(clock.now())
         summary = asyncio.run(session.run(observer, max_pages=settings.max_pages))
         database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         if summary.stopped == "done" and summary.pages:
@@ -289,7 +290,7 @@ def explain(
     if strategy.learns and name == stored:
         take_up(strategy, read_state(connection), read_lessons(connection), lambda _, ranks: deque(ranks, maxlen=0))
     is_blocked = BlockedHosts(connection).covers(url.host)
-    refused = "forgotten" if is_blocked else text_rule(settings, parts.today(parts.system_clock()))(url)
+    refused = "forgotten" if is_blocked else text_rule(settings, date_of(parts.system_clock().now()))(url)
     page, parent = found.page, found.parent
     if page is None:
         return name, {}, refused

@@ -45,7 +45,6 @@ class Summary:
     seconds: float = 0.0
     stopped: str = ""
     """Why it ended: done, max-pages, max-time, signal, resting (all that is left is to be asked again later)."""
-    resting_until: float | None = None
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
 
@@ -165,7 +164,6 @@ class Crawler:
             return False
         if idle and wait_s > self._patience_s and not (self._pages_left() and self._others_at_work()):
             self._end("resting" if self._pages_left() else "max-pages")
-            self._summary.resting_until = ready_at
             return False
         self._changed.clear()
         await self._sleep_or_change(min(max(wait_s, self._NAP_S), self._IDLE_S))

@@ -27,14 +27,8 @@ class Outcome:
         """The figures under stable names."""
         s = self.summary
         return {
-            "pages": s.pages,
-            "failures": s.failures,
-            "probes": s.probes,
-            "valid": s.valid,
+            **_figures(s),
             "new_links": s.links,
-            "seconds": round(s.seconds, 3),
-            "stopped": s.stopped,
-            "reasons": s.reasons,
             "strategy": self.strategy,
             "database": str(self.database),
             "waiting": self.waiting,
@@ -59,8 +53,7 @@ class Outcome:
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
         if s.reasons:
-            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
-            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+            out.insert(1, _not_read(s))
         if "guard" in s.reasons:
             out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
         if self.no_seed_answered:
@@ -80,15 +73,8 @@ class Harvested:
 
     def as_json(self) -> dict[str, object]:
         """The figures under stable names."""
-        s = self.summary
         return {
-            "pages": s.pages,
-            "failures": s.failures,
-            "probes": s.probes,
-            "valid": s.valid,
-            "seconds": round(s.seconds, 3),
-            "stopped": s.stopped,
-            "reasons": s.reasons,
+            **_figures(self.summary),
             "since": self.since,
             "database": str(self.database),
             "services": self.services,
@@ -114,6 +100,23 @@ class Harvested:
         if not s.pages:
             out.insert(0, "No page of records was read: is this the address of a catalogue?")
         if s.reasons:
-            common = sorted(s.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
-            out.insert(1, "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + ".")
+            out.insert(1, _not_read(s))
         return out
+
+
+def _figures(summary: Summary) -> dict[str, object]:
+    return {
+        "pages": summary.pages,
+        "failures": summary.failures,
+        "probes": summary.probes,
+        "valid": summary.valid,
+        "seconds": round(summary.seconds, 3),
+        "stopped": summary.stopped,
+        "reasons": summary.reasons,
+    }
+
+
+def _not_read(summary: Summary) -> str:
+    """The commonest reasons of failed and refused visits."""
+    common = sorted(summary.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
+    return "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + "."

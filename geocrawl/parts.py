@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -127,10 +126,6 @@ def make_recorder(path: Path, seeds: Iterable[Url]) -> WarcRecorder:
     from geocrawl.fetch.record import WarcRecorder
 
     return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=[seed.address for seed in seeds])
-
-
-def today(clock: Clock) -> dt.date:
-    return dt.datetime.fromtimestamp(clock.now(), dt.UTC).date()
 
 
 def system_clock() -> Clock:

@@ -16,6 +16,7 @@ from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, State, Ur
 from geocrawl.refusals import Refusals
 from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls import AddressRules
+from geocrawl.utc import date_of
 from geocrawl.visit import PageVisitor
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class Session:
                     reader=self._reader,
                     recogniser=self.detector,
                     strategy=self.strategy,
-                    refusals=Refusals(s, self.frontier.seeds(), parts.today(self._clock)),
+                    refusals=Refusals(s, self.frontier.seeds(), date_of(self._clock.now())),
                     clock=self._clock,
                     max_redirects=s.max_redirects,
                     retry_first_s=s.retry_first_s,

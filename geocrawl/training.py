@@ -13,6 +13,7 @@ from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority import training_files
 from geocrawl.urls import read_url
+from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
     from geocrawl.priority.bayes_files import Sources
@@ -97,4 +98,4 @@ def training_document(address: str, html: str) -> Document:
 
 
 def _today() -> dt.date:
-    return dt.datetime.fromtimestamp(SystemClock().now(), dt.UTC).date()
+    return date_of(SystemClock().now())

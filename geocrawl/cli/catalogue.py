@@ -82,8 +82,9 @@ def _watch(db: str | None) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        from geocrawl.cli.texts import moment, status_lines
+        from geocrawl.cli.texts import status_lines
         from geocrawl.store.reading import status as read_status
+        from geocrawl.utc import moment
 
         at, settings = time.time(), opt.settings_from(db=db)
         limits = settings.max_db_bytes, settings.traffic_per_day_bytes

@@ -59,7 +59,7 @@ def _listed(db: str | None) -> list[BlockedHost]:
 def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
     from dataclasses import asdict
 
-    from geocrawl.cli.texts import moment
+    from geocrawl.utc import moment
 
     if json:
         opt.echo_json([asdict(row) for row in rows])

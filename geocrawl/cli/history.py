@@ -57,7 +57,7 @@ def history(
 
 def history_lines(found: EndpointHistory) -> Iterator[str]:
     """An endpoint's history for a person."""
-    from geocrawl.cli.texts import moment
+    from geocrawl.utc import moment
 
     since = f" since {moment(found.since)} UTC" if found.since else ""
     yield f"{found.kind.upper()}  {plain(found.url, 300)}"
@@ -94,11 +94,11 @@ def changes(
 
     Example: geocrawl changes --since 30d --json
     """
-    from geocrawl.cli.texts import moment
     from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
     from geocrawl.store.history import changes_since
     from geocrawl.store.reading import open_readonly
+    from geocrawl.utc import moment
 
     try:
         seconds = read_duration(since)

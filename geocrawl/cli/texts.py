@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.plain import plain
+from geocrawl.utc import moment
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.store.reading import CatalogStatus, EndpointRow, Run, ServiceDetail
     from geocrawl.store.why import UrlRow, Why
-
-
-def moment(at: float | None) -> str:
-    """A time as people read it, UTC; '-' when there is none."""
-    return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
 
 
 def span(seconds: float) -> str:

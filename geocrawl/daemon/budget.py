@@ -50,11 +50,6 @@ class Hours:
         return minute >= self.from_min or minute < self.to_min
 
 
-def day_of(now: float) -> str:
-    """The day in UTC, YYYY-MM-DD."""
-    return dt.datetime.fromtimestamp(now, dt.UTC).date().isoformat()
-
-
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What may be asked for. (Probes are not pages: health is watched at any hour.)"""

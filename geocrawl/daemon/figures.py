@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from geocrawl.daemon.budget import day_of
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
 from geocrawl.store.keeper import figures_of
+from geocrawl.utc import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer

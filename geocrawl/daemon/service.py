@@ -11,7 +11,7 @@ import asyncio
 import os
 import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import NO_LIMIT, Budget
@@ -19,7 +19,7 @@ from geocrawl.daemon.figures import Counting, Day
 from geocrawl.daemon.network import Network
 from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.ticks import make_scheduler
-from geocrawl.daemon.work import Done, Work
+from geocrawl.daemon.work import Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
 from geocrawl.store.database import owner
@@ -138,9 +138,9 @@ class Daemon:
         if name == "heartbeat":
             self._beat()
             return
-        done: Done = getattr(self._work, name)()
-        if any(done.figures.values()):
-            self._log(f"tick {name}", **done.figures)
+        figures: Mapping[str, int] = getattr(self._work, name)()
+        if any(figures.values()):
+            self._log(f"tick {name}", **figures)
 
     # ----------------------------------------------------------------------- one turn of the loop
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from geocrawl.store.retention import Retention
@@ -15,37 +14,30 @@ if TYPE_CHECKING:
     from geocrawl.store.frontier import SqlFrontier
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What one look brought, for the log."""
-
-    tick: str
-    figures: Mapping[str, int]
-
-
 class Work:
-    """One method a tick. Each is short, makes its own transactions and may be called at any time."""
+    """One method a tick. Each is short, makes its own transactions and may be called at any time.
+
+    All return how many of what, for the log.
+    """
 
     def __init__(self, settings: Settings, database: Database, frontier: SqlFrontier, clock: Clock) -> None:
         self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
-        self._retention = Retention(
-            database.connection, database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes
-        )
+        self._retention = Retention(database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
 
-    def reprobe(self) -> Done:
+    def reprobe(self) -> Mapping[str, int]:
         """Services whose next probe is due."""
-        return Done("reprobe", {"services": self._frontier.reprobe(self._clock.now(), self._most)})
+        return {"services": self._frontier.reprobe(self._clock.now(), self._most)}
 
-    def revisit(self) -> Done:
+    def revisit(self) -> Mapping[str, int]:
         """Seeds, and pages that named services or led to one that did."""
-        return Done("revisit", {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)})
+        return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)}
 
-    def refresh(self) -> Done:
+    def refresh(self) -> Mapping[str, int]:
         """Sitemaps, and catalogues' pages of records."""
-        return Done("refresh", {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)})
+        return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)}
 
-    def retention(self) -> Done:
+    def retention(self) -> Mapping[str, int]:
         """Drop what is older than it is to be kept, and let SQLite look after its statistics."""
-        return Done("retention", self._retention.tidy(self._clock.now()))
+        return self._retention.tidy(self._clock.now())

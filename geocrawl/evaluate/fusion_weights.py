@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from geocrawl.priority.fusion import FusionStrategy
 from geocrawl.priority.fusion_prior import Prior, write_prior
 from geocrawl.priority.fusion_training import PENALTY, Worth, fit
 from geocrawl.priority.registry import make_strategy
+from geocrawl.utc import day_of
 
 
 def train_fusion_file(
@@ -40,7 +40,7 @@ def train_fusion_file(
         tell(f"round {number + 1} of {rounds}: {len(taken):,} links, {len(weights)} weights")
     made = {
         "how": "logistic regression on links that waited in crawls of recorded webs (geocrawl train fusion)",
-        "date": dt.datetime.fromtimestamp(SystemClock().now(), dt.UTC).date().isoformat(),
+        "date": day_of(SystemClock().now()),
         "geocrawl": __version__,
         "files": [{"file": _called(world), "sha256": world.sha256} for world in recorded],
         "options": {"rounds": rounds, "discount": DISCOUNT, "horizon": HORIZON, "penalty": PENALTY},

@@ -20,7 +20,6 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.evaluate.addresses import key_of
 from geocrawl.evaluate.warc import Stored, WarcFile
 
-OGC_KINDS = frozenset({"wms", "wfs", "wmts", "wcs", "csw"})
 REST_KINDS = frozenset({"arcgis", "ogcapi", "stac"})
 _FILES = ("world.json", "pages.warc.gz", "services.jsonl", "truth.csv")
 

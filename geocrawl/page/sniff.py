@@ -40,7 +40,6 @@ class Form(StrEnum):
     HTML = "html"
     XML = "xml"
     TEXT = "text"
-    BINARY = "binary"
 
 
 def is_binary(body: bytes, content_type: str) -> bool:

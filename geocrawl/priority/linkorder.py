@@ -137,8 +137,3 @@ class LinkOrder:
 def is_download(lesson: Lesson) -> bool:
     """Whether the visit read a page; a redirect did not."""
     return lesson.purpose is Purpose.PAGE and lesson.state is State.VISITED and lesson.reason != "redirect"
-
-
-def is_redirect(lesson: Lesson) -> bool:
-    """Whether the visit led on to its one link, which stands for the page."""
-    return lesson.purpose is Purpose.PAGE and lesson.state is State.VISITED and lesson.reason == "redirect"

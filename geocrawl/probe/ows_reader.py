@@ -144,12 +144,3 @@ def _values(parameter: etree._Element) -> Iterator[etree._Element]:
             yield part
         elif local_name(part) == "AllowedValues":
             yield from children(part, "Value")
-
-
-def get_address(root: etree._Element, operation: str) -> str:
-    """Where an operation is asked by GET; '' when it says nothing."""
-    for each in _operations(child(root, "OperationsMetadata"), operation):
-        for get in children(child(each, "DCP", "HTTP"), "Get"):
-            if address := href_of(get):
-                return address
-    return ""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.database import Database
+from geocrawl.utc import moment
 
 BEAT_S = 5.0
 """Between two signs of life."""
@@ -59,7 +60,7 @@ class Keeper:
             if other is not None and not other.is_dead(now):
                 raise EnvironmentFault(
                     f"{self._database.path}: a daemon runs on it already: process {other.pid} on {other.machine}, "
-                    f"since {_moment(other.since)} UTC; `geocrawl status` tells more"
+                    f"since {moment(other.since)} UTC; `geocrawl status` tells more"
                 )
             self._mine = Holder(socket.gethostname(), os.getpid(), now, now, _started_ticks(os.getpid()))
             self._write(self._mine)
@@ -168,9 +169,3 @@ def _started_ticks(pid: int) -> int:
     except PermissionError:
         return 1
     return 1
-
-
-def _moment(at: float) -> str:
-    import datetime as dt
-
-    return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S")

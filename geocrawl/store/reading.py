@@ -6,7 +6,6 @@ frozen values: no row leaves this room.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -25,6 +24,7 @@ from geocrawl.store.faults import BUSY_S, fault, is_there
 from geocrawl.store.keeper import Holder, figures_of, is_paused, read_holder
 from geocrawl.store.retention import Size, size_of
 from geocrawl.store.tally import read_refusals, read_stats
+from geocrawl.utc import day_of
 
 
 @contextmanager
@@ -173,7 +173,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         running=holder is not None and not holder.is_dead(now),
         daemon=holder,
         paused=is_paused(connection),
-        today=figures_of(connection, _day(now)),
+        today=figures_of(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
         due=connection.execute(_DUE, (now,)).fetchone()[0],
         schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
@@ -193,10 +193,6 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(_meta(connection, "strategy:counts") or "{}"),
     )
-
-
-def _day(now: float) -> str:
-    return dt.datetime.fromtimestamp(now, dt.UTC).date().isoformat()
 
 
 def stored_strategy(connection: sqlite3.Connection) -> str:

@@ -33,11 +33,9 @@ SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
 class Retention:
     """Drops what is older than it is to be kept, or more than the database may hold."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, database: Database, *, keep_days: int, max_bytes: int = 0
-    ) -> None:
+    def __init__(self, database: Database, *, keep_days: int, max_bytes: int = 0) -> None:
         """`max_bytes` 0: no limit."""
-        self._connection = connection
+        self._connection = database.connection
         self._database = database
         self._keep_s = keep_days * DAY_S
         self._room = Room(database, max_bytes) if max_bytes else None

@@ -157,8 +157,6 @@ WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
-# A new rank for a single page.
-WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
 # Addresses seen that differ only in their query.
 SEE_QUERY = "INSERT INTO query_group VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
 # How many that are.

@@ -40,7 +40,6 @@ FOLDER = {
         {"name": "Photos", "type": "ImageServer"},
     ],
 }
-ERROR = {"error": {"code": 499, "message": "Token Required", "details": []}}
 
 
 def test_a_map_service_is_read_with_its_layers_below_the_service() -> None:

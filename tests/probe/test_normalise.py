@@ -40,10 +40,6 @@ def title(body: bytes) -> str:
     return service.title
 
 
-def with_title(text: str) -> bytes:
-    return CAPABILITIES.replace("Roads of Härjedalen", text).encode()
-
-
 def test_a_good_document_has_no_deviation() -> None:
     assert codes(GOOD) == []
     assert codes(OLD.encode(), "application/vnd.ogc.wms_xml") == []

@@ -29,7 +29,7 @@ def world(tmp_path: Path) -> World:
 
 
 def tidied(world: World, max_bytes: int) -> dict[str, int]:
-    retention = Retention(world.database.connection, world.database, keep_days=DAYS, max_bytes=max_bytes)
+    retention = Retention(world.database, keep_days=DAYS, max_bytes=max_bytes)
     return retention.tidy(world.clock.now())
 
 

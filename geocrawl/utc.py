@@ -1,0 +1,20 @@
+"""Times, kept as seconds since the epoch, as days and for people: all in UTC."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+
+def date_of(at: float) -> dt.date:
+    """The day of a time."""
+    return dt.datetime.fromtimestamp(at, dt.UTC).date()
+
+
+def day_of(at: float) -> str:
+    """The day of a time, YYYY-MM-DD."""
+    return date_of(at).isoformat()
+
+
+def moment(at: float | None) -> str:
+    """A time as people read it, YYYY-MM-DD hh:mm:ss; '-' when there is none."""
+    return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
