@@ -26,22 +26,26 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Parameters whose values open something: keys, tokens, passwords, signatures, sessions. Bounded, and no part of it can
 # match the same text in two ways.
+# An address within an address has its marks escaped, perhaps more than once.
 _SECRET = re.compile(
-    r"([?&;](?:(?:access|auth|id|refresh|security|x-amz-security)[_-]?token|token|jwt|api[_-]?key|app[_-]?key|"
-    r"subscription-key|key|ak|sk|tk|(?:client[_-]?)?secret|passw(?:or)?d|pass|pwd|sig|sign|(?:x-amz-)?signature|"
-    r"x-amz-credential|auth|authorization|credentials?|session(?:_?id)?|sid|jsessionid|phpsessid|ticket)=)"
+    r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))"
+    r"(?:(?:access|api|app|auth|id|map|refresh|security|session|user|x-amz-security)[_-]?token|token|jwt|"
+    r"(?:access|api|app|auth|client|licen[cs]e|map|subscription|user|x-api)[_-]?key|key|ak|sk|tk|"
+    r"(?:client[_-]?)?secret|passw(?:or)?d|pass|pwd|sig|sign|(?:x-amz-)?signature|x-amz-credential|auth|authorization|"
+    r"credentials?|session(?:_?id)?|sid|jsessionid|phpsessid|ticket)(?:=|%(?:25){0,3}3d))"
     r"""[^&#;\s"'<>\\]{1,4096}""",
     re.IGNORECASE,
 )
-_USER = re.compile(r"(//)[^/?#\s@:]{0,200}:[^/?#\s@]{0,200}@")
+# Up to the @, or to the end of what was cut.
+_USER = re.compile(r"""(//)[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}([@…])""")
 
 
 def masked(text: str) -> str:
     """A text with what is secret in the addresses in it replaced by ***: values of parameters such as token, key and
     password, users and their passwords."""
-    if "=" in text:
+    if "=" in text or "%" in text:
         text = _SECRET.sub(r"\1***", text)
-    return _USER.sub(r"\1***@", text) if "@" in text else text
+    return _USER.sub(r"\1***\2", text) if "@" in text or "…" in text else text
 
 
 def plain(text: str, limit: int | None = None) -> str:

@@ -152,7 +152,8 @@ class Settings:
 
     # logs and exports
     export_secrets: bool = _setting(
-        False, "exports hold addresses with the keys, tokens and passwords in them; else *** stands for these"
+        False,
+        "exports, search, show, probe and seeds list give keys, tokens and passwords in addresses; else *** stands",
     )
     log_json: bool = _setting(False, "log lines as JSON")
     quiet: bool = _setting(False, "only warnings and the result")

@@ -20,8 +20,18 @@ MASKED = [
     ("http://a.test/x;jsessionid=99", "http://a.test/x;jsessionid=***"),
     ('{"detail": "http://a.test/?pwd=hidden"}', '{"detail": "http://a.test/?pwd=***"}'),
     ("http://a.test/?X-Amz-Signature=ff&x=1", "http://a.test/?X-Amz-Signature=***&x=1"),
+    ("http://a.test/?u=http%3A%2F%2Fb%3Ftoken%3Dabc", "http://a.test/?u=http%3A%2F%2Fb%3Ftoken%3D***"),
+    ("http://a.test/?u=b%253Fapi_key%253Dabc&x=1", "http://a.test/?u=b%253Fapi_key%253D***&x=1"),
+    ("http://a.test/#access_token=abc", "http://a.test/#access_token=***"),
+    ("http://user:password-that-was-c…", "http://***…"),
 ]
-LEFT = ["http://a.test/?layers=token&keyword=roads", "a@b.test", "http://a.test/?monkey=1", "http://a.test/@user:1"]
+LEFT = [
+    "http://a.test/?layers=token&keyword=roads",
+    "a@b.test",
+    "http://a.test/?monkey=1",
+    "http://a.test/@user:1",
+    "100%26",
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), MASKED)

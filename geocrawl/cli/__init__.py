@@ -86,9 +86,11 @@ worlds.add_to(app)
 
 
 def main() -> None:
-    """Entry point: every foreseen error is one line on standard error and an exit code."""
+    """Entry point: every foreseen error is one line on standard error and an exit code; nothing prints a secret."""
+    from geocrawl.cli.masking import mask_standard_streams
     from geocrawl.errors import GeocrawlError
 
+    mask_standard_streams()
     try:
         app()
     except GeocrawlError as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
     format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
     db: opt.Db = None,
+    secrets: opt.Secrets = False,
 ) -> None:
     """Find services by words (all must occur; `wat*` finds what begins so), place and reference system.
 
@@ -151,6 +153,7 @@ def search(
         raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
     wanted = opt.kind_of(kind) if kind else None
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
     with _catalogue(db) as (connection, _):
         rows = find(
             connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
@@ -207,10 +210,12 @@ def show(
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
     db: opt.Db = None,
     json: opt.Json = False,
+    secrets: opt.Secrets = False,
 ) -> None:
     """All that is known of one service: what it offers, where it answers, how it was found."""
     from geocrawl.store.reading import service_detail
 
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
     with _catalogue(db) as (connection, _):
         if service.isdecimal():
             found = service_detail(connection, int(service)) if len(service) < 19 else None
@@ -254,6 +259,7 @@ def export(
         str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
     ] = None,
     db: opt.Db = None,
+    secrets: opt.Secrets = False,
 ) -> None:
     """Write every endpoint that has a verdict.
 
@@ -263,9 +269,10 @@ def export(
     from geocrawl.store.why import export_rows
 
     wanted = opt.kind_of(kind) if kind else None
+    in_full = opt.settings_from(export_secrets=secrets).export_secrets
     with _catalogue(db) as (connection, _):
         rows = export_rows(connection, wanted)
-        count = write(rows, format_, out, with_secrets=opt.settings_from(db=db).export_secrets)
+        count = write(rows, format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":
         typer.echo(f"{count:,} endpoints written to {out}")
 

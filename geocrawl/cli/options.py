@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+Secrets = Annotated[
+    bool, typer.Option("--secrets", help="Keys, tokens and passwords in addresses in full; else *** stands for them.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Warnings and the result only.")]
 LogJson = Annotated[bool, typer.Option("--log-json", help="Log lines as JSON.")]
 Proxy = Annotated[str | None, typer.Option("--proxy", metavar="URL", help="HTTP proxy for every request.")]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def probe(
     workers: opt.Workers = None,
     user_agent: opt.UserAgent = None,
     contact: opt.Contact = None,
+    secrets: opt.Secrets = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Ask each address for its capabilities and say whether a working service answers.
@@ -114,8 +116,10 @@ def probe(
         workers=workers,
         user_agent=user_agent,
         contact=contact,
+        export_secrets=secrets,
         quiet=quiet,
     )
+    show_in_full(settings.export_secrets)
     from geocrawl.cli.progress import configure_logging
 
     configure_logging(json_lines=False, quiet=quiet or file is None)

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
+from geocrawl.plain import masked
 from geocrawl.urls import read_url
+
+_MASK = "=***"
 
 
 def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
@@ -24,6 +27,11 @@ def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
 
 
 def _argument(text: str) -> Url:
+    if _MASK in text:
+        raise UsageError(
+            f"{text!r}: *** stands for a secret here, and nothing is known under such an address: give it in full "
+            "(`geocrawl search` and `show` print it with --secrets), or the service's number"
+        )
     url = read_url(text) or (read_url(f"https://{text}") if "." in text and "://" not in text else None)
     if url is None:
         raise UsageError(f"{text!r} is no web address: give one such as https://www.example.org/")
@@ -48,7 +56,7 @@ def read_url_file(file: Path) -> list[Url]:
         else:
             good.append(url)
     for number, text in bad[:20]:
-        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, passed over: {text[:80]!r}\n")
+        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, passed over: {masked(text)[:80]!r}\n")
     if len(bad) > 20:
         sys.stderr.write(f"geocrawl: {file}: {len(bad) - 20} more lines passed over\n")
     if not good:

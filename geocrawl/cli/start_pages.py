@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ def list_(
     language: Language = None,
     db: opt.Db = None,
     json: opt.Json = False,
+    secrets: opt.Secrets = False,
 ) -> None:
     """Start pages with what came of them: state of the page, services on its host."""
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
     if shipped:
         rows = [
             {"url": seed.url.address, "title": seed.title, "region": seed.region, "language": seed.language}

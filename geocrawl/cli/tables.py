@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from geocrawl.cli.masking import as_shown
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
-    """Print rows under named columns; numbers are right-aligned. Strangers' text is made plain."""
+    """Print rows under named columns; numbers are right-aligned. Strangers' text is made plain,
+    secrets in addresses are masked, for a fold might hide them from the stream."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -39,7 +41,7 @@ def _cell(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.2f}"
-    return plain(str(value), 400)
+    return plain(as_shown(str(value)), 400)
 
 
 def _box() -> Box:

@@ -7,7 +7,7 @@ made plain; times are ISO 8601 in UTC; a file appears whole or not at all. See d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def export(
 
 
 def _without_secrets(row: DataclassInstance) -> DataclassInstance:
-    """The row with what is secret in addresses masked: an export goes to others."""
-    texts = {name: getattr(row, name) for name in ("url", "online_resource", "deviations")}
-    changed = {name: masked(text) for name, text in texts.items() if isinstance(text, str) and masked(text) != text}
+    """The row with what is secret in addresses masked, in titles and abstracts too: an export goes to others."""
+    texts = ((field.name, getattr(row, field.name)) for field in fields(row))
+    changed = {name: masked(text) for name, text in texts if isinstance(text, str) and masked(text) != text}
     return replace(row, **changed) if changed else row
