@@ -209,7 +209,9 @@ class Crawler:
 
     def _with_dump(self, visit: Visit) -> Visit:
         """The visit, with what the strategy learnt before it when it is time to store that."""
-        if self._undumped < self._dump_every:
+        if (
+            self._undumped < self._dump_every or visit.not_modified
+        ):  # no lesson comes of that, and the dump goes with one
             return visit
         self._undumped = 0
         strategy = self._strategy
@@ -226,9 +228,9 @@ class Crawler:
     def _count(self, visit: Visit, result: Settled) -> None:
         summary = self._summary
         if visit.lease.entry.purpose is Purpose.PROBE:
-            summary.probes += visit.verdict is not None
-            summary.valid += visit.verdict is not None and visit.verdict.status is Status.VALID
-        elif visit.http_status is not None and not 300 <= visit.http_status < 400:
+            summary.probes += visit.found is not None
+            summary.valid += visit.found is Status.VALID
+        elif visit.is_page_answered:
             summary.pages += 1
         if visit.state in (State.FAILED, State.REFUSED):
             summary.failures += visit.state is State.FAILED

@@ -31,6 +31,7 @@ from geocrawl.model import (
     Service,
     Settled,
     Url,
+    Validators,
     Verdict,
     Visit,
 )
@@ -54,11 +55,19 @@ class Clock(Protocol):
 class Turn(Protocol):
     """One leased host's turn: every request of the lease goes through it, and it keeps the host's delay."""
 
-    async def fetch(self, url: Url, *, purpose: Purpose, follow: Callable[[Url], bool] | None = None) -> Page | Failure:
+    async def fetch(
+        self,
+        url: Url,
+        *,
+        purpose: Purpose,
+        follow: Callable[[Url], bool] | None = None,
+        validators: Validators | None = None,
+    ) -> Page | Failure:
         """Ask for `url` on the leased host, robots.txt and delay obeyed.
 
         A redirect within the host is followed while `follow(target)` is true (None: always); to another host it is
         never followed: the Page then has `location` and an empty body, and the target takes its own turn.
+        `validators` are sent with a request for their own address, no other; `Page.not_modified` says that they hold.
         """
 
     def sitemaps(self, url: Url) -> Sequence[Url]:

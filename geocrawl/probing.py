@@ -98,6 +98,17 @@ def line_of(visit: Visit, given: str) -> ProbeLine:
     candidate, verdict = visit.lease.entry.candidate, visit.verdict
     assert candidate is not None, "a probe's lease carries its candidate"
     endpoint = candidate.endpoint
+    if visit.not_modified:  # one that was due while others are asked; who is named by a person is read whole
+        return ProbeLine(
+            endpoint.url.address,
+            given,
+            endpoint.kind,
+            "valid",
+            visit.reason,
+            http_status=visit.http_status,
+            elapsed_ms=round(visit.elapsed_ms, 1),
+            probed_at=visit.at,
+        )
     if verdict is None:
         return ProbeLine(
             endpoint.url.address, given, endpoint.kind, "refused", visit.reason, detail=_WHY_NOT.get(visit.reason, "")

@@ -108,6 +108,11 @@ class Settings:
     )
     revisit_least_s: float = _setting(86400.0, "shortest such wait, where pages change often", unit="s")
     revisit_most_s: float = _setting(60 * 86400.0, "longest such wait, where they do not", unit="s")
+    not_modified_s: float = _setting(
+        30 * 86400.0,
+        "how long a server's 'not modified' (304) is believed until all is read anew; 0: it is never asked for",
+        unit="s",
+    )
     max_db_bytes: int = _setting(
         0, "over it waiting pages of the lowest tier go first, then kept pages, thumbnails; 0: no limit", unit="bytes"
     )

@@ -21,15 +21,21 @@ from geocrawl.model import (
     FailureCode,
     HostState,
     Lease,
+    Page,
     Proof,
     Rank,
     RankedLink,
     State,
     Status,
+    Validators,
     Verdict,
     Visit,
 )
 from geocrawl.ports import Ask, Clock, Fetcher, Probe, Prover, Recogniser, Turn
+from geocrawl.validators import validators_of
+
+NOT_MODIFIED = "not-modified"
+"""Reason of a visit that found all as it was (304)."""
 
 #: Reasons that may be gone at the next try; every other rejection is final until the service is due again.
 TRANSIENT = frozenset(
@@ -61,6 +67,13 @@ class Barred:
     detail: str
     retry_after_s: float | None
     """None: not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The service says what it said when it was last read whole: it is well, and nothing else was asked of it."""
+
+    page: Page
 
 
 class Surveyor:
@@ -103,8 +116,8 @@ class Surveyor:
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
         async with self._fetcher.turn(lease.host) as turn:
-            found = await conduct(self._probe_for(candidate), candidate, turn)
-            proof = await self._prove(found, candidate, turn)
+            found = await conduct(self._probe_for(candidate), candidate, turn, lease.entry.validators)
+            proof = await self._prove(found, candidate, turn) if isinstance(found, Verdict) else None
             host = turn.host
         if isinstance(found, Barred):
             return Visit(
@@ -115,11 +128,13 @@ class Surveyor:
                 at=self._clock.now(),
                 retry_after_s=found.retry_after_s,
             )
+        if isinstance(found, NotModified):
+            return not_modified(lease, found.page, host, self._clock.now())
         return self._settlement(lease, found, proof, host, candidate)
 
-    async def _prove(self, found: Verdict | Barred, candidate: Candidate, turn: Turn) -> Proof | None:
+    async def _prove(self, found: Verdict, candidate: Candidate, turn: Turn) -> Proof | None:
         """Ask a valid service for content, as far as the budgets go."""
-        if isinstance(found, Barred) or found.service is None or found.status is not Status.VALID:
+        if found.service is None or found.status is not Status.VALID:
             return None
         prover, host = self._provers.get(found.service.kind), candidate.endpoint.url.host
         left = min(self._map_requests, self._map_requests_per_host - self._map_requests_spent[host])
@@ -155,6 +170,7 @@ class Surveyor:
             candidates=(*self._moved(verdict, candidate), *self._leads(verdict, candidate)),
             links=tuple(RankedLink(link, self._records_rank) for link in verdict.pages),
             retry_after_s=self._retry_first_s * 2**lease.entry.attempts if transient else None,
+            validators=verdict.validators,
         )
 
     def _moved(self, verdict: Verdict, candidate: Candidate) -> tuple[tuple[Candidate, None], ...]:
@@ -183,16 +199,40 @@ class Surveyor:
         return max(self._probes, key=lambda probe: probe.recognise(candidate))
 
 
-async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | Barred:
+def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
+    """The visit of a page or a service that is as it was when it was last read whole."""
+    return Visit(
+        lease=lease,
+        state=State.VISITED,
+        reason=NOT_MODIFIED,
+        host=host,
+        at=at,
+        final=page.final,
+        http_status=page.status,
+        elapsed_ms=page.elapsed_ms,
+        not_modified=True,
+    )
+
+
+async def conduct(
+    probe: Probe, candidate: Candidate, turn: Turn, validators: Validators | None = None
+) -> Verdict | Barred | NotModified:
     """Make the requests that a probe's interview asks for, until its verdict.
 
-    Returns `Barred` as soon as one of them may not be made.
+    Returns `Barred` as soon as one of them may not be made, and `NotModified` when the first one is answered so.
     """
     interview = probe.interview(candidate)
+    asked, given = 0, None
     try:
         ask = next(interview)
         while True:
-            answer = await turn.fetch(ask.url, purpose=ask.purpose)
+            answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=None if asked else validators)
+            asked += 1
+            if isinstance(answer, Page):
+                if answer.not_modified:
+                    interview.close()
+                    return NotModified(answer)
+                given = validators_of(answer)
             if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in BARRED):
                 interview.close()
                 reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
@@ -200,7 +240,9 @@ async def conduct(probe: Probe, candidate: Candidate, turn: Turn) -> Verdict | B
             ask = interview.send(answer)
     except StopIteration as end:
         verdict: Verdict = end.value
-        return verdict
+        # What a service says in several answers is not known to stand when one of them does.
+        told = verdict.status is Status.VALID and asked == 1
+        return replace(verdict, validators=given if told else None)
 
 
 def _over_budget(ask: Ask) -> Failure:

@@ -32,8 +32,9 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
-from geocrawl.survey import TRANSIENT
+from geocrawl.survey import TRANSIENT, not_modified
 from geocrawl.urls import RECORDS, records_page
+from geocrawl.validators import validators_of
 
 _TAKEN_OTHERWISE = ADDRESS_ONLY | {RECORDS}
 """Places of links that are not ranked by what is said of them."""
@@ -73,17 +74,21 @@ class PageVisitor:
 
     async def visit(self, lease: Lease) -> Visit:
         """Visit the leased page; never raises for what the web does."""
-        url = lease.entry.url
+        url, known = lease.entry.url, lease.entry.validators
         async with self._fetcher.turn(lease.host) as turn:
-            answer = await turn.fetch(url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity)
+            answer = await turn.fetch(
+                url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
+            )
             if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
                 # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
-                answer = await turn.fetch(url, purpose=Purpose.PAGE)
+                answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
             host, sitemaps = turn.host, turn.sitemaps(url)
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:
             return self._redirected(lease, answer, host)
+        if answer.not_modified:
+            return not_modified(lease, answer, host, self._clock.now())
         if not 200 <= answer.status < 300:
             return self._refused_by_server(lease, answer, host)
         return self._understood(lease, answer, host, sitemaps)
@@ -258,6 +263,7 @@ class PageVisitor:
             candidates=candidates,
             retry_after_s=retry_after_s,
             digest=digest,
+            validators=validators_of(page),
         )
 
     def _retry_s(self, entry: Entry, asked_s: float | None) -> float:

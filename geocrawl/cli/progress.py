@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
+from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Status, Visit
 from geocrawl.plain import masked, plain
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Counters:
     def add(self, visit: Visit) -> None:
         """Count a settled visit."""
         if visit.lease.entry.purpose is Purpose.PROBE:
-            self.probes += visit.verdict is not None
-            self.valid += visit.verdict is not None and visit.verdict.status is Status.VALID
-        elif visit.http_status is not None and not 300 <= visit.http_status < 400:
+            self.probes += visit.found is not None
+            self.valid += visit.found is Status.VALID
+        elif visit.is_page_answered:
             self.pages += 1
         else:
             self.failed += visit.http_status is None
@@ -111,7 +111,7 @@ class LogObserver:
             service = visit.verdict.service
             layers = sum(1 for layer in service.layers if layer.name)
             self._log.info("service found", url=entry.url.address, title=service.title, layers=layers)
-        elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.reason not in ("ok", "redirect"):
+        elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.state is not State.VISITED:
             self._log.warning("seed not read", url=entry.url.address, reason=visit.reason, status=visit.http_status)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.EVERY_S

@@ -60,12 +60,13 @@ class Counting:
         """A visit has ended, and all it brought is written."""
         figures = self._figures
         if entry.purpose is Purpose.PROBE:
-            figures["probes"] += visit.verdict is not None
-            figures["valid"] += visit.verdict is not None and visit.verdict.status is Status.VALID
-        elif visit.http_status is not None and not 300 <= visit.http_status < 400:
+            figures["probes"] += visit.found is not None
+            figures["valid"] += visit.found is Status.VALID
+        elif visit.is_page_answered:
             figures["pages"] += 1
         else:
             figures["failures"] += visit.http_status is None
+        figures["not modified"] += visit.not_modified
         figures["new endpoints"] += result.new_candidates
         self._ended(entry, visit)
         self._inner.settled(entry, visit, result)

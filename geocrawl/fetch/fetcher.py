@@ -18,7 +18,7 @@ from geocrawl.fetch.politeness import after_exchange, delay_s, read_retry_after,
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url, Validators
 from geocrawl.ports import Clock, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -108,18 +108,26 @@ class PoliteTurn:
         """The host as it stands after the requests so far."""
         return self._host
 
-    async def fetch(self, url: Url, *, purpose: Purpose, follow: Callable[[Url], bool] | None = None) -> Page | Failure:
+    async def fetch(
+        self,
+        url: Url,
+        *,
+        purpose: Purpose,
+        follow: Callable[[Url], bool] | None = None,
+        validators: Validators | None = None,
+    ) -> Page | Failure:
         """Ask for `url` on the leased host, robots.txt and delay obeyed; the last hop's time is `elapsed_ms`.
 
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
         times; cookies live as long as these redirects. To another host it is never followed: the Page then has
         `location` and an empty body. Once an answer sent the host to rest, it stands for the rest of the turn.
+        `validators` go with the one request on the way, if any, that is for their address.
         """
         if url.host != self._host.name:
             raise ValueError(f"{url.address} was asked in the turn of {self._host.name}")
         trail = _Trail(url)
         while True:
-            answer = self._standing or await self._allowed(trail.at, purpose, trail.cookies)
+            answer = self._standing or await self._allowed(trail.at, purpose, trail.cookies, validators)
             if self._resting:
                 self._standing = answer
             if isinstance(answer, Failure):
@@ -151,9 +159,12 @@ class PoliteTurn:
             location=answer.location,
             sent_bytes=answer.sent_bytes,
             cut=answer.cut,
+            not_modified=answer.not_modified,
         )
 
-    async def _allowed(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None) -> Answer | Failure:
+    async def _allowed(
+        self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
+    ) -> Answer | Failure:
         """One exchange, if the operator and robots.txt allow it."""
         if barred := self._barred(url):
             return Failure(url, FailureCode(barred), _WHY_BARRED[barred])
@@ -163,14 +174,20 @@ class PoliteTurn:
                 return rules
             if not rules.allows(url.address):
                 return Failure(url, FailureCode.ROBOTS, f"robots.txt of {url.origin} forbids it")
-        return await self._paced(url, purpose, cookies)
+        return await self._paced(url, purpose, cookies, validators)
 
-    async def _paced(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None = None) -> Answer | Failure:
+    async def _paced(
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: httpx.Cookies | None = None,
+        validators: Validators | None = None,
+    ) -> Answer | Failure:
         """One exchange when it is time; what it means for the host is noted."""
         wait = self._host.next_at - self._clock.now()
         if wait > 0:
             await self._clock.sleep(wait)
-        answer = await self._http.get(url, purpose, cookies)
+        answer = await self._http.get(url, purpose, cookies, validators)
         if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
             return answer  # nobody was asked
         now = self._clock.now()

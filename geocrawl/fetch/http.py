@@ -21,10 +21,11 @@ from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.transport import ExactTransport
-from geocrawl.model import Failure, FailureCode, Purpose, Url
+from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
+from geocrawl.validators import conditions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
 _ACCEPT = {
@@ -37,6 +38,7 @@ _ORIGIN = "https://viewer.example"
 """What a viewer on some web page would send, so that a server shows whether it lets one use its content (CORS)."""
 _CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
 """Of what the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first layers)."""
+_NOT_MODIFIED = 304
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 _NO_SITE = SiteSettings()
@@ -59,6 +61,8 @@ class Answer:
     elapsed_ms: float
     response: httpx.Response
     """For its cookies."""
+    not_modified: bool = False
+    """As in `Page`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +110,26 @@ class HttpClient:
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
         self._headers[Purpose.MAP]["Origin"] = _ORIGIN
+        self._asks_whole = recorder is not None  # a recording without its documents could not be replayed
 
-    async def get(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None = None) -> Answer | Failure:
-        """Ask for `url`; whatever the web does comes back as a value. `cookies` are sent as far as they apply."""
+    async def get(
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: httpx.Cookies | None = None,
+        validators: Validators | None = None,
+    ) -> Answer | Failure:
+        """Ask for `url`; whatever the web does comes back as a value. `cookies` are sent as far as they apply,
+        `validators` if they are of this very address."""
         started = self._clock.monotonic()
         proxy = self._routes.proxy_for(url)
         status = None
+        asked_by = self._conditions(url, validators)
         try:
             self._guard.check_host(url.host)
             async with asyncio.timeout(self._settings.total_timeout_s):
-                response = await self._transport.handle_async_request(self._request(url, purpose, cookies, proxy))
+                request = self._request(url, purpose, cookies, proxy, asked_by)
+                response = await self._transport.handle_async_request(request)
                 stream = response.stream
                 assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
                 try:
@@ -126,7 +140,8 @@ class HttpClient:
                     headers = _headers(response, self._settings.header_bytes)
                     location = _redirect_target(url, response)
                     content = _Content()
-                    if location is None:
+                    not_modified = status == _NOT_MODIFIED and bool(asked_by)
+                    if location is None and not not_modified:
                         content = await self._read(stream, response.is_success, headers, url, purpose)
                 finally:
                     await stream.aclose()
@@ -137,7 +152,16 @@ class HttpClient:
             return Failure(url, code, detail, self._since_ms(started), status=status)
         elapsed_ms = self._since_ms(started)
         return Answer(
-            url, status, headers, content.body, content.cut, location, content.sent_bytes, elapsed_ms, response
+            url,
+            status,
+            headers,
+            content.body,
+            content.cut,
+            location,
+            content.sent_bytes,
+            elapsed_ms,
+            response,
+            not_modified,
         )
 
     async def close(self) -> None:
@@ -147,11 +171,24 @@ class HttpClient:
     def _since_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000
 
-    def _request(self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, proxy: Proxy | None) -> httpx.Request:
+    def _conditions(self, url: Url, validators: Validators | None) -> dict[str, str]:
+        """The fields that ask for an answer only if it is new: a validator means nothing at another address."""
+        if validators is None or validators.address != url.address or self._asks_whole:
+            return {}
+        return conditions(validators)
+
+    def _request(
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: httpx.Cookies | None,
+        proxy: Proxy | None,
+        asked_by: dict[str, str],
+    ) -> httpx.Request:
         request = httpx.Request(
             "GET",
             url.address,
-            headers=self._headers[purpose],
+            headers={**self._headers[purpose], **asked_by},
             extensions={"address": url.address, "proxy": proxy},
         )
         site = self._settings.sites.get(url.host)

@@ -37,6 +37,7 @@ from geocrawl.model.web import (
     Relevance,
     RobotsRecord,
     Url,
+    Validators,
 )
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "Status",
     "StoredPage",
     "Url",
+    "Validators",
     "Verdict",
     "Visit",
 ]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from geocrawl.model.services import Candidate, Proof, Verdict
-from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url
+from geocrawl.model.services import Candidate, Proof, Status, Verdict
+from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url, Validators
 
 
 class State(StrEnum):
@@ -37,6 +37,8 @@ class Entry:
     """Redirects between hosts that led here."""
     candidate: Candidate | None = None
     """Set when purpose is probe."""
+    validators: Validators | None = None
+    """Of the last answer that was read whole, while a 304 to them is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Visit:
     state: State
     """visited, failed or refused."""
     reason: str
-    """'ok', or a code: http-404, a FailureCode, wrong-type …"""
+    """'ok', or a code: not-modified, http-404, a FailureCode, wrong-type …"""
     host: HostState
     at: float
     final: Url | None = None
@@ -110,6 +112,24 @@ class Visit:
     """With `learnt`: how much the strategy holds, for status."""
     stored: StoredPage | None = None
     """The page itself, when it passed the page filter."""
+    validators: Validators | None = None
+    """To ask by the next time; None forgets the former ones, unless nothing was modified."""
+    not_modified: bool = False
+    """All is as it was when it was last read whole (304): what is stored of it stays, and nothing is learnt."""
+
+    @property
+    def found(self) -> Status | None:
+        """What a probe found the endpoint to be; None for a page, and when the endpoint could not be asked."""
+        if self.verdict is not None:
+            return self.verdict.status
+        return Status.VALID if self.not_modified and self.lease.entry.purpose is Purpose.PROBE else None
+
+    @property
+    def is_page_answered(self) -> bool:
+        """Whether a page was answered, not by a redirect: what limits on pages count."""
+        if self.lease.entry.purpose is not Purpose.PAGE or self.http_status is None:
+            return False
+        return self.not_modified or not 300 <= self.http_status < 400
 
 
 @dataclass(frozen=True, slots=True)

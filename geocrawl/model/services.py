@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from geocrawl.model.web import Link, Url
+from geocrawl.model.web import Link, Url, Validators
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
@@ -176,6 +176,8 @@ class Verdict:
     beside a WMS)."""
     pages: tuple[Link, ...] = ()
     """Pages of records that a catalogue has (the first GetRecords, `/collections/…/items`): read like any page."""
+    validators: Validators | None = None
+    """Of the one answer that a valid service's interview took; None when it took several, or that one had none."""
 
 
 class Level(StrEnum):

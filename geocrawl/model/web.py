@@ -113,6 +113,18 @@ BARRED = frozenset({FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, Fail
 
 
 @dataclass(frozen=True, slots=True)
+class Validators:
+    """What a server gave with an answer, so that it can be asked whether that still holds (RFC 9110, 8.8)."""
+
+    address: str
+    """What was asked, redirects followed: they are sent with requests for exactly this."""
+    etag: str = ""
+    """As it came, `W/` included; '' when there was none worth keeping."""
+    modified: str = ""
+    """Last-Modified, as it came."""
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """An answer of a web server, whatever its status."""
 
@@ -135,6 +147,9 @@ class Page:
     """Bytes of the body on the wire, before decoding."""
     cut: bool = False
     """Whether the body was longer than the limit and ends there (probes only; a page is refused)."""
+    not_modified: bool = False
+    """Answered by 304 to a request with validators: what was read before still holds. A 304 that nobody asked for is
+    an answer like any other."""
 
     @property
     def content_type(self) -> str:

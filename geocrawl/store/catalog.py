@@ -6,7 +6,19 @@ import json
 import sqlite3
 from collections.abc import Mapping
 
-from geocrawl.model import SIBLING, Candidate, Deviation, Endpoint, Evidence, Kind, Service, Status, Url, Verdict
+from geocrawl.model import (
+    SIBLING,
+    Candidate,
+    Deviation,
+    Endpoint,
+    Evidence,
+    Kind,
+    Service,
+    Status,
+    Url,
+    Verdict,
+    Visit,
+)
 from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.changes import ChangeWriter
@@ -43,6 +55,8 @@ UPDATE endpoint SET status = ?2, reason = ?3, detail = ?4, http_status = ?5, dev
   version = coalesce(?8, version), last_ok = coalesce(?9, last_ok),
   probes = probes + 1
 WHERE id = ?1"""
+# What was read last still holds: its version, deviations, status and reason stay.
+_WRITE_NOT_MODIFIED = "UPDATE endpoint SET last_probe = ?2, last_ok = ?2, probes = probes + 1 WHERE id = ?1"
 _COUNTS = """
 SELECT 'valid', count(*) FROM endpoint WHERE status = 'valid'
 UNION ALL SELECT 'invalid', count(*) FROM endpoint WHERE status = 'invalid' AND (weak < 2 OR last_ok IS NOT NULL)
@@ -145,6 +159,14 @@ class SqlCatalog:
         if former is not None:
             self._changes.described(endpoint_id, former, service, at)
         self._services.write(service, endpoint_id, endpoint, at)
+
+    def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
+        """The endpoint says what it said when it was last read whole: it is well, and its service stays as it is."""
+        probe = (visit.at, Status.VALID, visit.reason, "", visit.http_status, "", "", visit.elapsed_ms, 1, "[]")
+        self._connection.execute(_ADD_PROBE, (endpoint_id, *probe))
+        self._health.probed(endpoint_id, ok=True, reason=visit.reason, at=visit.at)
+        self._connection.execute(_WRITE_NOT_MODIFIED, (endpoint_id, visit.at))
+        self._services.touch(endpoint_id, visit.at)
 
     def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
         """The endpoint could not be asked (robots.txt): neither valid nor invalid, and a former verdict stands."""

@@ -26,7 +26,7 @@ from geocrawl.store.faults import BUSY_S, fault, is_there
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (

@@ -92,6 +92,7 @@ def _empty_pages(connection: sqlite3.Connection, hosts: Iterable[int]) -> int:
         ids = [(row[0],) for row in found]
         connection.executemany(_EMPTY_PAGE, [(url_id, _NO_ADDRESS) for (url_id,) in ids])
         connection.executemany("DELETE FROM outlinks WHERE url_id = ?", ids)
+        connection.executemany(sql.FORGET_VALIDATORS, ids)
         for url_id in ids:
             if (row := connection.execute(sql.DROP_PAGE, url_id).fetchone()) is not None:
                 connection.execute(sql.COUNT, (STORED_BYTES, -row[0]))

@@ -25,6 +25,7 @@ from geocrawl.model import (
     Settled,
     State,
     Url,
+    Validators,
     Visit,
 )
 from geocrawl.ports import Clock, Waiting
@@ -143,6 +144,8 @@ class SqlFrontier:
         row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
         _, state, reason = row
         if state == State.WAITING:
+            if again:
+                self._queue.ask_whole(known.id)
             return True
         if not seed_reopens(State(state), reason or "", again=again):
             return False
@@ -249,7 +252,7 @@ class SqlFrontier:
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
             until = now + self._lease_of_s(state)
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
-            return Lease(self._entry(head), state, token + 1, until)
+            return Lease(self._entry(head, now), state, token + 1, until)
 
     def _lease_of_s(self, host: HostState) -> float:
         """How long a host is held: a turn waits the delay before each of its requests, and nobody may come between."""
@@ -281,12 +284,14 @@ class SqlFrontier:
             return reason
         return self._budgets.page_reason(url)
 
-    def _entry(self, head: _Head) -> Entry:
+    def _entry(self, head: _Head, now: float) -> Entry:
         url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
         url = read_url(address)
         assert url is not None, "an address that was written by read_url is read by it"
         candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
-        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate)
+        row = self._connection.execute(sql.VALIDATORS, (url_id, now - self._settings.not_modified_s)).fetchone()
+        validators = Validators(*row) if row else None
+        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
@@ -364,7 +369,7 @@ class SqlFrontier:
             queued = 0
             for endpoint_id in health.due(self._connection, now, most):
                 candidate = self._catalog.candidate(endpoint_id)
-                queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=True)
+                queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=True, due=True)
             self._settlement.flush()
         return queued
 
@@ -373,7 +378,7 @@ class SqlFrontier:
         with self._database.transaction:
             found = revisits.due(self._connection, now, most, catalogues=catalogues)
             for url_id in found:
-                self._queue.reopen(url_id)
+                self._queue.reopen(url_id, due=True)
             self._settlement.flush()
         return len(found)
 

@@ -31,7 +31,7 @@ class EndpointHistory:
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
-    """Percentile → milliseconds of valid answers: 50, 90, 99; empty when there are none."""
+    """Percentile → milliseconds of valid answers that were read whole: 50, 90, 99; empty when there are none."""
     events: tuple[Mapping[str, object], ...]
     """at, before, after, reason; newest first."""
     changes: tuple[Mapping[str, object], ...]
@@ -40,7 +40,10 @@ class EndpointHistory:
 
 _ENDPOINTS = """
 SELECT id, kind, url, health, health_since AS since, in_a_row, due_at FROM endpoint WHERE {} ORDER BY id"""
-_PROBES = "SELECT at, status = 'valid', elapsed_ms FROM probe WHERE endpoint_id = ? AND at >= ? ORDER BY at, id"
+# A 304 comes faster than the document in whose place it stands.
+_PROBES = """
+SELECT at, status = 'valid', CASE WHEN reason <> 'not-modified' THEN elapsed_ms END FROM probe
+WHERE endpoint_id = ? AND at >= ? ORDER BY at, id"""
 _BEFORE = "SELECT status = 'valid' FROM probe WHERE endpoint_id = ? AND at < ? ORDER BY at DESC, id DESC LIMIT 1"
 _EVENTS = """
 SELECT at, before, after, reason FROM health_event WHERE endpoint_id = ? ORDER BY at DESC, id DESC LIMIT 100"""
@@ -76,7 +79,7 @@ def _history(connection: sqlite3.Connection, row: dict[str, object], now: float)
         **row,  # type: ignore[arg-type]  # named in the statement
         probes=len(probes),
         availability={days: availability(answers, now - days * DAY_S, now) for days in WINDOWS_DAYS},
-        response_ms=percentiles([elapsed for _, ok, elapsed in probes if ok]),
+        response_ms=percentiles([elapsed for _, ok, elapsed in probes if ok and elapsed is not None]),
         events=tuple(dicts(connection, _EVENTS, number)),
         changes=tuple(dicts(connection, _CHANGES, number)),
     )

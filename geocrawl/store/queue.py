@@ -38,10 +38,17 @@ class Queue:
         elif state == State.WAITING:
             self._hosts.refresh(host_id, left=1)
 
-    def reopen(self, url_id: int) -> None:
-        """A URL that is no longer waiting waits again, with all its attempts."""
+    def reopen(self, url_id: int, *, due: bool = False) -> None:
+        """A URL that is no longer waiting waits again, with all its attempts. `due`: by itself; what a person puts
+        back is read whole."""
         self.change(url_id, State.WAITING)
         self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
+        if not due:
+            self.ask_whole(url_id)
+
+    def ask_whole(self, url_id: int) -> None:
+        """The next visit is not to hear that nothing was modified."""
+        self._connection.execute(sql.FORGET_VALIDATORS, (url_id,))
 
     def lift(self, url_id: int, rank: Rank) -> None:
         """A page of any state waits, with this rank and all its attempts."""

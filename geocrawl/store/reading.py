@@ -107,7 +107,8 @@ class CatalogStatus:
     """The one that does, or was killed: machine, process, since, heartbeat, what it does."""
     paused: bool
     today: Mapping[str, int]
-    """The daemon's figures of this day (UTC): pages, probes, valid, failures, new endpoints, bytes received."""
+    """The daemon's figures of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
+    received."""
     health: Mapping[str, int]
     """Endpoints that ever were valid, by health."""
     due: int
@@ -141,10 +142,11 @@ class CatalogStatus:
     """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
 
 
-# Of the last thousand probes.
+# Of the last thousand probes that were answered by a whole document.
 _SLOW = """
 SELECT e.host, avg(p.elapsed_ms), count(*) FROM
-  (SELECT endpoint_id, elapsed_ms FROM probe WHERE http_status IS NOT NULL ORDER BY id DESC LIMIT 1000) p
+  (SELECT endpoint_id, elapsed_ms FROM probe WHERE http_status IS NOT NULL AND reason <> 'not-modified'
+   ORDER BY id DESC LIMIT 1000) p
 JOIN endpoint e ON e.id = p.endpoint_id GROUP BY e.host HAVING avg(p.elapsed_ms) >= 1000 ORDER BY 2 DESC LIMIT 5"""
 _RESTING = """
 SELECT name, next_at, waiting, errors FROM host

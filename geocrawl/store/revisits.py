@@ -51,17 +51,19 @@ class Revisits:
         self._connection = connection
         self._waits = waits
 
-    def visited(self, url_id: int, digest: int | None, at: float, *, names_services: bool, brought: bool) -> None:
-        """Take a visit into account. `digest` None: it could not be read. `brought`: endpoints that nobody knew."""
+    def visited(self, url_id: int, digest: int | None, at: float, *, names_services: bool, brought: bool) -> bool:
+        """Take a visit into account; returns whether the page is read again. `digest` None: it could not be read, or
+        need not be (304). `brought`: endpoints that nobody knew."""
         before, wait_s, lists_what_is_new = self._connection.execute(_READ, (url_id,)).fetchone()
         if not (names_services or lists_what_is_new or wait_s is not None):
-            return
+            return False
         changed = before is not None and digest is not None and before != digest
         wait_s = self._waits.after(wait_s, changed=changed, brought=brought and before is not None)
         kept = before if digest is None else digest
         self._connection.execute(_WRITE, (kept, wait_s, at + wait_s, int(changed), url_id))
         if names_services:
             self._connection.execute(_WATCH_HUB, (url_id, self._waits.first_s, at + self._waits.first_s))
+        return True
 
 
 def due(connection: sqlite3.Connection, now: float, most: int, *, catalogues: bool) -> list[int]:

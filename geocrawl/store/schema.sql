@@ -394,4 +394,14 @@ CREATE TABLE alike (
 	"key" INTEGER NOT NULL, 
 	services INTEGER NOT NULL, 
 	PRIMARY KEY ("key")
+);
+
+CREATE TABLE validator (
+	url_id INTEGER NOT NULL, 
+	address VARCHAR NOT NULL, 
+	etag VARCHAR NOT NULL, 
+	modified VARCHAR NOT NULL, 
+	read_at FLOAT NOT NULL, 
+	PRIMARY KEY (url_id), 
+	FOREIGN KEY(url_id) REFERENCES url (id)
 )

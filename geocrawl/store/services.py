@@ -94,6 +94,10 @@ class ServiceWriter:
                 dropped += 1
         return dropped
 
+    def touch(self, endpoint_id: int, at: float) -> None:
+        """An endpoint still says what it said: so does its service."""
+        self._connection.execute(_TOUCH, (at, self._row(_SERVICE_OF, endpoint_id)[0]))
+
     def choose_best(self, endpoint_id: int) -> None:
         """Which of its service's addresses is the best, after a verdict on one of them."""
         number = self._row(_SERVICE_OF, endpoint_id)[0]

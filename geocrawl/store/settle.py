@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Visit
+from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Validators, Visit
 from geocrawl.store import statements as sql
 from geocrawl.store.blocked import BlockedHosts
 from geocrawl.store.budgets import Budgets, is_counted
@@ -94,22 +94,26 @@ class Settlement:
             self.connection.execute(sql.WRITE_OUTLINKS, (lease.entry.id, pack_links(targets)))
         if lease.entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
-        lesson = self.lessons.write(visit, current.depth, current.found_on, arrived) if self.lessons else None
-        if lease.entry.purpose is Purpose.PAGE and visit.state is not State.REFUSED:
-            self.revisits.visited(
-                lease.entry.id,
-                visit.digest,
-                visit.at,
-                names_services=bool(visit.candidates),
-                brought=new_candidates > 0,
-            )
-        if lease.entry.purpose is Purpose.PAGE:
-            self._count_page(visit, current, brought=new_candidates > 0)
+        lesson = None
+        if self.lessons and not visit.not_modified:  # that a page was not read says nothing of what stands on it
+            lesson = self.lessons.write(visit, current.depth, current.found_on, arrived)
+        is_probe = lease.entry.purpose is Purpose.PROBE
+        comes_again = is_probe or self._come_again(visit, current, brought=new_candidates > 0)
+        if not visit.not_modified:
+            self._keep_validators(lease.entry.id, visit.validators if comes_again else None, visit.at)
         if visit.stored is not None:
             self.pages.keep(lease.entry.id, visit.stored, visit.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)
+
+    def _keep_validators(self, url_id: int, validators: Validators | None, at: float) -> None:
+        """What the next visit can ask by; None: that one reads all."""
+        if validators is None:
+            self.connection.execute(sql.FORGET_VALIDATORS, (url_id,))
+            return
+        values = (url_id, validators.address, validators.etag, validators.modified, at)
+        self.connection.execute(sql.KEEP_VALIDATORS, values)
 
     def _without_blocked(self, visit: Visit) -> Visit:
         """The visit without what it says of hosts that are left alone."""
@@ -128,6 +132,17 @@ class Settlement:
         """Write what was collected; the last step before a commit."""
         self.hosts.flush()
         self.tally.flush()
+
+    def _come_again(self, visit: Visit, current: Current, *, brought: bool) -> bool:
+        """Say when a page is read again, and count it; returns whether it is."""
+        comes_again = False
+        if visit.state is not State.REFUSED:
+            names = bool(visit.candidates)
+            comes_again = self.revisits.visited(
+                visit.lease.entry.id, visit.digest, visit.at, names_services=names, brought=brought
+            )
+        self._count_page(visit, current, brought=brought)
+        return comes_again
 
     def _count_page(self, visit: Visit, current: Current, *, brought: bool) -> None:
         """Count a page that was asked for the first time towards its pattern's budget."""
@@ -149,25 +164,23 @@ class Settlement:
     def _write_outcome(self, visit: Visit, current: Current) -> None:
         attempts = current.attempts + (visit.state is State.FAILED)
         state, retry_at = settled_state(visit, attempts, self.max_attempts)
-        read = state is State.VISITED and current.purpose == "page"
-        self.connection.execute(
-            sql.SETTLE_URL,
-            (
-                visit.lease.entry.id,
-                state,
-                visit.reason,
-                attempts,
-                retry_at,
-                visit.at,
-                visit.http_status,
-                visit.content_type or None,
-                visit.size_bytes,
-                visit.elapsed_ms,
-                visit.title[:_TITLE_CHARS] or None,
-                int(visit.relevance) if read else None,
-                visit.score if read else None,
-            ),
-        )
+        outcome = (visit.lease.entry.id, state, visit.reason, attempts, retry_at, visit.at, visit.http_status)
+        if visit.not_modified:
+            self.connection.execute(sql.SETTLE_NOT_MODIFIED, (*outcome, visit.elapsed_ms))
+        else:
+            read = state is State.VISITED and current.purpose == "page"
+            self.connection.execute(
+                sql.SETTLE_URL,
+                (
+                    *outcome,
+                    visit.content_type or None,
+                    visit.size_bytes,
+                    visit.elapsed_ms,
+                    visit.title[:_TITLE_CHARS] or None,
+                    int(visit.relevance) if read else None,
+                    visit.score if read else None,
+                ),
+            )
         self.tally.add(current.purpose, current.state, current.tier, -1)
         self.tally.add(current.purpose, state, 0, 1)
         if state is State.REFUSED:
@@ -187,10 +200,17 @@ class Settlement:
         return queued, pages
 
     def queue_probe(
-        self, candidate: Candidate, depth: int, at: float, *, found_on: int | None, again: bool = False
+        self,
+        candidate: Candidate,
+        depth: int,
+        at: float,
+        *,
+        found_on: int | None,
+        again: bool = False,
+        due: bool = False,
     ) -> bool:
         """Keep a candidate and its evidence; queue its probe unless that was done before. Returns whether it was
-        queued now."""
+        queued now. `again`: also one that was made, by itself when `due`, else read whole."""
         endpoint = candidate.endpoint
         key = probe_key(endpoint.kind, endpoint.key)
         row = self.connection.execute(sql.FIND_URL_STATE, (key,)).fetchone()
@@ -198,9 +218,11 @@ class Settlement:
             return False
         endpoint_id = self.catalog.note(candidate, at)
         if row is not None:
+            if again and not due:
+                self.queue.ask_whole(row[0])
             if not again or row[1] == State.WAITING:
                 return False
-            self.queue.reopen(row[0])
+            self.queue.reopen(row[0], due=due)
             return True
         host_id = self.hosts.find(endpoint.url.host)
         rank = Rank(PROBE_TIER, 0.0)
@@ -247,6 +269,9 @@ class Settlement:
     def _write_verdict(self, visit: Visit, current: Current) -> None:
         candidate, endpoint_id = visit.lease.entry.candidate, current.endpoint_id
         assert candidate is not None and endpoint_id is not None, "a probe asks an endpoint"
+        if visit.not_modified:
+            self.catalog.write_not_modified(endpoint_id, visit)
+            return
         if visit.verdict is None:
             self.catalog.write_unasked(endpoint_id, visit.reason, visit.at)
             return

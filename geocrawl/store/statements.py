@@ -134,6 +134,10 @@ SETTLE_URL = """
 UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
   content_type = ?8, size_bytes = ?9, elapsed_ms = ?10, title = ?11, relevance = ?12, page_score = ?13
 WHERE id = ?1"""
+# Nothing was modified: what is stored of the page stays.
+SETTLE_NOT_MODIFIED = """
+UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
+  elapsed_ms = ?8 WHERE id = ?1"""
 # Where a visited page leads.
 WRITE_OUTLINKS = "INSERT INTO outlinks VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"
 # Read that again.
@@ -172,6 +176,17 @@ SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose
 ACROSS_DEPTH = """
 SELECT id, depth FROM url WHERE purpose = 'page'
 AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
+
+# --------------------------------------------------------------------------- validators
+
+# What a URL can be asked by, if it was read whole after ?2.
+VALIDATORS = "SELECT address, etag, modified FROM validator WHERE url_id = ?1 AND read_at > ?2"
+# It was read whole.
+KEEP_VALIDATORS = """
+INSERT INTO validator VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
+  address = excluded.address, etag = excluded.etag, modified = excluded.modified, read_at = excluded.read_at"""
+# It is to be read whole.
+FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
 
 # --------------------------------------------------------------------------- ranks anew
 

@@ -217,6 +217,21 @@ class OutLinks(SQLModel, table=True):
     """Ids of `url`, little-endian 32-bit integers; a negative one is as deep as its page (a redirect's target)."""
 
 
+class Validator(SQLModel, table=True):
+    """What a server gave to ask by whether an answer still holds (RFC 9110, 8.8): of services that one answer
+    describes, and of pages that are read again. One that was not read whole for long is no longer asked by it."""
+
+    url_id: int = Field(primary_key=True, foreign_key="url.id")
+    address: str
+    """What was asked, redirects followed: it is sent with requests for exactly this."""
+    etag: str
+    """As it came; '' when there was none."""
+    modified: str
+    """Last-Modified, as it came; '' when there was none."""
+    read_at: float
+    """When the document was last read whole."""
+
+
 class Lesson(SQLModel, table=True):
     """A visit that a learning strategy has seen since its last dump (`strategy:state` in `meta`)."""
 

@@ -1,0 +1,181 @@
+"""The daemon's work over weeks on a server that answers 304: an honest one, and one whose 304 lies."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.soak import Silent
+from geocrawl import parts
+from geocrawl.daemon.budget import without_limits
+from geocrawl.daemon.work import Work
+from geocrawl.health import DAY_S
+from geocrawl.session import Session
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+from tests.fetch.server import Loopback, answer, serve
+from tests.probe.answers import CAPABILITIES
+
+SETTINGS = Settings(
+    strategy="gws", allow_private=True, delay_s=0.0, patience_s=0.0, workers=1, siblings=0, max_attempts=1
+)
+PAGE = "<html><title>Maps</title><body><a href='/ows?service=WMS&request=GetCapabilities'>WMS of all roads</a>{}</body>"
+
+
+class LaterClock:
+    """The machine's clock, put forward by as much as a test wants."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+        self._clock = parts.system_clock()
+
+    def now(self) -> float:
+        return time.time() + self.ahead_s
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+
+
+@dataclass
+class Site:
+    """A page that names a WMS, both with an entity tag. `lies`: it says 304 to whoever asks by one, whatever it has."""
+
+    lies: bool = False
+    capabilities: str = CAPABILITIES
+    more: str = ""
+    """Of the page."""
+    loopback: Loopback | None = None
+    answers: list[tuple[str, int]] = field(default_factory=list)
+    """(path, status) of what was answered, but for robots.txt; maps as /map."""
+
+    def respond(self, target: str) -> bytes:
+        """The whole answer to a request."""
+        assert self.loopback is not None
+        if "GetMap" in target:
+            self.answers.append(("/map", 404))
+            return answer(b"none", "404 Not Found")
+        path = target.partition("?")[0]
+        body = {"/": PAGE.format(self.more), "/ows": self.capabilities}.get(path)
+        if body is None:
+            return answer(b"no", "404 Not Found")
+        tag = f'W/"{hashlib.sha256(body.encode()).hexdigest()[:16]}"'
+        asked_by = self.loopback.fields[-1].get("if-none-match")
+        unchanged = asked_by is not None and (self.lies or asked_by == tag)
+        self.answers.append((path, 304 if unchanged else 200))
+        if unchanged:
+            return f"HTTP/1.1 304 Not Modified\r\nETag: {asked_by}\r\n\r\n".encode()
+        return answer(body.encode(), content_type="text/xml" if path == "/ows" else "text/html", etag=tag)
+
+    def take(self) -> list[tuple[str, int]]:
+        """What was answered since the last time."""
+        answers, self.answers = self.answers, []
+        return answers
+
+
+class Watch:
+    """The daemon's work on one site, day by day."""
+
+    def __init__(self, session: Session, work: Work, clock: LaterClock, connection: sqlite3.Connection) -> None:
+        self._session, self._work, self._clock = session, work, clock
+        self.connection = connection
+
+    async def run(self, days: float = 0.0) -> None:
+        """After so many days: what is due, then the loop until nothing is ready."""
+        self._clock.ahead_s += days * DAY_S
+        for tick in ("reprobe", "revisit", "refresh", "retention"):
+            getattr(self._work, tick)()
+        fetcher = self._session.fetcher()
+        try:
+            crawler = self._session.crawler(Silent(), fetcher, max_pages=1000)
+            await crawler.run()
+            self._session.ended(crawler)
+        finally:
+            await fetcher.close()
+
+    def one(self, statement: str) -> tuple[object, ...]:
+        row: tuple[object, ...] = self.connection.execute(statement).fetchone()
+        return row
+
+
+@asynccontextmanager
+async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
+    """The site's server, and a crawl of it by the daemon's parts."""
+    clock = LaterClock()
+    async with serve(lambda target, writer: site.respond(target)) as server:
+        site.loopback = server
+        with parts.open_database(tmp_path / "c.db", clock) as database:
+            session = Session(without_limits(SETTINGS), database, clock)
+            session.take_over()
+            seed = read_url(f"{server.base}/")
+            assert seed is not None
+            session.add_seeds([seed], again=False)
+            work = Work(SETTINGS, database, session.frontier, clock)
+            yield Watch(session, work, clock, database.connection)
+
+
+async def test_an_honest_server_is_asked_by_validators_and_says_when_something_is_new(tmp_path: Path) -> None:
+    site = Site()
+    async with watch(tmp_path, site) as watching:
+        await watching.run()
+        first = site.take()
+        assert [each for each in first if each[0] != "/map"] == [("/", 200), ("/ows", 200)]
+        assert ("/map", 404) in first, "it was asked for content"
+        layers = watching.one("SELECT count(*) FROM layer")
+        await watching.run(8)
+        assert sorted(site.take()) == [("/", 304), ("/ows", 304)], "and for no content"
+        assert watching.one("SELECT status, health, in_a_row, probes FROM endpoint") == ("valid", "alive", 2, 2)
+        assert watching.one("SELECT count(*) FROM layer") == layers
+        assert watching.one("SELECT title, state, reason FROM url WHERE purpose = 'page'") == (
+            "Maps",
+            "visited",
+            "not-modified",
+        )
+        site.capabilities = CAPABILITIES.replace("Roads of Härjedalen", "Roads of Jämtland")
+        site.more = "<a href='/more'>another page</a>"
+        await watching.run(12)
+        assert sorted(each for each in site.take() if each[0] != "/map") == [("/", 200), ("/ows", 200)]
+        assert watching.one("SELECT title FROM service") == ("Roads of Jämtland",)
+        assert watching.one("SELECT what, after FROM change") == ("title", "Roads of Jämtland")
+        assert watching.one("SELECT changes FROM url WHERE address LIKE '%/' AND purpose = 'page'") == (1,)
+
+
+async def test_a_server_whose_304_lies_is_found_out_within_thirty_days(tmp_path: Path) -> None:
+    site = Site(lies=True)
+    async with watch(tmp_path, site) as watching:
+        await watching.run()
+        site.take()
+        site.capabilities = CAPABILITIES.replace("Roads of Härjedalen", "Roads of Jämtland")
+        for _ in range(3):
+            await watching.run(8)
+            assert ("/ows", 304) in site.take()
+            assert watching.one("SELECT title FROM service") == ("Roads of Härjedalen",)
+        await watching.run(8)
+        found = site.take()
+        assert ("/ows", 200) in found and ("/map", 404) in found, "content is asked for anew, too"
+        assert watching.one("SELECT title FROM service") == ("Roads of Jämtland",)
+
+
+async def test_a_service_that_dies_behind_validators_is_seen_to(tmp_path: Path) -> None:
+    site = Site()
+    async with watch(tmp_path, site) as watching:
+        await watching.run()
+        await watching.run(2)
+        site.capabilities = "<html><body>Switched off</body></html>"
+        await watching.run(3)
+        assert watching.one("SELECT status, reason, health FROM endpoint") == ("invalid", "html", "degraded")
+        site.capabilities = CAPABILITIES
+        site.take()
+        await watching.run(2)
+        answers = site.take()
+        assert ("/ows", 200) in answers, "after a failure it is read whole"
+        await watching.run(2)
+        assert ("/ows", 304) in site.take()
+        assert watching.one("SELECT health FROM endpoint") == ("alive",)
