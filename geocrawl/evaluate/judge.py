@@ -6,21 +6,19 @@ trained on labelled single pages less those that stand in the recorded worlds; t
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import UsageError
+from geocrawl.priority.model_file import Format, malformed, read_model, write_model
 from geocrawl.priority.models import shipped_models
 from geocrawl.priority.words import content_words
 
 JUDGE_FILE = "page_judge.json"
-VERSION = 1
-_FORMAT = "geocrawl-page-judge"
+_FORMAT = Format("geocrawl-page-judge", "python -m geocrawl.evaluate.judge_training")
 FEATURES = 30
 """Words kept: those that tell the classes apart best, by information gain. With more it knows sites, not the topic:
 of 299 held-out pages 278 were judged right with 30, 232 with 300."""
@@ -100,21 +98,13 @@ def accuracy(judge: PageJudge, pages: Sequence[tuple[str, str, bool]]) -> dict[s
 def read_judge(path: Path | None = None) -> PageJudge:
     """The judge in `path`; None takes the shipped one. Raises EnvironmentFault or UsageError when it cannot be."""
     path = path or shipped_models() / JUDGE_FILE
+    data = read_model(path, _FORMAT)
     try:
-        data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        if data["format"] != _FORMAT or data["version"] != VERSION:
-            raise UsageError(f"the judge {path} has another version; train it anew with geocrawl train judge")
         return PageJudge(data["weights"], float(data["bias"]), data["made"])
-    except OSError as error:
-        raise EnvironmentFault(f"the judge {path} cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} is no page judge; train one with geocrawl train judge") from error
+        raise malformed(path, _FORMAT, error) from error
 
 
 def write_judge(judge: PageJudge, path: Path) -> None:
     """Write the judge as JSON. Raises EnvironmentFault when `path` cannot be written."""
-    data = {"format": _FORMAT, "version": VERSION, "bias": judge.bias, "weights": judge.weights, "made": judge.made}
-    try:
-        path.write_text(json.dumps(data, ensure_ascii=False, indent=0) + "\n", "utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"the judge {path} cannot be written: {error.strerror or error}") from error
+    write_model(path, _FORMAT, {"bias": judge.bias, "weights": judge.weights, "made": judge.made})

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.priority.keywords import Keywords
+from geocrawl.priority.model_file import Format, malformed, read_model, write_text
 from geocrawl.priority.terms import term_counts
 
-FORMAT, VERSION = "geocrawl-bayes-links", 1
+FORMAT = Format("geocrawl-bayes-links", "geocrawl train bayes")
 ANCHOR, CONTEXT = "anchor", "context"
 """Where a word stands; a feature is one of these, a space and the word."""
 TERM_IN_ANCHOR, TERM_IN_CONTEXT = "term in anchor", "term in context"
@@ -104,7 +103,7 @@ def probability(weights: Iterable[float]) -> float:
 
 def read_bayes(path: Path) -> BayesModel:
     """The model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
-    data = _read(path)
+    data = read_model(path, FORMAT)
     try:
         samples, words = data["samples"], data["words"]
         features = {f"{where} {word}": _pair(n) for where in (ANCHOR, CONTEXT) for word, n in words[where].items()}
@@ -121,7 +120,7 @@ def read_bayes(path: Path) -> BayesModel:
                 raise ValueError(f"more samples have {feature!r} than there are")
         return model
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"the model {path} is malformed ({type(error).__name__}: {error}); train it anew") from error
+        raise malformed(path, FORMAT, error) from error
 
 
 def write_bayes(model: BayesModel, path: Path) -> None:
@@ -135,36 +134,15 @@ def write_bayes(model: BayesModel, path: Path) -> None:
         else:
             words[where][word] = counts
     data = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": FORMAT.name,
+        "version": FORMAT.version,
         "samples": {"positive": model.positive, "negative": model.negative, "with_context": model.with_context},
         "terms": terms,
         "lexicon": model.lexicon,
         "made": model.made,
         "words": words,
     }
-    text = _PAIR.sub(r"[\1, \2]", json.dumps(data, ensure_ascii=False, indent=1))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", "utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"the model {path} cannot be written: {error.strerror or error}") from error
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise EnvironmentFault(f"the model {path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise UsageError(f"the model {path} is not JSON ({error}); train it anew with geocrawl train bayes") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise UsageError(f"{path} is no {FORMAT} model; train one with geocrawl train bayes")
-    if data.get("version") != VERSION:
-        raise UsageError(
-            f"the model {path} has version {data.get('version')}, this geocrawl reads {VERSION}; train it anew"
-        )
-    return data
+    write_text(path, _PAIR.sub(r"[\1, \2]", json.dumps(data, ensure_ascii=False, indent=1)))
 
 
 def _pair(value: Sequence[object]) -> tuple[int, int]:

@@ -13,20 +13,19 @@ otherwise: a page that says nothing of the topic may still lead there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.by_graph import ByGraph
 from geocrawl.priority.figures import pack_figures, unpack_figures
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph import Floats, LinkGraph
-    from geocrawl.priority.linkorder import LinkOrder
     from geocrawl.priority.vectors import TextModel
 
 NAME = "hits"
@@ -45,11 +44,10 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class HitsStrategy(Defaults):
+class HitsStrategy(ByGraph):
     """The fusion of Best-First and HITS."""
 
     name = NAME
-    learns = True
 
     def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
@@ -68,7 +66,7 @@ class HitsStrategy(Defaults):
         if self._threshold < 0.0:
             self._threshold = model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
-        self._order: LinkOrder = LinkOrder(
+        self._order = LinkOrder(
             LinkGraph(max_edges=int(values["edges"]), max_in_links=int(values["d"])),
             self._scores,
             self._rank,
@@ -113,10 +111,6 @@ class HitsStrategy(Defaults):
             weights = [self._best_first(figures.page, figures.of(identity)) for identity, _ in lesson.links]
         self._order.learn(lesson, weights)
 
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """After an iteration: the LinkScore of the waiting links whose score changed."""
-        return self._order.revise()
-
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link), weights."""
         return {
@@ -127,19 +121,6 @@ class HitsStrategy(Defaults):
             "weights": {"A": self._a, "B": self._b, "C": self._c, "alpha": self._alpha},
             "seed": waiting.depth == 0,
         }
-
-    def dump(self) -> bytes:
-        """The graph with authorities and hubs."""
-        return self._order.dump()
-
-    def load(self, state: bytes) -> None:
-        """Take up a dump. Raises UsageError for one of another version."""
-        self._order.load(state)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges, forgotten edges, bytes of the graph."""
-        return self._order.counts
 
     def _best_first(self, page: float, anchor: float) -> float:
         return self._a * page + self._b * anchor

@@ -16,12 +16,12 @@ observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Judgement, Lesson, Link, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.by_graph import ByGraph
 from geocrawl.priority.figures import pack_figures, unpack_figures
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
@@ -52,11 +52,10 @@ def title_weight(options: Mapping[str, str]) -> float | None:
     return float(values["title"]) if values["filter"] else None
 
 
-class IPageRankStrategy(Defaults):
+class IPageRankStrategy(ByGraph):
     """The improved PageRank of SkyReach."""
 
     name = NAME
-    learns = True
 
     def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). `page_filter` None: pages are not judged.
@@ -116,10 +115,6 @@ class IPageRankStrategy(Defaults):
             weights = [figures.of(identity) for identity, _ in lesson.links]
         self._order.learn(lesson, weights)
 
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """After an iteration: the IPR of the waiting links whose score changed."""
-        return self._order.revise()
-
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """word of the anchor nearest to the topic, rw of the anchor, ipr (None before an iteration met it), c, d."""
         return {
@@ -130,19 +125,6 @@ class IPageRankStrategy(Defaults):
             "d": self._d,
             "seed": waiting.depth == 0,
         }
-
-    def dump(self) -> bytes:
-        """The graph with RW and IPR."""
-        return self._order.dump()
-
-    def load(self, state: bytes) -> None:
-        """Take up a dump. Raises UsageError for one of another version."""
-        self._order.load(state)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges, forgotten edges, bytes of the graph."""
-        return self._order.counts
 
     def _rw(self, link: Link) -> float:
         """RW by this page's part of M(url)."""

@@ -8,12 +8,12 @@ the links of T that the frontier took, each once. A redirect is a page with one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.by_graph import ByGraph
 from geocrawl.priority.linkoptions import graph_options
 from geocrawl.priority.options import Option, parse_options
 
@@ -28,11 +28,10 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class PageRankStrategy(Defaults):
+class PageRankStrategy(ByGraph):
     """Links by PageRank alone: no word of page or link counts."""
 
     name = NAME
-    learns = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
@@ -71,26 +70,9 @@ class PageRankStrategy(Defaults):
         """The page's links join the graph; every q pages PageRank is iterated."""
         self._order.learn(lesson, [1.0] * len(lesson.links))
 
-    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """After an iteration: the PageRank of the waiting links whose score changed."""
-        return self._order.revise()
-
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """pagerank (None before the first iteration that met the link), d."""
         return {"pagerank": self._order.figure_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
-
-    def dump(self) -> bytes:
-        """The graph with its ranks."""
-        return self._order.dump()
-
-    def load(self, state: bytes) -> None:
-        """Take up a dump. Raises UsageError for one of another version."""
-        self._order.load(state)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges, forgotten edges, bytes of the graph."""
-        return self._order.counts
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """PageRank of every node, from 1 at the start, warm later."""

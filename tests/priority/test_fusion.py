@@ -262,7 +262,7 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
     write_prior(Prior({"any": -1.25, "page r:3": 0.5}, {"webs": 3}), tmp_path / "p.json")
     assert read_prior(tmp_path / "p.json") == Prior({"any": -1.25, "page r:3": 0.5}, {"webs": 3})
     (tmp_path / "p.json").write_text("{}")
-    with pytest.raises(UsageError, match="weights of fusion"):
+    with pytest.raises(UsageError, match="train one with geocrawl train fusion"):
         read_prior(tmp_path / "p.json")
     with pytest.raises(EnvironmentFault, match="cannot be read"):
         read_prior(tmp_path / "none.json")

@@ -1,0 +1,60 @@
+"""A model as a file: readable JSON with the format's name and version. What the models of all strategies share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geocrawl.errors import EnvironmentFault, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a file says of itself, so that none is taken for another."""
+
+    name: str
+    trained_by: str
+    """The command that makes such a model, for messages."""
+    version: int = 1
+
+
+def read_model(path: Path, form: Format) -> dict[str, Any]:
+    """What stands in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is of another form."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise EnvironmentFault(f"the model {path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"the model {path} is not JSON ({error}); train it anew with {form.trained_by}") from error
+    if not isinstance(data, dict) or data.get("format") != form.name:
+        raise UsageError(f"{path} is no {form.name}; train one with {form.trained_by}")
+    if data.get("version") != form.version:
+        raise UsageError(
+            f"the model {path} has version {data.get('version')}, this geocrawl reads {form.version}; train it anew "
+            f"with {form.trained_by}"
+        )
+    return data
+
+
+def malformed(path: Path, form: Format, error: Exception) -> UsageError:
+    """What to raise when a part of the model is missing or of another type."""
+    detail = f"{type(error).__name__}: {error}"
+    return UsageError(f"the model {path} is malformed ({detail}); train it anew with {form.trained_by}")
+
+
+def write_model(path: Path, form: Format, data: Mapping[str, object]) -> None:
+    """Write the model, its folder too. Raises EnvironmentFault when `path` cannot be written."""
+    whole = {"format": form.name, "version": form.version, **data}
+    write_text(path, json.dumps(whole, ensure_ascii=False, indent=2))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a model that is JSON of its own layout. Raises EnvironmentFault when `path` cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise EnvironmentFault(f"the model {path} cannot be written: {error.strerror or error}") from error
