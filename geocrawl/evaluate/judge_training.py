@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from geocrawl import __version__
 from geocrawl.evaluate.judge import FEATURES, JUDGE_FILE, LEAST_PAGES, accuracy, train, write_judge
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.priority.models import shipped_models
-from geocrawl.priority.overlap import CONTAINED, SHINGLE_WORDS, contained
 from geocrawl.priority.training import LabelledPage
-from geocrawl.priority.training_files import by_label, fingerprint, read_pages
+from geocrawl.priority.training_pages import EXCLUSION, FOLDS, fold_of, read_examples, record
 from geocrawl.urls import read_url
 
 RELEVANT = "ogc"
-FOLDS = 5
 
 
 def train_judge_file(pages: Path, out: Path, exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
@@ -27,25 +23,15 @@ def train_judge_file(pages: Path, out: Path, exclude: Sequence[Path], *, on: dt.
 
     Returns the record. Raises UsageError for a file of another form, EnvironmentFault for one that cannot be read.
     """
-    read = list(read_pages(pages, text_of))
-    standing = contained([page.text for page in read], exclude, text_of)
-    kept = [page for i, page in enumerate(read) if i not in standing]
+    examples = read_examples(pages, exclude, text_of)
+    how = "Bernoulli naive Bayes: pages labelled ogc against all others (geocrawl.evaluate.judge_training)"
     made: dict[str, object] = {
-        "how": "Bernoulli naive Bayes: pages labelled ogc against all others (geocrawl.evaluate.judge_training)",
-        "date": on.isoformat(),
-        "geocrawl": __version__,
-        "files": [fingerprint(pages)],
-        "exclude": [fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
-        "options": {
-            "features": FEATURES,
-            "least_pages": LEAST_PAGES,
-            "shingle_words": SHINGLE_WORDS,
-            "contained": CONTAINED,
-        },
-        "pages": {"read": len(read), "excluded": len(standing), "learnt_from": by_label(kept)},
-        "held_out_sites": held_out(kept),
+        **record(how, [pages], exclude, on=on),
+        "options": {"features": FEATURES, "least_pages": LEAST_PAGES, **EXCLUSION},
+        "pages": examples.counts(),
+        "held_out_sites": held_out(examples.kept),
     }
-    write_judge(train(map(_example, kept), made), out)
+    write_judge(train(map(_example, examples.kept), made), out)
     return made
 
 
@@ -53,19 +39,14 @@ def held_out(pages: Sequence[LabelledPage]) -> dict[str, int]:
     """How a judge does on sites that it was not trained on, summed over five folds of sites."""
     total: dict[str, int] = {}
     for fold in range(FOLDS):
-        judge = train((_example(page) for page in pages if _fold(page) != fold), {})
-        counts = accuracy(judge, [_example(page) for page in pages if _fold(page) == fold])
+        judge = train((_example(page) for page in pages if fold_of(page) != fold), {})
+        counts = accuracy(judge, [_example(page) for page in pages if fold_of(page) == fold])
         total = {name: total.get(name, 0) + count for name, count in counts.items()}
     return total
 
 
 def _example(page: LabelledPage) -> tuple[str, str, bool]:
     return page.title, page.text, page.label == RELEVANT
-
-
-def _fold(page: LabelledPage) -> int:
-    url = read_url(page.url)
-    return hashlib.sha256((url.site if url else page.url).encode()).digest()[0] % FOLDS
 
 
 def text_of(body: bytes, content_type: str) -> tuple[str, str]:

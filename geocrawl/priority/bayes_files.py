@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from geocrawl import __version__
 from geocrawl.errors import UsageError
 from geocrawl.model import Document
 from geocrawl.priority.bayes_model import write_bayes
@@ -29,11 +28,12 @@ from geocrawl.priority.bayes_training import (
     row_samples,
     train_bayes,
 )
-from geocrawl.priority.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
+from geocrawl.priority.overlap import TextOf, contained
 from geocrawl.priority.topic import TopicModel
 from geocrawl.priority.topics import Topic
 from geocrawl.priority.training import LabelledLink
-from geocrawl.priority.training_files import fingerprint, read_labelled_links, read_text
+from geocrawl.priority.training_files import read_labelled_links
+from geocrawl.priority.training_pages import EXCLUSION, read_text, record
 
 DocumentOf = Callable[[str, str], Document]
 """(address, html) to the page as a crawl reads it."""
@@ -87,20 +87,12 @@ def train_bayes_file(
         samples["texts"] = list(topic_samples(sources.topic, sources.other_topics))
     model = train_bayes([each for group in samples.values() for each in group], _lexicon(sources))
     files = [path for path in (sources.pages, sources.urls) if path]
+    how = "naive Bayes over links labelled by where they lead (geocrawl train bayes)"
     made: dict[str, object] = {
-        "how": "naive Bayes over links labelled by where they lead (geocrawl train bayes)",
+        **record(how, files, sources.exclude, on=on),
         "topic": sources.topic.name if sources.topic else None,
-        "date": on.isoformat(),
-        "geocrawl": __version__,
-        "files": [fingerprint(path) for path in files],
         "database": sources.database.name if sources.database else None,
-        "exclude": [fingerprint(world / "pages.warc.gz", world.name) for world in sources.exclude],
-        "options": {
-            "least_sources": LEAST_SOURCES,
-            "topic_share": TOPIC_SHARE,
-            "shingle_words": SHINGLE_WORDS,
-            "contained": CONTAINED,
-        },
+        "options": {"least_sources": LEAST_SOURCES, "topic_share": TOPIC_SHARE, **EXCLUSION},
         "pages": {"read": len(pages), "excluded": len(excluded), "learnt_from": len(kept)},
         "samples": {name: _by_class(group) for name, group in samples.items()},
         "words": len(model.features),

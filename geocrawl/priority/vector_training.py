@@ -7,27 +7,23 @@ measured on, and writes the model with the record of its making.
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from geocrawl import __version__
 from geocrawl.errors import UsageError
 from geocrawl.priority.models import write_vectors
-from geocrawl.priority.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
+from geocrawl.priority.overlap import TextOf
 from geocrawl.priority.terms import term_counts
 from geocrawl.priority.training import ON_TOPIC, LabelledPage
-from geocrawl.priority.training_files import by_label, fingerprint, read_pages
+from geocrawl.priority.training_pages import EXCLUSION, FOLDS, fold_of, read_examples, record, site_of
 from geocrawl.priority.vectors import TextModel, mean, tf_idf
-from geocrawl.urls import read_url
 
 LEAST_SITES = 2
 """A term of fewer sites than this is rare and has no axis (hits, "rare words removed")."""
 TOPIC_TERMS = 400
 """The heaviest terms of a topic vector that are kept (ours): the rest add noise and size."""
-FOLDS = 5
 THRESHOLD_QUANTILE = 0.05
 """Of the scores of held-out pages on the topic (hits takes it from 200 hand-picked ones)."""
 
@@ -124,9 +120,9 @@ def held_out_scores(pages: Sequence[Counted]) -> list[tuple[str, float]]:
     """(label, similarity) of each page, by the model of the sites of the other folds."""
     scores = []
     for fold in range(FOLDS):
-        idf, topics = _learn([each for each in pages if _fold(each[0]) != fold])
+        idf, topics = _learn([each for each in pages if fold_of(each[0]) != fold])
         model = TextModel(idf, topics, threshold=0.0, typical=0.0)
-        scores += [(page.label, model.nearness(tf_idf(counts, idf))) for page, counts in pages if _fold(page) == fold]
+        scores += [(page.label, model.nearness(tf_idf(counts, idf))) for page, counts in pages if fold_of(page) == fold]
     return scores
 
 
@@ -144,16 +140,6 @@ def _held_out_record(scores: Iterable[tuple[str, float]]) -> dict[str, list[floa
     return {label: [round(quantile(sorted(some), share), 4) for share in shares] for label, some in sorted(by.items())}
 
 
-def _fold(page: LabelledPage) -> int:
-    return hashlib.sha256(site_of(page).encode()).digest()[0] % FOLDS
-
-
-def site_of(page: LabelledPage) -> str:
-    """The registered domain of its address; the address itself when it is none."""
-    url = read_url(page.url)
-    return url.site if url else page.url
-
-
 def _rounded(vector: Mapping[str, float]) -> dict[str, float]:
     return {term: round(weight, 4) for term, weight in sorted(vector.items())}
 
@@ -165,20 +151,16 @@ def train_vectors_file(
 
     Arguments and errors are those of `training_files.train_topic_file`.
     """
-    read = list(read_pages(pages, text_of))
-    standing = contained([page.text for page in read], exclude, text_of)
-    kept = [page for i, page in enumerate(read) if i not in standing]
-    model = train_vectors(kept)
+    examples = read_examples(pages, exclude, text_of)
+    model = train_vectors(examples.kept)
     made: dict[str, object] = {
-        "how": "TF-IDF over labelled pages, topic = those labelled ogc (geocrawl train vectors)",
-        "date": on.isoformat(),
-        "geocrawl": __version__,
-        "files": [fingerprint(pages)],
-        "exclude": [fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
-        "options": {"shingle_words": SHINGLE_WORDS, "contained": CONTAINED, "threshold_quantile": THRESHOLD_QUANTILE},
-        "pages": {"read": len(read), "excluded": len(standing), "learnt_from": by_label(kept)},
+        **record(
+            "TF-IDF over labelled pages, topic = those labelled ogc (geocrawl train vectors)", [pages], exclude, on=on
+        ),
+        "options": {**EXCLUSION, "threshold_quantile": THRESHOLD_QUANTILE},
+        "pages": examples.counts(),
         **model.made,
-        "excluded_pages": sorted(read[i].url for i in standing),
+        "excluded_pages": examples.excluded,
     }
     model = TextModel(model.idf, model.topics, threshold=model.threshold, typical=model.typical, made=made)
     write_vectors(model, out)
@@ -186,7 +168,7 @@ def train_vectors_file(
         **made,
         "threshold": model.threshold,
         "typical": model.typical,
-        "excluded_pages": len(standing),
+        "excluded_pages": len(examples.excluded),
         "heaviest_terms": {language: list(heaviest(vector, 12)) for language, vector in model.topics.items()},
         "out": str(out),
     }
