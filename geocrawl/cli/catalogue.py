@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from geocrawl.store.reading import ServiceDetail
     from geocrawl.store.search import BBox, Found
+    from geocrawl.store.show import ServiceDetail
 
 
 def add_to(app: typer.Typer) -> None:
@@ -213,7 +213,7 @@ def show(
     secrets: opt.Secrets = False,
 ) -> None:
     """All that is known of one service: what it offers, where it answers, how it was found."""
-    from geocrawl.store.reading import service_detail
+    from geocrawl.store.show import service_detail
 
     show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
     with _catalogue(db) as (connection, _):
@@ -237,7 +237,7 @@ def _service_at(connection: sqlite3.Connection, text: str) -> ServiceDetail | No
     """The service at an address, as the kind that the address asks for where several answer."""
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.detect import Detector
-    from geocrawl.store.reading import service_at
+    from geocrawl.store.show import service_at
     from geocrawl.urls import service_keys
 
     url = gather_seeds([text], None)[0]

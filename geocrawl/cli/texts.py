@@ -12,7 +12,8 @@ from geocrawl.utc import moment
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
-    from geocrawl.store.reading import CatalogStatus, EndpointRow, Run, ServiceDetail
+    from geocrawl.store.reading import CatalogStatus, Run
+    from geocrawl.store.show import EndpointRow, ServiceDetail
     from geocrawl.store.why import UrlRow, Why
 
 

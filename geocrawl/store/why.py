@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from geocrawl.model import Url
 from geocrawl.store.keys import page_key
-from geocrawl.store.reading import EndpointRow, endpoints_at
+from geocrawl.store.show import EndpointRow, endpoints_at
 from geocrawl.urls import service_keys
 
 
