@@ -60,6 +60,7 @@ def crawl(
     json: opt.Json = False,
     quiet: opt.Quiet = False,
     log_json: opt.LogJson = False,
+    log_visits: opt.LogVisits = False,
 ) -> None:
     """Crawl from the given pages; without any, go on with what waits.
 
@@ -94,6 +95,7 @@ def crawl(
         maps=opt.maps_unless(no_maps),
         quiet=quiet,
         log_json=log_json,
+        log_visits=log_visits,
     )
     _run(settings, urls or _topic_seeds(topic, seeds), seeds, again=again, record=record, json=json)
 

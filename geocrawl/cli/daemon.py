@@ -31,6 +31,7 @@ def daemon(
     contact: opt.Contact = None,
     quiet: opt.Quiet = False,
     log_json: opt.LogJson = False,
+    log_visits: opt.LogVisits = False,
 ) -> None:
     """Crawl and watch services until stopped: what systemd runs.
 
@@ -50,10 +51,11 @@ def daemon(
             contact=contact,
             quiet=quiet,
             log_json=log_json,
+            log_visits=log_visits,
         )
 
     first = settings()
-    configure_logging(json_lines=first.log_json, quiet=first.quiet)
+    configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits)
     import structlog
 
     log = structlog.get_logger().info

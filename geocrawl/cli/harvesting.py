@@ -43,6 +43,7 @@ def harvest(
     json: opt.Json = False,
     quiet: opt.Quiet = False,
     log_json: opt.LogJson = False,
+    log_visits: opt.LogVisits = False,
 ) -> None:
     """Read the records of a catalogue, page by page, and probe the services that they name.
 
@@ -76,6 +77,7 @@ def harvest(
         contact=contact,
         quiet=quiet,
         log_json=log_json,
+        log_visits=log_visits,
     )
     (catalogue,) = gather_seeds([url], None)
     path = opt.database_path_from(settings)

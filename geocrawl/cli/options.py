@@ -19,6 +19,7 @@ Secrets = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Warnings and the result only.")]
 LogJson = Annotated[bool, typer.Option("--log-json", help="Log lines as JSON.")]
+LogVisits = Annotated[bool, typer.Option("--log-visits", help="Two log lines for each visit.")]
 Proxy = Annotated[str | None, typer.Option("--proxy", metavar="URL", help="HTTP proxy for every request.")]
 AllowPrivate = Annotated[
     bool, typer.Option("--allow-private", help="Also ask loopback, private and link-local addresses.")

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 @contextmanager
 def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
     """The observer that fits: live on a terminal, log lines (plain or JSON) elsewhere, on standard error always."""
-    configure_logging(json_lines=settings.log_json, quiet=settings.quiet)
-    if sys.stderr.isatty() and not settings.quiet and not settings.log_json and not json:
+    configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
+    lines = settings.quiet or settings.log_json or settings.log_visits or json
+    if sys.stderr.isatty() and not lines:
         from rich.console import Console
         from rich.live import Live
 
@@ -37,8 +38,12 @@ def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
         yield LogObserver()
 
 
-def configure_logging(*, json_lines: bool, quiet: bool) -> None:
-    """Structured lines on standard error: key=value for people, JSON for programs."""
+def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) -> None:
+    """Structured lines on standard error: key=value for people, JSON for programs.
+
+    `quiet`: warnings alone. `visits`: the beginning and the end of each visit, too.
+    """
+    least = logging.DEBUG if visits else logging.WARNING if quiet else logging.INFO
     renderer: Any = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
         if json_lines
@@ -46,12 +51,13 @@ def configure_logging(*, json_lines: bool, quiet: bool) -> None:
     )
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _plain_values,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING if quiet else logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
 
@@ -87,7 +93,11 @@ class Counters:
 
 
 class LogObserver:
-    """A line for each service found, and one every ten seconds."""
+    """A line for each service found, for each seed that failed, and one every ten seconds; on request two a visit.
+
+    A worker's lines carry the id of its visit from its lease to its settlement, whoever writes them: the id is bound to
+    the worker's own context.
+    """
 
     EVERY_S = 10.0
 
@@ -103,25 +113,46 @@ class LogObserver:
             self._log.info(note)
 
     def leased(self, lease: Lease) -> None:
-        pass
+        structlog.contextvars.bind_contextvars(visit=lease.visit_id)
+        entry = lease.entry
+        self._log.debug("leased", purpose=str(entry.purpose), url=entry.url.address, depth=entry.depth)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._counters.add(visit)
+        self._tell(entry, visit, result)
+        structlog.contextvars.unbind_contextvars("visit")
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self.EVERY_S
+            self._progress()
+
+    def _tell(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        event = "failed" if visit.state is State.FAILED else "settled"
+        self._log.debug(event, url=entry.url.address, state=str(visit.state), **_outcome(visit, result))
         if visit.verdict is not None and visit.verdict.service is not None:
             service = visit.verdict.service
             layers = sum(1 for layer in service.layers if layer.name)
             self._log.info("service found", url=entry.url.address, title=service.title, layers=layers)
         elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.state is not State.VISITED:
             self._log.warning("seed not read", url=entry.url.address, reason=visit.reason, status=visit.http_status)
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + self.EVERY_S
-            self._progress()
 
     def _progress(self) -> None:
         c = self._counters
         waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
         rate = round(c.pages_per_s(), 1)
         self._log.info("progress", pages=c.pages, pages_per_s=rate, waiting=waiting, probes=c.probes, valid=c.valid)
+
+
+def _outcome(visit: Visit, result: Settled) -> dict[str, object]:
+    """How a visit ended, as fields of its log line."""
+    verdict = visit.verdict
+    return {
+        "reason": verdict.reason if verdict else visit.reason,
+        "status": verdict.http_status if verdict else visit.http_status,
+        "milliseconds": round(verdict.elapsed_ms if verdict else visit.elapsed_ms),
+        "bytes": visit.size_bytes,
+        "new_links": result.new_links,
+        "new_endpoints": result.new_candidates,
+    }
 
 
 class LiveObserver:

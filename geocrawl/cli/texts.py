@@ -173,6 +173,8 @@ def _endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
     yield f"    {endpoint.kind} {verdict}, probed {endpoint.probes} times, last {moment(endpoint.last_probe)} UTC"
     if endpoint.detail:
         yield f"    {plain(endpoint.detail, 300)}"
+    if endpoint.entry_id is not None:
+        yield f"    in the log: visit={endpoint.entry_id}.…"
     if endpoint.level:
         yield f"    {endpoint.level}, asked for content {moment(endpoint.proved_at)} UTC"
     for each in endpoint.proof:
@@ -225,6 +227,7 @@ def _page_lines(
         size = f", {page.size_bytes:,} bytes" if page.size_bytes else ""
         yield f"  asked {moment(page.settled_at)} UTC: {answer}, {page.content_type or 'no type'}{size}"
         yield f"  page relevance {page.relevance}, score {page.page_score:.4f}" if page.page_score else "  page score 0"
+        yield f"  in the log: visit={page.id}.…"
     if page.attempts:
         again = f"; again in {span(page.retry_at - now)}" if page.retry_at else ""
         yield f"  failed {page.attempts} times{again}"

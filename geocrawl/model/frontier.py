@@ -51,6 +51,12 @@ class Lease:
     """Fencing number: a settlement with an outdated one is ignored."""
     until: float
 
+    @property
+    def visit_id(self) -> str:
+        """What log lines of this visit carry, never the same again on a database: `url.id` of the entry, and how often
+        its host was leased, such as 4711.12."""
+        return f"{self.entry.id}.{self.token}"
+
 
 @dataclass(frozen=True, slots=True)
 class RankedLink:

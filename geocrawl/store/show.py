@@ -57,6 +57,8 @@ class EndpointRow:
     cors: str | None
     proof: tuple[Mapping[str, object], ...]
     """layer, crs, outcome, milliseconds, detail, url."""
+    entry_id: int | None
+    """Its row in the frontier, with which the ids of its visits begin in the log; None when it was never queued."""
     evidence: tuple[Mapping[str, object], ...]
     """signal, page, link, anchor, at."""
 
@@ -98,7 +100,9 @@ SELECT position, parent, name, title, abstract, crs, styles, keywords, queryable
 FROM layer WHERE service_id = ? ORDER BY position"""
 _ENDPOINT = """
 SELECT id, kind, url, service_id, status, reason, detail, version, http_status, deviations, first_seen, last_probe,
-       last_ok, probes, level, proved_at, https, cors FROM endpoint"""
+       last_ok, probes, level, proved_at, https, cors,
+       (SELECT min(u.id) FROM url u WHERE u.endpoint_id = endpoint.id AND u.purpose = 'probe') AS entry_id
+FROM endpoint"""
 _PROOF = """
 SELECT layer, crs, outcome, elapsed_ms AS milliseconds, detail, url FROM proof
 WHERE endpoint_id = ? ORDER BY position"""
