@@ -206,7 +206,7 @@ def daemon(
             log("ready", database=str(path), strategy=session.strategy.name, start_pages_queued=queued)
             if session.frontier.ready_at() is None:
                 log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
-            return session, Work(now, database, session.frontier, clock), budget_of(now)
+            return session, Work(now, database, session.frontier, clock, log), budget_of(now)
 
         try:
             session, work, budget = made(settings)

@@ -160,6 +160,7 @@ class Settings:
         False,
         "exports, search, show, probe and seeds list give keys, tokens and passwords in addresses; else *** stands",
     )
+    metrics_file: str = _setting("", "for Prometheus' textfile collector, written by the daemon each minute; '': none")
     log_visits: bool = _setting(False, "two log lines for each visit: what was leased, and how it ended")
     log_json: bool = _setting(False, "log lines as JSON")
     quiet: bool = _setting(False, "only warnings and the result")

@@ -11,8 +11,6 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from geocrawl.store.reading import CatalogStatus
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
@@ -114,53 +112,15 @@ def metrics(
 ) -> None:
     """The figures of `status` in Prometheus' text format; `docs/grafana.json` is a dashboard of them.
 
+    The daemon writes such a file by itself (setting metrics_file).
+
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
-    from geocrawl.errors import EnvironmentFault
+    from geocrawl.daemon.metrics import write_metrics
     from geocrawl.store.reading import open_readonly
     from geocrawl.store.reading import status as read_status
 
     settings = opt.settings_from(db=db)
     with open_readonly(opt.database_path_from(settings)) as connection:
         found = read_status(connection, time.time())
-    text = "".join(f"{line}\n" for line in _prometheus(found, settings.traffic_per_day_bytes))
-    if out is None:
-        typer.echo(text, nl=False)
-        return
-    part = out.with_name(out.name + ".part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise EnvironmentFault(f"{out}: {error.strerror}") from None
-
-
-def _prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
-    """The text exposition format, version 0.0.4. What counts a day starts again at midnight UTC: gauges."""
-    yield from _family("up", "1 while a daemon runs.", [("", int(found.running))])
-    yield from _family("paused", "1 while the daemon is paused.", [("", int(found.paused))])
-    yield from _family("services", "Services in the catalogue.", [("", found.services)])
-    yield from _family("layers", "Named layers in the catalogue.", [("", found.layers)])
-    yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", found.endpoints))
-    yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
-    yield from _family("due", "Services whose next probe is due.", [("", found.due)])
-    yield from _family("today", "The daemon's figures of this day (UTC).", _labelled("what", found.today))
-    traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
-    yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
-    states = {str(state): count for state, count in found.frontier.states.items()}
-    yield from _family("pages", "Pages by state.", _labelled("state", states))
-    tiers = {str(tier): count for tier, count in found.frontier.waiting_by_tier.items()}
-    yield from _family("waiting", "Waiting pages by tier.", _labelled("tier", tiers))
-    yield from _family("probes_waiting", "Probes in the queue.", [("", found.frontier.probes_waiting)])
-    yield from _family("hosts_resting", "Hosts with work that rest.", [("", found.frontier.hosts_resting)])
-
-
-def _family(name: str, help_: str, samples: list[tuple[str, int]]) -> Iterator[str]:
-    yield f"# HELP geocrawl_{name} {help_}"
-    yield f"# TYPE geocrawl_{name} gauge"
-    for labels, value in samples:
-        yield f"geocrawl_{name}{labels} {value}"
-
-
-def _labelled(label: str, values: Mapping[str, int]) -> list[tuple[str, int]]:
-    return [(f'{{{label}="{name}"}}', value) for name, value in values.items()]
+    write_metrics(found, settings.traffic_per_day_bytes, out)

@@ -95,6 +95,7 @@ class Daemon:
         self._notifier.ready()
         self._log("started", process=os.getpid())
         await self._tick_in_loop("reprobe")
+        await self._tick_in_loop("metrics")
         try:
             while not self._ending:
                 await self.turn()
@@ -113,6 +114,7 @@ class Daemon:
         try:
             self._day.write()
             self._keeper.give_back()
+            self._work.metrics()  # that nobody is up
         except (DatabaseFault, sqlite3.Error) as error:
             self._log("the end could not be written into the database", error=str(error))
 

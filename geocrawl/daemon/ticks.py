@@ -20,6 +20,7 @@ class Tick:
 TICKS = (
     Tick("heartbeat", BEAT_S),
     Tick("reprobe", 60.0),
+    Tick("metrics", 60.0),
     Tick("revisit", 600.0),
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.store.retention import Retention
 
 if TYPE_CHECKING:
@@ -20,7 +21,17 @@ class Work:
     All return how many of what, for the log.
     """
 
-    def __init__(self, settings: Settings, database: Database, frontier: SqlFrontier, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        frontier: SqlFrontier,
+        clock: Clock,
+        log: Callable[..., object] = lambda event, **values: None,
+    ) -> None:
+        """`log(event, **values)` writes a line."""
+        self._connection = database.connection
+        self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
         self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
@@ -41,3 +52,8 @@ class Work:
     def retention(self) -> Mapping[str, int]:
         """Drop what is older than it is to be kept, and let SQLite look after its statistics."""
         return self._retention.tidy(self._clock.now())
+
+    def metrics(self) -> Mapping[str, int]:
+        """Write the file for Prometheus, where one is wanted."""
+        self._metrics.write(self._connection, self._clock.now())
+        return {}

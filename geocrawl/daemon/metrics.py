@@ -1,0 +1,83 @@
+"""The figures of `status` for Prometheus: as text, and as a file that the daemon writes anew each minute.
+
+The file is for node_exporter's textfile collector. It holds no addresses, is readable by all, and appears whole or not
+at all. What goes wrong with it is said once and never ends the daemon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.errors import EnvironmentFault
+from geocrawl.export.files import opened
+from geocrawl.store.reading import status
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from geocrawl.store.reading import CatalogStatus
+
+
+def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:
+    """Write the figures to `out`, None for standard output. Raises EnvironmentFault when it cannot be written."""
+    with opened(out) as stream:
+        stream.writelines(f"{line}\n" for line in prometheus(found, max_traffic_bytes))
+    if out is not None and out.is_file():
+        out.chmod(0o644)  # the service's umask keeps others from its files; this one is for another's eyes
+
+
+class MetricsFile:
+    """A file that is written again and again."""
+
+    def __init__(self, name: str, max_traffic_bytes: int, log: Callable[..., object]) -> None:
+        """`name`: the file; '' for none. `log(event, **values)` writes a line."""
+        self._path = Path(name).expanduser() if name else None
+        self._max_traffic_bytes = max_traffic_bytes
+        self._log = log
+        self._trouble = ""
+
+    def write(self, connection: sqlite3.Connection, now: float) -> None:
+        """Write what `status` would tell now. A file that cannot be written is logged, once until it can be again."""
+        if self._path is None:
+            return
+        trouble = ""
+        try:
+            write_metrics(status(connection, now), self._max_traffic_bytes, self._path)
+        except (EnvironmentFault, OSError) as error:
+            trouble = str(error)
+        if bool(trouble) != bool(self._trouble):
+            self._log("metrics are not written" if trouble else "metrics are written again", error=trouble or None)
+        self._trouble = trouble
+
+
+def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
+    """The text exposition format, version 0.0.4. What counts a day starts again at midnight UTC: gauges."""
+    yield from _family("up", "1 while a daemon runs.", [("", int(found.running))])
+    yield from _family("paused", "1 while the daemon is paused.", [("", int(found.paused))])
+    yield from _family("services", "Services in the catalogue.", [("", found.services)])
+    yield from _family("layers", "Named layers in the catalogue.", [("", found.layers)])
+    yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", found.endpoints))
+    yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
+    yield from _family("due", "Services whose next probe is due.", [("", found.due)])
+    yield from _family("today", "The daemon's figures of this day (UTC).", _labelled("what", found.today))
+    traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
+    yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
+    states = {str(state): count for state, count in found.frontier.states.items()}
+    yield from _family("pages", "Pages by state.", _labelled("state", states))
+    tiers = {str(tier): count for tier, count in found.frontier.waiting_by_tier.items()}
+    yield from _family("waiting", "Waiting pages by tier.", _labelled("tier", tiers))
+    yield from _family("probes_waiting", "Probes in the queue.", [("", found.frontier.probes_waiting)])
+    yield from _family("hosts_resting", "Hosts with work that rest.", [("", found.frontier.hosts_resting)])
+
+
+def _family(name: str, help_: str, samples: list[tuple[str, int]]) -> Iterator[str]:
+    yield f"# HELP geocrawl_{name} {help_}"
+    yield f"# TYPE geocrawl_{name} gauge"
+    for labels, value in samples:
+        yield f"geocrawl_{name}{labels} {value}"
+
+
+def _labelled(label: str, values: Mapping[str, int]) -> list[tuple[str, int]]:
+    return [(f'{{{label}="{name}"}}', value) for name, value in values.items()]

@@ -1,0 +1,68 @@
+"""The file for Prometheus that the daemon writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from geocrawl.daemon.metrics import MetricsFile
+from geocrawl.demo.web import DemoWeb
+from tests.daemon.test_daemon import configured, daemon, wait_for
+from tests.store.world import World
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> sqlite3.Connection:
+    return World(tmp_path / "m.db").database.connection
+
+
+def test_the_daemon_writes_it_at_its_start_and_its_end(tmp_path: Path) -> None:
+    out = tmp_path / "geocrawl.prom"
+    configured(tmp_path, f'metrics_file = "{out}"\n')
+    with DemoWeb() as web, daemon(tmp_path, web) as running:
+        wait_for(out.is_file, "the file")
+        assert "\ngeocrawl_up 1\n" in out.read_text()
+        assert out.stat().st_mode & 0o777 == 0o644
+        assert running.end() == 0
+    text = out.read_text()
+    assert "\ngeocrawl_up 0\n" in text
+    panels = json.loads((ROOT / "docs/grafana.json").read_text())["panels"]
+    asked = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+    named = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
+    assert asked and all(any(name in expression for name in named) for expression in asked)
+    assert [path for path in tmp_path.iterdir() if ".part" in path.name] == []
+
+
+def test_one_that_cannot_be_written_is_said_once_and_so_is_its_end(
+    tmp_path: Path, connection: sqlite3.Connection
+) -> None:
+    said: list[tuple[str, object]] = []
+    folder = tmp_path / "missing"
+    file = MetricsFile(str(folder / "a.prom"), 0, lambda event, **values: said.append((event, values["error"])))
+    for _ in range(3):
+        file.write(connection, 1e9)
+    assert [event for event, _ in said] == ["metrics are not written"] and str(folder) in str(said[0][1])
+    folder.mkdir()
+    for _ in range(2):
+        file.write(connection, 1e9)
+    assert [event for event, _ in said[1:]] == ["metrics are written again"]
+    assert "geocrawl_services 0" in (folder / "a.prom").read_text()
+
+
+def test_a_daemon_goes_on_without_it(tmp_path: Path) -> None:
+    configured(tmp_path, f'metrics_file = "{tmp_path}"\n')  # a folder
+    with DemoWeb() as web, daemon(tmp_path, web) as running:
+        wait_for(lambda: "metrics are not written" in running.log(), "a word about the file")
+        assert running.process.poll() is None and running.end() == 0
+    assert running.log().count("metrics are not written") == 1 and os.access(tmp_path, os.W_OK)
+
+
+def test_without_the_setting_there_is_none(tmp_path: Path, connection: sqlite3.Connection) -> None:
+    MetricsFile("", 0, print).write(connection, 1e9)
+    assert list(tmp_path.glob("*.prom")) == []
