@@ -86,6 +86,7 @@ class FaultyTransport:
         self.by_host_and_day: Counter[tuple[str, int]] = Counter()
         self.last: dict[str, float] = {}
         self.least_gap_s: dict[str, float] = {}
+        self.bodies_bytes = self.spared_bytes = self.not_modified = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         now, host = self._clock.now(), request.url.host
@@ -99,6 +100,9 @@ class FaultyTransport:
         try:
             answer = await self._inner.handle_async_request(request)
             self._clock.advance(LATENCY_S + float(answer.headers["x-seconds"]))
+            self.spared_bytes += int(answer.headers.get("x-spared", 0))
+            self.not_modified += answer.status_code == httpx.codes.NOT_MODIFIED
+            self.bodies_bytes += int(answer.headers.get("content-length", 0))
             if (died := answer.headers.get("x-fault")) is not None:
                 await answer.aclose()
                 raise _DEATHS[died](died, request=request)
@@ -187,6 +191,11 @@ async def _simulate(
             "database_mib": {"start": sizes[0], "middle": sizes[len(sizes) // 2], "end": sizes[-1]},
             **_noticed(database.connection, world, faults, begun, days),
             "requests": sum(transport.by_host_and_day.values()),
+            "not_modified": transport.not_modified,
+            "bodies_mib": {
+                "received": round(transport.bodies_bytes / 2**20, 1),
+                "spared": round(transport.spared_bytes / 2**20, 1),
+            },
             "requests_a_host_a_day": max(transport.by_host_and_day.values()),
             "least_gap_s": round(min(gap for gap in transport.least_gap_s.values() if gap > 0), 3),
             "delay_s": settings.delay_s,

@@ -12,9 +12,11 @@ import re
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,18 @@ class FaultyServer(ThreadingHTTPServer):
         self.web = web
 
 
+def with_validators(host: str, answer: Response, asked_by: str | None) -> Response:
+    """The answer with an entity tag, on half of the hosts; 304 to who asks by it: then X-Spared says of how many bytes
+    the body was."""
+    if answer.status != HTTPStatus.OK or zlib.crc32(host.encode()) % 2:
+        return answer
+    tag = ("ETag", f'"{zlib.crc32(answer.body):08x}"')
+    if asked_by == tag[1]:
+        headers = [tag, ("X-Spared", str(len(answer.body)))]
+        return answer._replace(status=HTTPStatus.NOT_MODIFIED, headers=headers, body=b"")
+    return answer._replace(headers=[*answer.headers, tag])
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: FaultyServer
@@ -135,11 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host, target = split_address(self.path)
         answer = self.server.web.respond(host, target, float(self.headers["X-Day"]))
+        answer = with_validators(host, answer, self.headers["If-None-Match"])
         self.send_response(answer.status)
         for name, value in answer.headers:
             self.send_header(name, value)
         self.send_header("X-Seconds", f"{answer.seconds:g}")
-        self.send_header("Content-Length", str(len(answer.body)))
+        if answer.status != HTTPStatus.NOT_MODIFIED:  # it would be that of the body that is not sent (RFC 9110, 8.6)
+            self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(answer.body)
 

@@ -119,7 +119,7 @@ class Visit:
     stored: StoredPage | None = None
     """The page itself, when it passed the page filter."""
     validators: Validators | None = None
-    """To ask by the next time; None forgets the former ones, unless nothing was modified."""
+    """To ask by the next time; None forgets the former ones, unless nothing was modified or nobody answered."""
     not_modified: bool = False
     """All is as it was when it was last read whole (304): what is stored of it stays, and nothing is learnt."""
 

@@ -123,7 +123,7 @@ def _reopen(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
     hosts, tally = Hosts(connection), Tally(connection)
     queue = Queue(connection, hosts, tally)
     for url_id in ids:
-        queue.reopen(url_id)
+        queue.reopen(url_id, due=True)
     hosts.flush()
     tally.flush()
     if ids:

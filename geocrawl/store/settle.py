@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Validators, Visit
+from geocrawl.model import Candidate, Lease, Purpose, Rank, RankedLink, Settled, State, Status, Visit
 from geocrawl.store import statements as sql
 from geocrawl.store.blocked import BlockedHosts
 from geocrawl.store.budgets import Budgets, is_counted
@@ -99,20 +99,22 @@ class Settlement:
             lesson = self.lessons.write(visit, current.depth, current.found_on, arrived)
         is_probe = lease.entry.purpose is Purpose.PROBE
         comes_again = is_probe or self._come_again(visit, current, brought=new_candidates > 0)
-        if not visit.not_modified:
-            self._keep_validators(lease.entry.id, visit.validators if comes_again else None, visit.at)
+        self._keep_validators(visit, comes_again=comes_again)
         if visit.stored is not None:
             self.pages.keep(lease.entry.id, visit.stored, visit.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return Settled(new_links=self.links.added, new_candidates=new_candidates, lesson=lesson)
 
-    def _keep_validators(self, url_id: int, validators: Validators | None, at: float) -> None:
-        """What the next visit can ask by; None: that one reads all."""
-        if validators is None:
-            self.connection.execute(sql.FORGET_VALIDATORS, (url_id,))
+    def _keep_validators(self, visit: Visit, *, comes_again: bool) -> None:
+        """What the next visit can ask by: the former ones where nothing was modified or nobody answered."""
+        if visit.not_modified or visit.http_status is None:
             return
-        values = (url_id, validators.address, validators.etag, validators.modified, at)
+        url_id, validators = visit.lease.entry.id, visit.validators if comes_again else None
+        if validators is None:
+            self.queue.ask_whole(url_id)
+            return
+        values = (url_id, validators.address, validators.etag, validators.modified, visit.at)
         self.connection.execute(sql.KEEP_VALIDATORS, values)
 
     def _without_blocked(self, visit: Visit) -> Visit:

@@ -179,8 +179,11 @@ AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))
 
 # --------------------------------------------------------------------------- validators
 
-# What a URL can be asked by, if it was read whole after ?2.
-VALIDATORS = "SELECT address, etag, modified FROM validator WHERE url_id = ?1 AND read_at > ?2"
+# What a URL can be asked by, if it was read whole after ?2 and, as a service, has been well since.
+VALIDATORS = """
+SELECT v.address, v.etag, v.modified FROM validator v JOIN url u ON u.id = v.url_id
+LEFT JOIN endpoint e ON e.id = u.endpoint_id
+WHERE v.url_id = ?1 AND v.read_at > ?2 AND (u.purpose = 'page' OR e.status = 'valid')"""
 # It was read whole.
 KEEP_VALIDATORS = """
 INSERT INTO validator VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET

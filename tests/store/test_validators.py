@@ -30,6 +30,7 @@ from geocrawl.store.database import REVISIONS, upgrade
 from geocrawl.store.forget import forget
 from geocrawl.store.history import history_of_service
 from geocrawl.store.keys import page_key
+from geocrawl.store.outages import Touched, put_back, standing_of
 from tests.store.test_database import check_invariants
 from tests.store.world import World, candidate, link, url, verdict
 
@@ -57,7 +58,7 @@ def settle(
     links: Iterable[RankedLink] = (),
     names: Iterable[Candidate] = (),
     state: State = State.VISITED,
-    learnt: bytes | None = None,
+    http_status: int | None = 200,
 ) -> tuple[Lease, Settled]:
     """Lease what is next, and settle it as one that was read whole."""
     lease = world.lease()
@@ -67,7 +68,7 @@ def settle(
         found.reason if found else "ok",
         replace(lease.host, next_at=0.0),
         world.clock.now(),
-        http_status=200,
+        http_status=http_status,
         content_type="text/html",
         size_bytes=7,
         elapsed_ms=900.0,
@@ -79,7 +80,6 @@ def settle(
         verdict=found,
         digest=1,
         validators=validators,
-        learnt=learnt,
     )
     return lease, world.frontier.settle(visit)
 
@@ -153,22 +153,32 @@ def test_a_page_that_is_read_again_is_asked_by_them_and_one_that_is_not_keeps_no
     assert world.lease().entry.validators == OF_PAGE
 
 
-@pytest.mark.parametrize(
-    ("found", "state"),
-    [(verdict("exception"), State.VISITED), (verdict("dns"), State.FAILED), (verdict(service=SERVICE), State.VISITED)],
-)
-def test_a_visit_that_brings_none_drops_the_former_ones(world: World, found: Verdict, state: State) -> None:
+@pytest.mark.parametrize("found", [verdict("exception"), verdict("http-500"), verdict(service=SERVICE)])
+def test_an_answer_without_any_drops_the_former_ones(world: World, found: Verdict) -> None:
     probed(world)
     later(world, 2)
-    settle(world, found=found, state=state)
+    settle(world, found=found)
     assert kept(world) == []
 
 
-def test_robots_txt_that_forbids_the_question_drops_them_too(world: World) -> None:
+def test_a_service_that_did_not_answer_is_read_whole_next(world: World) -> None:
     probed(world)
     later(world, 2)
-    settle(world, state=State.REFUSED)
-    assert kept(world) == []
+    lease, _ = settle(world, found=verdict("dns", http_status=None), state=State.FAILED, http_status=None)
+    assert lease.entry.validators == ASKED
+    later(world, 1)
+    assert world.lease().entry.validators is None
+
+
+def test_what_failed_for_our_own_network_is_asked_by_them_again(world: World) -> None:
+    probed(world)
+    later(world, 2)
+    number, since = int(str(one(world, "SELECT id FROM url")[0])), world.clock.now()
+    standing = standing_of(world.database.connection, number)
+    assert standing is not None
+    settle(world, found=verdict("dns", http_status=None), state=State.FAILED, http_status=None)
+    put_back(world.database, since, {"dns"}, [Touched(standing, since, since)])
+    assert world.lease().entry.validators == ASKED
 
 
 # --------------------------------------------------------------------------- until when
