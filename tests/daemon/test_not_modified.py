@@ -19,7 +19,7 @@ from geocrawl.session import Session
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.fetch.server import Loopback, answer, serve
-from tests.probe.answers import CAPABILITIES
+from tests.probe.answers import CAPABILITIES, EXCEPTION
 
 SETTINGS = Settings(
     strategy="gws", allow_private=True, delay_s=0.0, patience_s=0.0, workers=1, siblings=0, max_attempts=1
@@ -49,6 +49,8 @@ class Site:
     """A page that names a WMS, both with an entity tag. `lies`: it says 304 to whoever asks by one, whatever it has."""
 
     lies: bool = False
+    is_old: bool = False
+    """It answers a request for capabilities of version 1.3.0 by an exception."""
     capabilities: str = CAPABILITIES
     more: str = ""
     """Of the page."""
@@ -63,6 +65,9 @@ class Site:
             self.answers.append(("/map", 404))
             return answer(b"none", "404 Not Found")
         path = target.partition("?")[0]
+        if path == "/ows" and self.is_old and "version=1.3.0" in target.lower():
+            self.answers.append(("/exception", 200))
+            return answer(EXCEPTION.format("no 1.3.0").encode(), content_type="text/xml", etag='"e"')
         body = {"/": PAGE.format(self.more), "/ows": self.capabilities}.get(path)
         if body is None:
             return answer(b"no", "404 Not Found")
@@ -179,3 +184,29 @@ async def test_a_service_that_dies_behind_validators_is_seen_to(tmp_path: Path) 
         await watching.run(2)
         assert ("/ows", 304) in site.take()
         assert watching.one("SELECT health FROM endpoint") == ("alive",)
+
+
+async def test_a_service_that_takes_several_requests_is_read_whole_each_time(tmp_path: Path) -> None:
+    site = Site(is_old=True)
+    async with watch(tmp_path, site) as watching:
+        for _ in range(3):
+            site.take()
+            await watching.run(8)
+            asked = [each for each in site.take() if each[0] in ("/exception", "/ows")]
+            assert asked == [("/exception", 200), ("/ows", 200)]
+        assert watching.one("SELECT status, probes FROM endpoint") == ("valid", 3)
+
+
+async def test_a_page_of_validators_alone_costs_no_lesson_and_no_place_in_the_order(tmp_path: Path) -> None:
+    site = Site(more="<a href='/a'>a</a><a href='/b'>b</a>")
+    async with watch(tmp_path, site) as watching:
+        await watching.run()
+        before = watching.connection.execute("SELECT id, tier, score, depth, found_on, state FROM url").fetchall()
+        links = watching.connection.execute("SELECT * FROM outlinks").fetchall()
+        site.take()
+        await watching.run(8)
+        assert ("/", 304) in site.take()
+        assert (
+            watching.connection.execute("SELECT id, tier, score, depth, found_on, state FROM url").fetchall() == before
+        )
+        assert watching.connection.execute("SELECT * FROM outlinks").fetchall() == links
