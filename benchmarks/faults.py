@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
@@ -143,6 +144,56 @@ def locked(folder: Path, seconds: float) -> Row:
         len(before - place.settled()),
         recovered,
         {"said_so": said, "intact": place.intact(), "exit_code": ended},
+    )
+
+
+def locked_at_start(folder: Path, seconds: float) -> Row:
+    """Another process holds the write lock when the daemon starts; systemd is told that it takes longer."""
+    place, socket_file = Place(folder), folder / "notify"
+    with DemoWeb() as web, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(socket_file))
+        systemd.settimeout(30)
+        place.start_pages(web)
+        with closing(sqlite3.connect(place.db, timeout=10, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with place.daemon(*through(web), NOTIFY_SOCKET=str(socket_file)) as daemon:
+                first = systemd.recv(4096).decode()
+                time.sleep(seconds)
+                other.execute("ROLLBACK")
+                freed = time.time()
+                recovered = _goes_on(place, freed)
+                ready = any(systemd.recv(4096) == b"READY=1" for _ in range(100))
+                ended = daemon.end()
+    more = {"systemd_was_told": first.startswith("EXTEND_TIMEOUT_USEC=") and ready, "exit_code": ended}
+    return Row(
+        "the database is locked at the start",
+        f"another process holds the write lock for {seconds:g} s more when the daemon first finds it so",
+        0,
+        recovered,
+        {**more, "intact": place.intact()},
+    )
+
+
+def full_at_start(folder: Path) -> Row:
+    """The file system of the database has no byte left when the daemon starts."""
+    disk = folder / "disk"
+    with _small_disk(disk):
+        place = Place(folder / "home", db=disk / "c.db")
+        with DemoWeb() as web:
+            place.start_pages(web)
+            _fill(disk / "other")
+            with place.daemon(*through(web)) as daemon:
+                wait_for(lambda: daemon.says(WAITING), "a word about the disk")
+                (disk / "other").unlink()
+                recovered = _goes_on(place, time.time())
+                ended = daemon.end()
+            intact = place.intact()
+    return Row(
+        "the disk is full at the start",
+        "a file of another program fills its file system (tmpfs of 32 MiB)",
+        0,
+        recovered,
+        {"intact": intact, "exit_code": ended},
     )
 
 

@@ -143,6 +143,9 @@ class Silent:
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         """A run begins."""
 
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
     def leased(self, lease: Lease) -> None:
         """A visit begins."""
 

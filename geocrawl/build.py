@@ -9,27 +9,24 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import parts
 from geocrawl.crawl import Summary, take_up
-from geocrawl.errors import DatabaseFault
 from geocrawl.harvest import Beginning, beginning
 from geocrawl.model import Candidate, Kind, Relevance, State, Url
+from geocrawl.opening import Wait
 from geocrawl.outcome import Harvested, Outcome
 from geocrawl.ports import Waiting
 from geocrawl.refusals import records_bound, text_rule
 from geocrawl.session import Session, Surroundings
 from geocrawl.settings import DEFAULT_STRATEGY
-from geocrawl.urls import read_url
 from geocrawl.utc import date_of, day_of
 
 if TYPE_CHECKING:
-    from geocrawl.daemon.budget import Budget
-    from geocrawl.ports import Observer
+    from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
     from geocrawl.store.addresses import Address
     from geocrawl.store.database import Database
@@ -54,24 +51,15 @@ def crawl(
     `record`: a WARC file to which every answer is appended.
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
-    from geocrawl.store.runs import earlier_runs
-
     clock = within.clock if within else parts.system_clock()
-    with parts.open_database(path, clock) as database:
-        session = Session(settings, database, clock, within=within)
-        run = database.start_run(session.strategy.name, settings)
-        notes = session.take_over(earlier_runs(database.connection, run, parts.owner(), clock.now()))
-        queued = session.add_seeds(seeds, again=again)
-        notes += [
-            f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)
-        ]
-        if seeds and not queued:
-            notes.append("All given pages were visited before; --again visits them anew.")
-        if not seeds and session.frontier.ready_at() is None:
-            notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
-        observer.started(session.frontier.stats, notes)
-        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages, record=record))
-        database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+    wait = _wait(settings, path, clock, observer)
+    with wait.prepared(lambda database: _begin(settings, database, clock, seeds, again=again, within=within)) as begun:
+        database, session = begun.database, begun.session
+        observer.started(session.frontier.stats, begun.notes)
+        summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages, record=record))
+        wait.through(
+            lambda: database.end_run(begun.run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        )
         stats = session.frontier.stats()
         return Outcome(
             summary=summary,
@@ -80,9 +68,51 @@ def crawl(
             seeds=len(seeds),
             waiting=stats.states.get(State.WAITING, 0),
             services=session.catalog.counts().get("valid", 0),
-            no_seed_answered=bool(queued) and not any(session.answered(url) for url in seeds),
-            notes=tuple(notes),
+            no_seed_answered=bool(begun.queued) and not any(session.answered(url) for url in seeds),
+            notes=begun.notes,
         )
+
+
+def _wait(settings: Settings, path: Path, clock: Clock, observer: Observer) -> Wait:
+    """Patience with another's lock and a full disk, as long as a person has it."""
+    from geocrawl.store.patience import Patience
+
+    return Wait(path, clock, Patience(clock, settings.database_patience_s), observer.noted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A crawl that is ready to run."""
+
+    database: Database
+    session: Session
+    run: int
+    queued: int
+    notes: tuple[str, ...]
+
+
+def _begin(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    seeds: Sequence[Url],
+    *,
+    again: bool,
+    within: Surroundings | None,
+) -> _Begun:
+    """Make the database ours and queue the seeds."""
+    from geocrawl.store.runs import earlier_runs
+
+    session = Session(settings, database, clock, within=within)
+    run = database.start_run(session.strategy.name, settings)
+    notes = session.take_over(earlier_runs(database.connection, run, parts.owner(), clock.now()))
+    queued = session.add_seeds(seeds, again=again)
+    notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]
+    if seeds and not queued:
+        notes.append("All given pages were visited before; --again visits them anew.")
+    if not seeds and session.frontier.ready_at() is None:
+        notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
+    return _Begun(database, session, run, queued, tuple(notes))
 
 
 def _forgotten(database: Database, seeds: Sequence[Url]) -> list[str]:
@@ -112,7 +142,7 @@ def survey(
         settings = replace(_as_stored(settings, database), siblings=0)
         session = Session(settings, database, clock, learning=False, follows=follows)
         session.frontier.add_candidates(candidates, again=True)
-        return asyncio.run(session.run(observer, max_pages=0))
+        return asyncio.run(session.run(observer, _wait(settings, path, clock, observer), max_pages=0))
 
 
 def harvest(
@@ -151,7 +181,8 @@ def harvest(
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
         run = database.start_run("harvest", settings)
         today = day_of(clock.now())
-        summary = asyncio.run(session.run(observer, max_pages=settings.max_pages))
+        wait = _wait(settings, path, clock, observer)
+        summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages))
         database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         if summary.stopped == "done" and summary.pages:
             database.set_meta(name, today)
@@ -164,74 +195,6 @@ def _harvest_notes(waiting: int, first: Beginning, day: str) -> list[str]:
     if day and not first.since:
         notes.append("This kind of catalogue cannot be asked for what was changed since a day: all of it is read.")
     return notes
-
-
-# --------------------------------------------------------------------------- daemon
-
-_CHECK_S = 20.0
-"""Longest look at the whole file when a daemon starts: damage is better found then than in the middle of a night."""
-
-
-def daemon(
-    settings: Settings,
-    path: Path,
-    *,
-    reread: Callable[[], Settings],
-    observer: Observer,
-    log: Callable[..., object],
-) -> str:
-    """Run the daemon on a database until it is stopped; returns why it ended. `reread` gives the settings anew.
-
-    Raises EnvironmentFault when another daemon holds the database, UsageError for settings that cannot be meant.
-    """
-    from geocrawl.daemon.budget import budget_of, without_limits
-    from geocrawl.daemon.notify import Notifier
-    from geocrawl.daemon.service import Daemon
-    from geocrawl.daemon.work import Work
-    from geocrawl.store.backup import quick_check
-    from geocrawl.store.keeper import Keeper
-
-    clock = parts.system_clock()
-    with parts.open_database(path, clock) as database:
-        keeper = Keeper(database)
-        keeper.take(clock.now())
-        if not quick_check(database.connection, path, _CHECK_S):
-            log("the database is large: only a part of it was looked over; `geocrawl backup FILE` checks all")
-
-        def made(now: Settings) -> tuple[Session, Work, Budget]:
-            session = Session(without_limits(now), database, clock)
-            for note in session.take_over():
-                log(note)
-            queued = session.add_seeds(_stored_seeds(database), again=False)
-            log("ready", database=str(path), strategy=session.strategy.name, start_pages_queued=queued)
-            if session.frontier.ready_at() is None:
-                log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
-            return session, Work(now, database, session.frontier, clock, log), budget_of(now)
-
-        try:
-            session, work, budget = made(settings)
-            observer.started(session.frontier.stats, ())
-            running = Daemon(
-                session,
-                work,
-                keeper,
-                database=database,
-                clock=clock,
-                budget=budget,
-                notifier=Notifier(),
-                observer=observer,
-                log=log,
-                reload=lambda: made(reread()),
-            )
-            return asyncio.run(running.run())
-        finally:
-            with suppress(DatabaseFault, sqlite3.Error):  # what went wrong before is what a person is to read
-                keeper.give_back()
-
-
-def _stored_seeds(database: Database) -> list[Url]:
-    addresses = database.connection.execute("SELECT address FROM seed ORDER BY added_at, identity").fetchall()
-    return [url for url in (read_url(address) for (address,) in addresses) if url is not None]
 
 
 # --------------------------------------------------------------------------- maintenance and explanation

@@ -102,6 +102,16 @@ class Crawler:
         """Lessons since the strategy's last dump."""
         return self._undumped
 
+    @property
+    def stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopping
+
+    @property
+    def visits(self) -> int:
+        """Visits that came to something so far."""
+        return self._summary.pages + self._summary.probes + self._summary.failures
+
     def stop(self, reason: str) -> None:
         """Let visits under way settle, lease nothing new. Safe to call from a signal handler, any number of times."""
         if not self._stopping:
@@ -110,8 +120,12 @@ class Crawler:
             self._changed.set()
 
     async def run(self) -> Summary:
-        """Crawl until nothing waits, a limit is reached or `stop` is called."""
+        """Crawl until nothing waits, a limit is reached or `stop` is called.
+
+        A run that an error ended may be run again: it goes on with its figures and limits.
+        """
         started = self._clock.monotonic()
+        self._under_way.clear()
         timer = asyncio.create_task(self._end_in_time()) if self._max_time_s > 0 else None
         tasks = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         try:
@@ -122,7 +136,7 @@ class Crawler:
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._frontier.flush()
-            self._summary.seconds = self._clock.monotonic() - started
+            self._summary.seconds += self._clock.monotonic() - started
         return self._summary
 
     async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
@@ -138,7 +152,7 @@ class Crawler:
                 task.result()
 
     async def _end_in_time(self) -> None:
-        await self._clock.sleep(self._max_time_s)
+        await self._clock.sleep(max(self._max_time_s - self._summary.seconds, 0.0))
         self.stop("max-time")
 
     async def _work(self) -> None:

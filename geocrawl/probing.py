@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -208,6 +209,9 @@ class _Survey:
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         pass
+
+    def noted(self, text: str) -> None:
+        sys.stderr.write(f"geocrawl: {text}\n")
 
     def leased(self, lease: Lease) -> None:
         pass

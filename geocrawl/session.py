@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import parts
 from geocrawl.crawl import Crawler, Summary, take_up
+from geocrawl.errors import PassingFault
 from geocrawl.model import Candidate, Evidence, Lesson, Purpose, Rank, State, Url
 from geocrawl.refusals import Refusals
 from geocrawl.settings import DEFAULT_STRATEGY
@@ -22,6 +24,7 @@ from geocrawl.visit import PageVisitor
 if TYPE_CHECKING:
     from geocrawl.fetch.carrier import Transport
     from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.opening import Wait
     from geocrawl.ports import Clock, Observer, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
@@ -217,10 +220,36 @@ class Session:
             undumped=self._undumped,
         )
 
-    async def run(self, observer: Observer, *, max_pages: int, record: Path | None = None) -> Summary:
-        """One run of the loop, signals settled."""
+    async def run(self, observer: Observer, wait: Wait, *, max_pages: int, record: Path | None = None) -> Summary:
+        """One run of the loop, signals settled; `wait`: for a database that cannot be written for now."""
         fetcher = self.fetcher(record)
-        return await _run_until_signal(self.crawler(observer, fetcher, max_pages=max_pages), fetcher)
+        crawler = self.crawler(observer, fetcher, max_pages=max_pages)
+        return await _until_signal(crawler, fetcher, self._patiently(crawler, wait))
+
+    async def _patiently(self, crawler: Crawler, wait: Wait) -> Summary:
+        """Run; the visits under way when the database cannot be written are made anew when it can."""
+        while True:
+            before = crawler.visits
+            try:
+                return await crawler.run()
+            except (PassingFault, sqlite3.Error) as error:
+                if crawler.visits > before:
+                    wait.end()
+                await self._writable(crawler, wait, error)
+
+    async def _writable(self, crawler: Crawler, wait: Wait, error: PassingFault | sqlite3.Error) -> None:
+        """Wait until the database can be written, or the crawl is stopped."""
+        from geocrawl.store.patience import trouble_now
+
+        trouble: PassingFault | sqlite3.Error | None = error
+        while trouble is not None:
+            until = self._clock.monotonic() + wait.pause_s(trouble)
+            while (left := until - self._clock.monotonic()) > 0:
+                if crawler.stopping:
+                    return
+                await self._clock.sleep(min(left, 1.0))
+            trouble = trouble_now(self._database, self.frontier.give_back_all)
+        wait.written()
 
     def ended(self, crawler: Crawler) -> None:
         """Another run of this session goes on where this one ended."""
@@ -231,14 +260,14 @@ def _called(strategy: str, topic: str) -> str:
     return f"{strategy} (topic {topic})" if topic else strategy
 
 
-async def _run_until_signal(crawler: Crawler, fetcher: PoliteFetcher) -> Summary:
+async def _until_signal(crawler: Crawler, fetcher: PoliteFetcher, running: Awaitable[Summary]) -> Summary:
     """Run; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
         loop.add_signal_handler(number, crawler.stop, "signal")
     try:
-        return await crawler.run()
+        return await running
     finally:
         for number in signals:
             loop.remove_signal_handler(number)

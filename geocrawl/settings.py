@@ -65,6 +65,9 @@ class Settings:
     store_pages_min_score: float = _setting(0.1, "page filter: the strategy's least page score of a page to be kept")
     page_store_bytes: int = _setting(256 * MIB, "kept in all, compressed; the lowest scores go first", unit="bytes")
     patience_s: float = _setting(30.0, "a crawl with only resting hosts left ends after this wait", unit="s")
+    database_patience_s: float = _setting(
+        120.0, "a crawl waits so long for a locked database or a full disk (the daemon as long as it takes)", unit="s"
+    )
     lease_s: float = _setting(300.0, "a lease not settled by then is given to another worker", unit="s")
     settle_s: float = _setting(8.0, "time for visits under way to end when the crawl is stopped", unit="s")
 

@@ -30,6 +30,9 @@ class Watcher:
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         pass
 
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
     def leased(self, lease: Lease) -> None:
         pass
 

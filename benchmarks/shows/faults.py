@@ -25,6 +25,8 @@ def main(arguments: list[str]) -> None:
         lambda folder: [faults.disk_full(folder)],
         lambda folder: [faults.file_too_long(folder)],
         lambda folder: [faults.locked(folder, options.seconds)],
+        lambda folder: [faults.full_at_start(folder)],
+        lambda folder: [faults.locked_at_start(folder, options.seconds)],
         lambda folder: [faults.damaged(folder)],
         lambda folder: [faults.names_down(folder, options.seconds)],
         lambda folder: [faults.network_away(folder, options.seconds)],

@@ -37,8 +37,8 @@ def daemon(
 
     It starts with the seeds in its database (`geocrawl seeds add URL`) and what waits there. One daemon a database.
     """
-    from geocrawl.build import daemon as run_daemon
     from geocrawl.cli.progress import LogObserver, configure_logging
+    from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
         return opt.settings_from(

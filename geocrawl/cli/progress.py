@@ -112,6 +112,9 @@ class LogObserver:
         for note in notes:
             self._log.info(note)
 
+    def noted(self, text: str) -> None:
+        self._log.warning(text)
+
     def leased(self, lease: Lease) -> None:
         structlog.contextvars.bind_contextvars(visit=lease.visit_id)
         entry = lease.entry
@@ -160,19 +163,23 @@ class LiveObserver:
 
     STATS_EVERY_S = 1.0
     LAST_FOUND = 6
+    LAST_NOTES = 8
 
     def __init__(self) -> None:
         self._counters = Counters()
         self._reading: dict[int, str] = {}
         self._found: list[str] = []
-        self._notes: Sequence[str] = ()
+        self._notes: tuple[str, ...] = ()
         self._source: Callable[[], FrontierStats] | None = None
         self._stats: FrontierStats | None = None
         self._stats_at = 0.0
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         self._source = stats
-        self._notes = notes
+        self._notes = tuple(notes)
+
+    def noted(self, text: str) -> None:
+        self._notes = (*self._notes, text)[-self.LAST_NOTES :]
 
     def leased(self, lease: Lease) -> None:
         self._reading[lease.entry.id] = masked(plain(lease.entry.url.address, 100))

@@ -51,6 +51,10 @@ class Counting:
         """A run begins."""
         self._inner.started(stats, notes)
 
+    def noted(self, text: str) -> None:
+        """A line for a person."""
+        self._inner.noted(text)
+
     def leased(self, lease: Lease) -> None:
         """A visit begins."""
         self._begun(lease)

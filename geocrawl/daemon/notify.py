@@ -16,6 +16,10 @@ class Notifier:
         self.watchdog_s = _watchdog_s(environ)
         """Send a sign of life at least this often; 0: nobody waits for one."""
 
+    def starting(self, text: str, seconds: float) -> None:
+        """Not ready yet, and not for so long; the next sign comes before (EXTEND_TIMEOUT_USEC of sd_notify(3))."""
+        self._send(f"EXTEND_TIMEOUT_USEC={round(seconds * 1e6)}\nSTATUS={_line(text)}")
+
     def ready(self) -> None:
         """Started: units that wait for us may start."""
         self._send("READY=1")

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 from geocrawl.daemon.figures import Counting, Day
 from geocrawl.daemon.network import Network
-from geocrawl.daemon.patience import Patience, passing
 from geocrawl.daemon.ticks import make_scheduler
 from geocrawl.daemon.work import Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
-from geocrawl.store.database import owner
+from geocrawl.store.patience import Patience, passing, trouble_now
 
 if TYPE_CHECKING:
     from geocrawl.crawl import Crawler
@@ -61,7 +60,7 @@ class Daemon:
         self._notifier = notifier
         self._network = Network(database)
         self._observer = Counting(observer, begun=self._network.begun, ended=self._heed)
-        self._patience = Patience(database, owner())
+        self._patience = Patience(clock)
         self._trouble: PassingFault | None = None
         self._damage: DatabaseFault | None = None
         self._log = log
@@ -170,8 +169,8 @@ class Daemon:
         self._log("waiting for the database", error=str(trouble))
         while not self._ending:
             self._state = f"waiting: {trouble}"
-            await self._idle(self._patience.pause_s())
-            found = self._patience.over()
+            await self._idle(self._patience.pause_s(trouble))
+            found = trouble_now(self._database, self._session.frontier.give_back_all)
             if found is None:
                 self._log("the database can be written again", waited_s=round(self._clock.monotonic() - begun, 1))
                 break
@@ -180,7 +179,7 @@ class Daemon:
 
     def _heed(self, entry: Entry, visit: Visit) -> None:
         """What a settled visit says of the machine and the network."""
-        self._patience.settled()
+        self._patience.end()
         if reason := self._network.heed(entry, visit):
             self._interrupt(reason)
 

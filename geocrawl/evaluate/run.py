@@ -172,6 +172,9 @@ class _Stopwatch:
         """The parts stand ready."""
         self.begun = time.process_time()
 
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
     def leased(self, lease: Lease) -> None:
         """Nothing is shown."""
 

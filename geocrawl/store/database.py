@@ -8,6 +8,7 @@ consistency.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from geocrawl.errors import DatabaseFault
+from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.ports import Clock
 from geocrawl.store.blocked import BlockedHosts
 from geocrawl.store.faults import BUSY_S, fault, is_there
@@ -209,15 +210,23 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
+        raise _no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
 
 
 def _make_file(path: Path) -> None:
     """An empty file with the rights that the umask leaves: SQLite alone would never let the group write."""
     try:
         path.touch(mode=0o666)
-    except OSError:
+    except OSError as error:
+        if (full := _no_room(path, error)) is not None:
+            raise full from error
         return  # SQLite says it better
+
+
+def _no_room(path: Path, error: OSError) -> PassingFault | None:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return PassingFault(f"{path}: {error.strerror}; free some space and go on")
+    return None
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -250,7 +259,8 @@ def _create(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISIONS[-1],))
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
         raise
 
 

@@ -413,14 +413,24 @@ class SqlFrontier:
             self._settlement.flush()
             self._database.write_meta("max_depth", str(max_depth))
 
+    def give_back_all(self) -> None:
+        """End what this process, which has no visit under way, still holds because it could not write when its visits
+        ended. Something is written in any case: whether that can be done is what a caller wants to know."""
+        with self._database.transaction:
+            self._end_leases(self._hosts.held_by(self._owner))
+            self._database.write_meta("daemon:written", b"")
+
     def _free_from_the_dead(self) -> None:
-        """Leases of this machine's killed processes end at once, but for the delay: what they held is where the order
-        left off."""
+        """Leases of this machine's killed processes end at once: what they held is where the order left off."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
-                for host_id, name in self._hosts.held_by_the_dead(self._owner):
-                    delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
-                    self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *delays_s))
+                self._end_leases(self._hosts.held_by_the_dead(self._owner))
+
+    def _end_leases(self, hosts: Iterable[tuple[int, str]]) -> None:
+        """Their last requests may just have been answered, so the hosts rest as after one."""
+        for host_id, name in hosts:
+            delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
+            self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *delays_s))
 
     # ----------------------------------------------------------------------- figures
 

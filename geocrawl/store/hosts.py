@@ -100,6 +100,11 @@ class Hosts:
         if row.rowcount and state is not None:
             self._connection.execute(sql.WRITE_POLITENESS, (state.name, *_politeness(state, now)))
 
+    def held_by(self, owner: str) -> list[tuple[int, str]]:
+        """Row number and name of hosts that `owner` (machine:process) holds."""
+        held = self._connection.execute(sql.HELD).fetchall()
+        return [(host_id, name) for host_id, holder, name in held if holder == owner]
+
     def held_by_the_dead(self, owner: str) -> list[tuple[int, str]]:
         """Row number and name of hosts held by processes of `owner`'s machine that are no more."""
         machine = owner.rpartition(":")[0]

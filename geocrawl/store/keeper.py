@@ -38,6 +38,10 @@ class Holder:
     state: str = ""
     """What it does, a line for a person."""
 
+    def is_this_process(self) -> bool:
+        """Whether it is us, who could not give the lease back."""
+        return (self.machine, self.pid) == (socket.gethostname(), os.getpid())
+
     def is_dead(self, now: float) -> bool:
         """Whether it ended without giving the lease back."""
         if self.machine == socket.gethostname():
@@ -55,15 +59,20 @@ class Keeper:
 
     def take(self, now: float) -> None:
         """Become the holder. Raises EnvironmentFault, naming the other one, when it is alive."""
+        self._demand_free(now)  # before the lock is waited for: somebody else may hold that for long
         with self._database.transaction:
-            other = read_holder(self._connection)
-            if other is not None and not other.is_dead(now):
-                raise EnvironmentFault(
-                    f"{self._database.path}: a daemon runs on it already: process {other.pid} on {other.machine}, "
-                    f"since {moment(other.since)} UTC; `geocrawl status` tells more"
-                )
+            self._demand_free(now)
             self._mine = Holder(socket.gethostname(), os.getpid(), now, now, _started_ticks(os.getpid()))
             self._write(self._mine)
+
+    def _demand_free(self, now: float) -> None:
+        other = read_holder(self._connection)
+        if other is None or other.is_dead(now) or other.is_this_process():
+            return
+        raise EnvironmentFault(
+            f"{self._database.path}: a daemon runs on it already: process {other.pid} on {other.machine}, "
+            f"since {moment(other.since)} UTC; `geocrawl status` tells more"
+        )
 
     def beat(self, now: float, state: str) -> bool:
         """Give a sign of life; False when somebody else holds the database now, and we must end."""

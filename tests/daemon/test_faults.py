@@ -46,6 +46,19 @@ def test_it_waits_until_the_disk_has_room_again(tmp_path: Path) -> None:
     assert row.lost == 0 and row.more["intact"] and row.more["exit_code"] == 0
 
 
+def test_it_waits_for_a_lock_at_its_start_and_systemd_waits_with_it(tmp_path: Path) -> None:
+    row = faults.locked_at_start(tmp_path / "x", 0.0)  # 5 s all the same: so long it waits for the lock itself
+    assert row.more == {"systemd_was_told": True, "exit_code": 0, "intact": True}
+
+
+def test_it_waits_for_room_at_its_start(tmp_path: Path) -> None:
+    try:
+        row = faults.full_at_start(tmp_path / "x")
+    except PermissionError:
+        pytest.skip("nobody but root mounts a small disk")
+    assert row.more == {"exit_code": 0, "intact": True}
+
+
 def test_a_damaged_database_is_found_at_start_and_a_backup_takes_its_place(tmp_path: Path) -> None:
     row = faults.damaged(tmp_path / "x")
     assert row.lost == 0 and row.more["exit_code"] == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from geocrawl.store.keeper import (
     STALE_S,
     Holder,
     Keeper,
+    _started_ticks,
     ask_to_pause,
     ask_to_reload,
     figures_of,
@@ -36,8 +38,8 @@ def hold(database: Database, holder: Holder) -> None:
 
 
 def test_a_second_daemon_is_told_who_holds_the_database(database: Database) -> None:
-    Keeper(database).take(1000.0)
-    with pytest.raises(EnvironmentFault, match=f"process {os.getpid()} on .*, since 1970-01-01 00:16:40 UTC"):
+    hold(database, Holder(socket.gethostname(), os.getppid(), 1000.0, 1000.0, _started_ticks(os.getppid())))
+    with pytest.raises(EnvironmentFault, match=f"process {os.getppid()} on .*, since 1970-01-01 00:16:40 UTC"):
         Keeper(database).take(1001.0)
 
 
@@ -51,15 +53,11 @@ def test_a_daemon_that_ended_leaves_the_database_free(database: Database) -> Non
 
 def test_a_killed_process_of_this_machine_is_no_holder(database: Database) -> None:
     done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    import socket
-
     hold(database, Holder(socket.gethostname(), int(done.stdout), 1000.0, 1000.0, 12345))
     Keeper(database).take(1000.5)
 
 
 def test_a_reused_process_number_is_not_mistaken_for_the_holder(database: Database) -> None:
-    import socket
-
     hold(database, Holder(socket.gethostname(), os.getpid(), 1000.0, 1000.0, 1))
     Keeper(database).take(1000.5)
 

@@ -29,6 +29,9 @@ class _Silent:
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None: ...
 
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
     def leased(self, lease: Lease) -> None: ...
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None: ...
