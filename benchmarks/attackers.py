@@ -7,16 +7,14 @@ place too that redirects, entities and DTDs point at.
 from __future__ import annotations
 
 import struct
-import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from urllib.parse import parse_qs, urlsplit
 
+from benchmarks.loopback import Handler, Server, running
 from benchmarks.shows.bombs import ENCODINGS, bomb
 
 BOMB_MIB = 512
@@ -105,14 +103,11 @@ def documents() -> dict[str, tuple[str, Callable[[], bytes]]]:
     }
 
 
-class Attacker(ThreadingHTTPServer):
+class Attacker(Server):
     """The server with its counts."""
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.asked = Counter[str]()
         """Requests by the first part of their path."""
         self.documents = documents()
@@ -124,15 +119,11 @@ class Attacker(ThreadingHTTPServer):
             self._bodies[path] = make()
         return self._bodies[path]
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is what is measured here."""
 
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     server: Attacker
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         parts = urlsplit(self.path)
         path, query = parts.path, {name.lower(): values[0] for name, values in parse_qs(parts.query).items()}
         self.server.asked["/" + path.split("/")[1]] += 1
@@ -179,32 +170,20 @@ class _Handler(BaseHTTPRequestHandler):
         for field, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(fields or {})}.items():
             self.send_header(field, value)
         self.end_headers()
-        self._write(body)
+        self.write(body)
 
     def _headers(self) -> None:
         self.close_connection = True
-        self._write(b"HTTP/1.1 200 OK\r\n")
+        self.write(b"HTTP/1.1 200 OK\r\n")
         line = b"X-Flood: " + b"a" * 1000 + b"\r\n"
-        while self._write(line):
+        while self.write(line):
             pass
 
     def _endless(self, piece: bytes, *, pause_s: float) -> None:
-        self._write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n")
+        self.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n")
         self.close_connection = True
-        while self._write(piece):
+        while self.write(piece):
             time.sleep(pause_s)
-
-    def _write(self, data: bytes) -> bool:
-        """False when the client has gone."""
-        try:
-            self.wfile.write(data)
-        except OSError:
-            self.close_connection = True
-            return False
-        return True
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
 
 
 def _evil_xml(text: str) -> str:
@@ -236,13 +215,6 @@ def _word(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-@contextmanager
-def attacker() -> Iterator[Attacker]:
+def attacker() -> AbstractContextManager[Attacker]:
     """A running server on loopback."""
-    server = Attacker()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    return running(Attacker())

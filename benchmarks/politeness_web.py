@@ -9,13 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any
 from urllib.parse import urlsplit
+
+from benchmarks.loopback import Handler, Server, running
 
 SORTS = ("plain", "crawl-delay", "robots", "slow", "strained", "suspended")
 CRAWL_DELAY_S, RETRY_AFTER_S, SUSPENDED_S, SLOW_S = 1.5, 3.0, 3600.0, 0.6
@@ -33,27 +32,20 @@ class Access:
     status: int
 
 
-class PoliteWeb(ThreadingHTTPServer):
+class PoliteWeb(Server):
     """The server; `log` holds every request in the order of their ends."""
 
-    daemon_threads = True
-    request_queue_size = 256
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.log: list[Access] = []
         self.answers = Counter[str]()
         self.lock = threading.Lock()
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A crawl that is killed hangs up."""
 
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     server: PoliteWeb
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         begun = time.monotonic()
         parts = urlsplit(self.path)
         host, path = parts.hostname or "", parts.path
@@ -90,20 +82,10 @@ class _Handler(BaseHTTPRequestHandler):
         links = "".join(f"<a href=/page/{n}>map {n}</a>" for n in range(PAGES)) + "<a href=/private/wms>wms map</a>"
         return 200, f"<title>{host}</title>{links}".encode(), {"Content-Type": "text/html"}
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """The access log is kept in memory."""
 
-
-@contextmanager
-def polite_web() -> Iterator[PoliteWeb]:
+def polite_web() -> AbstractContextManager[PoliteWeb]:
     """A running web."""
-    server = PoliteWeb()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    return running(PoliteWeb())
 
 
 def sort_of(host: str) -> str:

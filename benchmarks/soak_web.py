@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
-import signal
-import subprocess
-import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
+from benchmarks.loopback import Handler, Server, served_by
 from geocrawl.evaluate.addresses import key_of, split_address
 from geocrawl.evaluate.replay import Response, WorldWeb, nothing
 from geocrawl.evaluate.worlds import World
@@ -120,13 +114,11 @@ def _dead(manner: str) -> Response:
     return Response(200, [("x-fault", manner)], b"", "service", seconds=30.0 if manner == "timeout" else 0.01)
 
 
-class FaultyServer(ThreadingHTTPServer):
+class FaultyServer(Server):
     """The web on loopback."""
 
-    daemon_threads = True
-
     def __init__(self, web: FaultyWeb) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.web = web
 
 
@@ -142,11 +134,10 @@ def with_validators(host: str, answer: Response, asked_by: str | None) -> Respon
     return answer._replace(headers=[*answer.headers, tag])
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     server: FaultyServer
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         host, target = split_address(self.path)
         answer = self.server.web.respond(host, target, float(self.headers["X-Day"]))
         answer = with_validators(host, answer, self.headers["If-None-Match"])
@@ -159,24 +150,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Who asks counts the requests."""
 
-
-@contextmanager
-def served(folder: Path, days: float, seed: int) -> Iterator[str]:
+def served(folder: Path, days: float, seed: int) -> AbstractContextManager[str]:
     """Serve the web in `folder` from a process of its own; yields the proxy's URL."""
-    command = [sys.executable, "-m", "benchmarks.soak_web", str(folder), f"--days={days}", f"--seed={seed}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None, "asked for a pipe"
-        found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
-        try:
-            if not found:
-                raise SystemExit("the web did not start")
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
+    return served_by("benchmarks.soak_web", str(folder), f"--days={days}", f"--seed={seed}")
 
 
 def main() -> None:

@@ -11,14 +11,12 @@ import argparse
 import asyncio
 import json
 import random
-import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
+
+from benchmarks.loopback import served_by
 
 HOSTS = 24
 LINKS = 25
@@ -101,20 +99,9 @@ async def _serve(count: int, log: TextIO) -> None:
     server.close()
 
 
-@contextmanager
-def served(count: int, log: Path) -> Iterator[str]:
+def served(count: int, log: Path) -> AbstractContextManager[str]:
     """Serve `count` pages from a process of its own; yields the proxy's URL. The log is whole afterwards."""
-    command = [sys.executable, "-m", "benchmarks.web", "--pages", str(count), "--log", str(log)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None, "asked for a pipe"
-        found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
-        try:
-            if not found:
-                raise SystemExit("the generated web did not start")
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
+    return served_by("benchmarks.web", "--pages", str(count), "--log", str(log))
 
 
 def main() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
+from benchmarks.loopback import Handler, Server, running
 from benchmarks.processes import clean_environment, geocrawl, run
 
 MIB = 2**20
@@ -89,8 +88,10 @@ def served(case: Case) -> Iterator[tuple[str, list[int]]]:
     """A server on loopback that answers every request with the document; yields its address and bytes sent so far."""
     sent: list[int] = [0]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Document(Handler):
+        protocol_version = "HTTP/1.0"  # the length is known at the end only
+
+        def respond(self) -> None:
             if self.path == "/robots.txt":
                 self.send_error(404)
                 return
@@ -105,16 +106,8 @@ def served(case: Case) -> Iterator[tuple[str, list[int]]]:
             except OSError:
                 self.close_connection = True  # it has read enough
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with running(Server(Document)) as server:
         yield f"http://127.0.0.1:{server.server_port}/ows", sent
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _bounds(number: int) -> tuple[float, float, float, float]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import brotli
 import zstandard
 
 from benchmarks import machine
+from benchmarks.loopback import Handler, Server, running
 from benchmarks.processes import clean_environment, geocrawl, run
 
 MIB = 2**20
@@ -109,23 +108,14 @@ def _compressor(case: str) -> tuple[Callable[[bytes], bytes], Callable[[], bytes
     return deflater.compress, deflater.flush
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is what is measured here."""
-
-
 @contextmanager
 def served(unpacked_mib: int) -> Iterator[str]:
     """A server on loopback with a path for each case; yields its address."""
     for case in ENCODINGS:
         bomb(case, unpacked_mib)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
+    class Bombs(Handler):
+        def respond(self) -> None:
             case = self.path[1:].partition("?")[0].replace("-", " ")
             if case not in CASES:
                 self.send_error(404)
@@ -141,7 +131,7 @@ def served(unpacked_mib: int) -> Iterator[str]:
             if encoding:
                 self.send_header("Content-Encoding", encoding)
             self.end_headers()
-            self._write(body)
+            self.write(body)
 
         def _endless(self, pause_s: float) -> None:
             self.send_response(200)
@@ -149,25 +139,8 @@ def served(unpacked_mib: int) -> Iterator[str]:
             self.send_header("Connection", "close")
             self.end_headers()
             self.close_connection = True
-            while self._write(b"<p>more" if pause_s else b" " * 65536):
+            while self.write(b"<p>more" if pause_s else b" " * 65536):
                 time.sleep(pause_s)
 
-        def _write(self, data: bytes) -> bool:
-            """False when the client has gone."""
-            try:
-                self.wfile.write(data)
-            except OSError:
-                self.close_connection = True
-                return False
-            return True
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with running(Server(Bombs)) as server:
         yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()

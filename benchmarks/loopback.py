@@ -1,0 +1,81 @@
+"""Servers on loopback for measurements: in threads of this process, or in a process of their own."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeVar
+
+
+class Server(ThreadingHTTPServer):
+    """A server on a free port; a client that hangs up is nothing to report."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that are killed or have read enough hang up."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers without a log."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.respond()
+
+    def respond(self) -> None:
+        """Answer a GET of `self.path`."""
+        raise NotImplementedError
+
+    def write(self, data: bytes) -> bool:
+        """False when the client has gone."""
+        try:
+            self.wfile.write(data)
+        except OSError:
+            self.close_connection = True
+            return False
+        return True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+S = TypeVar("S", bound=ThreadingHTTPServer)
+
+
+@contextmanager
+def running(server: S) -> Iterator[S]:
+    """Serve from a thread, until the end of the block."""
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def served_by(module: str, *arguments: str) -> Iterator[str]:
+    """Run `python -m module`, which prints its address and serves until SIGTERM; yields the address."""
+    command = [sys.executable, "-m", module, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None, "asked for a pipe"
+        found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+        try:
+            if not found:
+                raise SystemExit(f"{module} did not start")
+            yield found[0]
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
