@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,15 @@ UserAgent = Annotated[str | None, typer.Option("--user-agent", metavar="TEXT", h
 Contact = Annotated[
     str | None,
     typer.Option("--contact", metavar="TEXT", help="Where a site's owner can reach you: URL or mail address."),
+]
+
+LabelledPages = Annotated[
+    Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")
+]
+ModelOut = Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")]
+Exclude = Annotated[
+    list[Path] | None,
+    typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
 ]
 
 
@@ -83,6 +93,15 @@ def pairs(items: list[str]) -> dict[str, str]:
             raise UsageError(f"--set {item!r}: expected KEY=VALUE, such as --set gws.lambda=0.7")
         out[key.strip()] = value.strip()
     return out
+
+
+def report(summary: Mapping[str, object], *, json: bool) -> None:
+    """What was done, as JSON or a line each."""
+    if json:
+        echo_json(summary)
+        return
+    for key, value in summary.items():
+        typer.echo(f"{key}: {value}")
 
 
 def echo_json(value: object) -> None:

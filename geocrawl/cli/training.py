@@ -24,12 +24,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def topic(
-    pages: Annotated[Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
-    ] = None,
+    pages: opt.LabelledPages,
+    out: opt.ModelOut,
+    exclude: opt.Exclude = None,
     json: opt.Json = False,
 ) -> None:
     """Learn the topic vectors (TF-IDF) from labelled pages.
@@ -38,12 +35,12 @@ def topic(
     """
     from geocrawl.training import train_topic
 
-    _report(train_topic(pages, out, exclude or []), json=json)
+    opt.report(train_topic(pages, out, exclude or []), json=json)
 
 
 def links(
     urls: Annotated[Path, typer.Argument(help="Labelled addresses: CSV of url, label, anchor, language.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    out: opt.ModelOut,
     json: opt.Json = False,
 ) -> None:
     """Learn the link keywords: the most frequent words of addresses and anchors that lead to WMS.
@@ -52,16 +49,13 @@ def links(
     """
     from geocrawl.training import train_links
 
-    _report(train_links(urls, out), json=json)
+    opt.report(train_links(urls, out), json=json)
 
 
 def vectors(
-    pages: Annotated[Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
-    ] = None,
+    pages: opt.LabelledPages,
+    out: opt.ModelOut,
+    exclude: opt.Exclude = None,
     json: opt.Json = False,
 ) -> None:
     """Learn the text vectors (TF-IDF over all words) that best-first and other strategies compare pages with.
@@ -70,12 +64,4 @@ def vectors(
     """
     from geocrawl.training import train_vectors
 
-    _report(train_vectors(pages, out, exclude or []), json=json)
-
-
-def _report(summary: dict[str, object], *, json: bool) -> None:
-    if json:
-        opt.echo_json(summary)
-        return
-    for key, value in summary.items():
-        typer.echo(f"{key}: {value}")
+    opt.report(train_vectors(pages, out, exclude or []), json=json)

@@ -11,7 +11,7 @@ from geocrawl.cli import options as opt
 
 
 def bayes(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")],
+    out: opt.ModelOut,
     pages: Annotated[
         Path | None,
         typer.Option("--pages", metavar="FILE", help="Labelled pages: JSON lines of url, label, html."),
@@ -26,10 +26,7 @@ def bayes(
         str | None,
         typer.Option("--topic", metavar="NAME", help="What links are to lead to (see geocrawl topics) [WMS]."),
     ] = None,
-    exclude: Annotated[
-        list[Path] | None,
-        typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
-    ] = None,
+    exclude: opt.Exclude = None,
     json: opt.Json = False,
 ) -> None:
     """Learn which links lead to the topic: from anchors and the words around them (naive Bayes).
@@ -56,8 +53,4 @@ def bayes(
         raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")
     database = opt.database_path_from(opt.settings_from(db=db)) if db else None
     summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [], topic=topic or "")
-    if json:
-        opt.echo_json(summary)
-        return
-    for key, value in summary.items():
-        typer.echo(f"{key}: {value}")
+    opt.report(summary, json=json)

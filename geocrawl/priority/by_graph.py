@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Rank
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.options import Value
 
 if TYPE_CHECKING:
+    from geocrawl.priority.graph import Floats, LinkGraph
     from geocrawl.priority.linkorder import LinkOrder
 
 
@@ -17,6 +20,38 @@ class ByGraph(Defaults):
 
     learns = True
     _order: LinkOrder
+
+    def _make_order(
+        self,
+        values: Mapping[str, Value],
+        period: str,
+        *,
+        worth: str,
+        max_in_links: int = 0,
+        judged: Callable[[LinkGraph], Floats] | None = None,
+    ) -> LinkOrder:
+        """An order by `_scores` and `_rank`; `values` and `period` as in `graph_options`, the rest as `LinkOrder`."""
+        from geocrawl.priority.graph import LinkGraph
+        from geocrawl.priority.linkorder import LinkOrder
+
+        return LinkOrder(
+            LinkGraph(max_edges=int(values["edges"]), max_in_links=max_in_links),
+            self._scores,
+            self._rank,
+            period=int(values[period]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth=worth,
+            judged=judged,
+        )
+
+    @abstractmethod
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """Iterate: a score of every node."""
+
+    @abstractmethod
+    def _rank(self, score: float) -> Rank | None:
+        """The rank of a link with that score; None drops it."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         """After an iteration: the new ranks of the waiting links whose score changed."""

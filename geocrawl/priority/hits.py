@@ -51,9 +51,6 @@ class HitsStrategy(ByGraph):
 
     def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
-        from geocrawl.priority.graph import LinkGraph
-        from geocrawl.priority.linkorder import LinkOrder
-
         values = parse_options(NAME, options, OPTIONS)
         self._a, self._b, self._alpha = float(values["a"]), float(values["b"]), float(values["alpha"])
         self._c = 1.0 - self._a - self._b
@@ -66,15 +63,8 @@ class HitsStrategy(ByGraph):
         if self._threshold < 0.0:
             self._threshold = model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
-        self._order = LinkOrder(
-            LinkGraph(max_edges=int(values["edges"]), max_in_links=int(values["d"])),
-            self._scores,
-            self._rank,
-            period=int(values["p"]),
-            growth=float(values["growth"]),
-            change=float(values["change"]),
-            worth="authority",
-            judged=lambda graph: graph.best_weights(),
+        self._order = self._make_order(
+            values, "p", worth="authority", max_in_links=int(values["d"]), judged=lambda graph: graph.best_weights()
         )
 
     def seed_rank(self) -> Rank:

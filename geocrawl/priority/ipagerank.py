@@ -60,9 +60,6 @@ class IPageRankStrategy(ByGraph):
     def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). `page_filter` None: pages are not judged.
         Raises UsageError for a bad option."""
-        from geocrawl.priority.graph import LinkGraph
-        from geocrawl.priority.linkorder import LinkOrder
-
         values = parse_options(NAME, options, OPTIONS)
         self._d, self._c = float(values["d"]), float(values["c"])
         self._threshold, self._drop = max(float(values["threshold"]), 1.0 - self._d), bool(values["drop"])
@@ -70,15 +67,7 @@ class IPageRankStrategy(ByGraph):
         self._words, self._filter = words, page_filter
         if page_filter is not None:
             self.needs = frozenset({"headline"})
-        self._order = LinkOrder(
-            LinkGraph(max_edges=int(values["edges"])),
-            self._scores,
-            self._rank,
-            period=int(values["q"]),
-            growth=float(values["growth"]),
-            change=float(values["change"]),
-            worth="ipr",
-        )
+        self._order = self._make_order(values, "q", worth="ipr")
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""

@@ -35,20 +35,9 @@ class PageRankStrategy(ByGraph):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
-        from geocrawl.priority.graph import LinkGraph
-        from geocrawl.priority.linkorder import LinkOrder
-
         values = parse_options(NAME, options, OPTIONS)
         self._d = float(values["d"])
-        self._order = LinkOrder(
-            LinkGraph(max_edges=int(values["edges"])),
-            self._scores,
-            self._rank,
-            period=int(values["q"]),
-            growth=float(values["growth"]),
-            change=float(values["change"]),
-            worth="pr",
-        )
+        self._order = self._make_order(values, "q", worth="pr")
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""
