@@ -134,13 +134,20 @@ def survey(
     *,
     observer: Observer,
     follows: Callable[[Candidate, Candidate], bool],
+    beside: Path | None = None,
+    say: Callable[[str], object] = lambda text: None,
 ) -> Summary:
     """Probe the candidates, and what `follows(asked, named)` of the endpoints that they name, until each has a verdict
-    or a signal comes."""
+    or a signal comes.
+
+    `beside`: a catalogue whose politeness is shared, when it is there (`guest.Guest`, which tells `say` about it).
+    """
     clock = parts.system_clock()
-    with parts.open_database(path, clock) as database:
+    with parts.open_database(path, clock) as database, parts.guest_of(beside, settings, clock, say) as guest:
         settings = replace(_as_stored(settings, database), siblings=0)
-        session = Session(settings, database, clock, learning=False, follows=follows)
+        if guest is not None:  # our own lease has to outlast the wait for another's
+            settings = replace(settings, lease_s=2 * settings.lease_s)
+        session = Session(settings, database, clock, learning=False, follows=follows, guest=guest)
         session.frontier.add_candidates(candidates, again=True)
         return asyncio.run(session.run(observer, _wait(settings, path, clock, observer), max_pages=0))
 

@@ -176,16 +176,12 @@ class Crawler:
         if idle and ready_at is None:
             self._end("done" if self._pages_left() else "max-pages")
             return False
-        if idle and wait_s > self._patience_s and not (self._pages_left() and self._others_at_work()):
+        if idle and wait_s > self._patience_s and not (self._pages_left() and self._frontier.others_at_work()):
             self._end("resting" if self._pages_left() else "max-pages")
             return False
         self._changed.clear()
         await self._sleep_or_change(min(max(wait_s, self._NAP_S), self._IDLE_S))
         return True
-
-    def _others_at_work(self) -> bool:
-        """Whether another process holds a lease: what it brings may be for us, and so is what it leaves if it dies."""
-        return self._frontier.stats().states.get(State.LEASED, 0) > 0
 
     def _end(self, reason: str) -> None:
         self._summary.stopped = self._summary.stopped or reason

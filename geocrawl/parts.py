@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from geocrawl.fetch.carrier import Transport
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.record import WarcRecorder
-    from geocrawl.ports import Clock, RobotsStore, Strategy
+    from geocrawl.guest import Guest
+    from geocrawl.ports import Clock, Fetcher, RobotsStore, Strategy
     from geocrawl.priority.topics import Topic
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
@@ -71,7 +72,7 @@ def make_detector() -> Detector:
 
 def make_surveyor(
     settings: Settings,
-    fetcher: PoliteFetcher,
+    fetcher: Fetcher,
     detector: Detector,
     clock: Clock,
     records_rank: Rank,
@@ -147,3 +148,25 @@ def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[
         yield database
     finally:
         database.close()
+
+
+@contextmanager
+def guest_of(
+    path: Path | None, settings: Settings, clock: Clock, say: Callable[[str], object]
+) -> Iterator[Guest | None]:
+    """A guest of the catalogue at `path`; None when there is none, or when it cannot be used: `say` tells why."""
+    from geocrawl.errors import DatabaseFault
+    from geocrawl.guest import Guest, not_shared
+    from geocrawl.store.database import Database
+    from geocrawl.store.faults import is_there
+
+    try:
+        catalogue = Database.join(path, clock=clock) if path is not None and is_there(path) else None
+    except DatabaseFault as error:
+        say(not_shared(error))
+        catalogue = None
+    try:
+        yield Guest(catalogue, settings, clock, say) if catalogue else None
+    finally:
+        if catalogue is not None:
+            catalogue.connection.close()

@@ -259,6 +259,10 @@ class Frontier(Protocol):
     def ready_at(self, *, pages: bool = True) -> float | None:
         """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
 
+    def others_at_work(self) -> bool:
+        """Whether hosts with work are held, when none is by us: what comes of that may be for us, and so is what they
+        leave if they die."""
+
     def known(self, url: Url) -> bool:
         """Whether a page of this identity is in the frontier in any state."""
 

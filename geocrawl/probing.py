@@ -1,8 +1,9 @@
 """Asking a list of addresses what they are: a survey without a crawl, resumable and polite.
 
-It runs the crawl's own loop on a frontier that holds probes only: the catalogue's with `--save`, so politeness is
-shared with other processes on it, else a scratch database. A list's finished lines stand in a journal in the user's
-cache folder until the whole list is done, so the same command goes on where it was stopped.
+It runs the crawl's own loop on a frontier that holds probes only: the catalogue's with `--save`, else a scratch
+database, as a guest of the catalogue (`guest.py`); in both cases politeness is shared with other processes on it. A
+list's finished lines stand in a journal in the user's cache folder until the whole list is done, so the same command
+goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ _WHY_NOT = {
     "deny": "the setting deny names it",
     "allow": "the setting allow does not name it",
     "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
+    "resting": "its host rests, or another process asks it all the time (`geocrawl status`); try again later",
 }
 
 
@@ -147,11 +149,14 @@ def run_probe(
     database: Path | None,
     campaign: Path | None,
     emit: Emit,
+    beside: Path | None = None,
+    say: Callable[[str], object] = lambda text: None,
 ) -> ProbeResult:
     """Ask every given address; `emit` gets a line for each as it is settled (in the given order when there is no list).
 
     `kind`: what each is asked as; None: as what it looks like, then as what it answers as.
-    `database` keeps the verdicts; None forgets them. `campaign` is the list's file, which makes it resumable.
+    `database` keeps the verdicts; None forgets them. `beside`: a catalogue that is only asked what it knows of hosts'
+    politeness, and told (`say` is told what comes of that). `campaign` is the list's file, which makes it resumable.
     Redirects to another host are asked too and give a line of their own.
     """
     journal = Journal.of(campaign, database, kind) if campaign else None
@@ -162,7 +167,7 @@ def run_probe(
         survey.take(earlier)
     todo = [candidate for key, candidate in candidates.items() if key not in survey.done]
     with _workspace(database) as path:
-        summary = build.survey(settings, path, todo, observer=survey, follows=survey.follows)
+        summary = build.survey(settings, path, todo, observer=survey, follows=survey.follows, beside=beside, say=say)
     left = [key for key in candidates if key not in survey.done]
     if not campaign:
         for line in survey.in_order():

@@ -23,9 +23,9 @@ from geocrawl.visit import PageVisitor
 
 if TYPE_CHECKING:
     from geocrawl.fetch.carrier import Transport
-    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.guest import Guest
     from geocrawl.opening import Wait
-    from geocrawl.ports import Clock, Observer, Strategy
+    from geocrawl.ports import Clock, Fetcher, Observer, RobotsStore, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.database import Database
     from geocrawl.store.runs import OtherRun
@@ -55,10 +55,12 @@ class Session:
         follows: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
         records_only: bool = False,
         into_catalogues: bool = True,
+        guest: Guest | None = None,
     ) -> None:
         """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
         `Surveyor`. `records_only`: only a harvest's pages are visited, those of catalogues that its probes
-        find with `into_catalogues`; else these wait for a crawl."""
+        find with `into_catalogues`; else these wait for a crawl. `guest`: of another catalogue, whose politeness is
+        shared."""
         from geocrawl.page.document import PageReader
         from geocrawl.store.catalog import SqlCatalog
         from geocrawl.store.frontier import SqlFrontier
@@ -69,7 +71,8 @@ class Session:
         self._clock = clock
         self._within = within
         self._follows = follows
-        self._robots = SqlRobots(database)
+        self._robots: RobotsStore = guest.robots(SqlRobots(database)) if guest else SqlRobots(database)
+        self._guest = guest
         self._rules = AddressRules(settings.allow, settings.deny)
         self.detector = parts.make_detector()
         self._former = database.meta("strategy")
@@ -168,20 +171,24 @@ class Session:
 
     def fetcher(
         self, record: Path | None = None, heard: Callable[[int], object] = lambda received_bytes: None
-    ) -> PoliteFetcher:
+    ) -> Fetcher:
         """The connections of one run; the caller closes them. `heard` is told of the bytes that come."""
         recorder = parts.make_recorder(record, self.frontier.seeds()) if record else None
         transport = self._within.transport if self._within else None
-        return parts.make_fetcher(self._settings, self._robots, self._clock, transport, recorder, self._barred, heard)
+        fetcher = parts.make_fetcher(
+            self._settings, self._robots, self._clock, transport, recorder, self._barred, heard
+        )
+        return self._guest.fetcher(fetcher) if self._guest else fetcher
 
     def _barred(self, url: Url) -> str:
         """Why an address may not be asked, whatever leads there: on request, or by the operator's lists."""
-        return "forgotten" if self._database.blocked.covers(url.host) else self._rules.reason(url)
+        is_forgotten = self._database.blocked.covers(url.host) or (self._guest and self._guest.covers(url.host))
+        return "forgotten" if is_forgotten else self._rules.reason(url)
 
     def crawler(
         self,
         observer: Observer,
-        fetcher: PoliteFetcher,
+        fetcher: Fetcher,
         *,
         max_pages: int,
         pages_counted: Callable[[], int] | None = None,
@@ -260,7 +267,7 @@ def _called(strategy: str, topic: str) -> str:
     return f"{strategy} (topic {topic})" if topic else strategy
 
 
-async def _until_signal(crawler: Crawler, fetcher: PoliteFetcher, running: Awaitable[Summary]) -> Summary:
+async def _until_signal(crawler: Crawler, fetcher: Fetcher, running: Awaitable[Summary]) -> Summary:
     """Run; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)

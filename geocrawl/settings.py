@@ -174,6 +174,10 @@ class Settings:
         site = self.sites.get(host)
         return self.delay_s if site is None or site.delay_s is None else site.delay_s
 
+    def pace_s(self, host: str, crawl_delay_s: float | None) -> float:
+        """The same, when robots.txt of the host names this Crawl-delay: the longer of both."""
+        return max(self.delay_of_s(host), min(crawl_delay_s or 0.0, self.max_crawl_delay_s))
+
     def max_pages_of(self, host: str) -> int:
         """Pages of this host (canonical name): its own or the common limit."""
         site = self.sites.get(host)

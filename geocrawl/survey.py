@@ -63,7 +63,7 @@ class Barred:
     """We may not ask (robots.txt, the address guard, the operator): the endpoint is neither valid nor invalid."""
 
     reason: str
-    """robots, robots-unreachable, guard, deny, allow, forgotten."""
+    """robots, robots-unreachable, guard, deny, allow, forgotten, resting."""
     detail: str
     retry_after_s: float | None
     """None: not at all."""

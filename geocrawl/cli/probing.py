@@ -14,6 +14,7 @@ from geocrawl.plain import plain
 
 if TYPE_CHECKING:
     from geocrawl.probing import ProbeLine
+    from geocrawl.settings import Settings
 
 
 _LEVELS = {
@@ -90,6 +91,9 @@ def probe(
 
     A long list can be interrupted at any moment: the same command goes on where it was.
 
+    Where there is a catalogue, hosts are asked in turn with the daemon and crawls that work on it, and robots.txt is
+    shared; without --save nothing else is read from it or written into it.
+
     Examples:
 
         geocrawl probe "https://maps.example.org/ows?SERVICE=WMS&REQUEST=GetCapabilities"
@@ -128,6 +132,8 @@ def probe(
         given,
         kind=opt.kind_of(kind) if kind else None,
         database=opt.database_path_from(settings) if save else None,
+        beside=None if save else _catalogue_of(settings),
+        say=lambda text: None if quiet else typer.echo(f"geocrawl: {text}", err=True),
         campaign=file,
         emit=(lambda line: opt.echo_json(line.as_json())) if json else _print_line,
     )
@@ -135,6 +141,16 @@ def probe(
         typer.echo(f"Stopped: {result.left:,} addresses are left; the same command goes on.", err=True)
     if not result.valid:
         raise typer.Exit(1)
+
+
+def _catalogue_of(settings: Settings) -> Path | None:
+    """Where a catalogue may be; None for a user without a home."""
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        return opt.database_path_from(settings)
+    except EnvironmentFault:
+        return None
 
 
 def _print_line(line: ProbeLine) -> None:

@@ -82,7 +82,7 @@ def rests(host: HostState, outcome: int | FailureCode, settings: Settings) -> bo
 
 def delay_s(host: HostState, settings: Settings) -> float:
     """Seconds between the end of a request and the next one to this host."""
-    return max(settings.delay_of_s(host.name), min(host.crawl_delay_s or 0.0, settings.max_crawl_delay_s))
+    return settings.pace_s(host.name, host.crawl_delay_s)
 
 
 def read_retry_after(value: str, now: float, settings: Settings) -> float | None:

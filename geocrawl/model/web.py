@@ -106,9 +106,11 @@ class FailureCode(StrEnum):
     """Not on the operator's allow list."""
     FORGOTTEN = "forgotten"
     """Left alone on request (`geocrawl forget`)."""
+    RESTING = "resting"
+    """The host rests, or another process has its turn; nothing was sent (`geocrawl probe` beside a catalogue)."""
 
 
-BARRED = frozenset({FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN})
+BARRED = frozenset({FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN, FailureCode.RESTING})
 """Nobody was asked and nobody may be: no verdict, no second try."""
 
 

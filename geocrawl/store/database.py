@@ -70,6 +70,28 @@ class Database:
             raise fault(path, error) from error
         return cls(path, connection, clock)
 
+    @classmethod
+    def join(cls, path: Path, *, clock: Clock) -> Database:
+        """The database at `path` as it is, for a guest: neither made nor brought up to date.
+
+        Raises DatabaseFault when it is missing, damaged, of another program or of another schema than ours.
+        """
+        if not is_there(path):
+            raise DatabaseFault(f"{path}: no such database")
+        connection = None
+        try:
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)
+            connection.isolation_level = None
+            version = read_version(connection, path)
+            if version != REVISIONS[-1]:
+                raise DatabaseFault(f"{path}: has the schema {version}, we know {REVISIONS[-1]}")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except (sqlite3.Error, DatabaseFault) as error:
+            if connection is not None:
+                connection.close()
+            raise fault(path, error) if isinstance(error, sqlite3.Error) else error from None
+        return cls(path, connection, clock)
+
     def close(self) -> None:
         """Close the connection; what is committed stays."""
         try:

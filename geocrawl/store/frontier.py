@@ -38,6 +38,7 @@ from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
 from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import group_key, page_key
+from geocrawl.store.leases import lease_of_s
 from geocrawl.store.lessons import STATE, Lessons
 from geocrawl.store.lifecycle import HARVEST_TIER, PROBE_TIER, seed_reopens
 from geocrawl.store.links import Limits, Links, Source
@@ -52,8 +53,6 @@ from geocrawl.urls import RECORDS, query_group, read_url, service_keys
 
 _ANY_TIER = -(2**31)
 _BATCH = 2000
-_REQUESTS_BUT_MAPS = 12
-"""Of one turn, at most: robots.txt, redirects, a probe's interview."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEAD`."""
@@ -250,15 +249,9 @@ class SqlFrontier:
             if self._leave_out(head, pages):
                 continue
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
-            until = now + self._lease_of_s(state)
+            until = now + lease_of_s(state, self._settings)
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
             return Lease(self._entry(head, now), state, token + 1, until)
-
-    def _lease_of_s(self, host: HostState) -> float:
-        """How long a host is held: a turn waits the delay before each of its requests, and nobody may come between."""
-        s = self._settings
-        delay_s = max(s.delay_of_s(host.name), min(host.crawl_delay_s or 0.0, s.max_crawl_delay_s))
-        return max(s.lease_s, delay_s * (s.map_requests + _REQUESTS_BUT_MAPS))
 
     def _leave_out(self, head: _Head, pages: int) -> bool:
         """Refuse what the caps and budgets have come to exclude since it arrived."""
@@ -304,6 +297,10 @@ class SqlFrontier:
             rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
         times = [row[0] for row in rows if row is not None and row[0] is not None]
         return min(times, default=None)
+
+    def others_at_work(self) -> bool:
+        """Whether hosts with work are held, by other processes or their guests, when none is by us."""
+        return self._connection.execute(sql.ANY_HELD).fetchone() is not None
 
     def settle(self, visit: Visit) -> Settled:
         """Write all that a visit brought, in one transaction, and free its host."""

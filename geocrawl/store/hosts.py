@@ -91,14 +91,14 @@ class Hosts:
         head = self._head_rank(host_id)
         self._connection.execute(
             sql.FREE_AND_REFRESH,
-            (host_id, *head, new.waiting - left, new.pages, *_politeness(state, now), turn),
+            (host_id, *head, new.waiting - left, new.pages, *politeness(state, now), turn),
         )
 
     def give_back(self, lease: Lease, state: HostState | None, now: float) -> None:
         """End a lease without a visit; nothing happens when it is no longer ours."""
         row = self._connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
         if row.rowcount and state is not None:
-            self._connection.execute(sql.WRITE_POLITENESS, (state.name, *_politeness(state, now)))
+            self._connection.execute(sql.WRITE_POLITENESS, (state.name, *politeness(state, now)))
 
     def held_by(self, owner: str) -> list[tuple[int, str]]:
         """Row number and name of hosts that `owner` (machine:process) holds."""
@@ -147,6 +147,7 @@ def is_dead(holder: str, machine: str) -> bool:
     return False
 
 
-def _politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, bool]:
+def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, bool]:
+    """What a host's row keeps of it: next_at, errors, last_error_at, crawl_delay_s, parked."""
     parked = state.next_at - now > PARK_S
     return (state.next_at, state.errors, state.last_error_at, state.crawl_delay_s, parked)

@@ -76,6 +76,8 @@ UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = '
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 # Hosts that are held, with their holders.
 HELD = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
+# Whether one of them has work.
+ANY_HELD = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
 # A lease ran out; its holder's settlement still counts until somebody else takes the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # The holder of a lease was killed: its last request may just have been answered, so the host rests as after one (at ?2;

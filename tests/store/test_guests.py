@@ -1,0 +1,96 @@
+"""Guests of a catalogue: they hold its hosts for a turn and leave nothing behind but politeness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import HostState
+from geocrawl.settings import Settings
+from geocrawl.store.guests import GuestLeases, Held, NotNow
+from tests.store.test_database import check_invariants
+from tests.store.world import World
+
+SETTINGS = Settings(delay_s=1.0, patience_s=30.0, lease_s=300.0)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path / "c.db", SETTINGS)
+    world.seed("a.example/", "a.example/2")
+    return world
+
+
+def leases(world: World) -> GuestLeases:
+    return GuestLeases(world.database, SETTINGS)
+
+
+def taken(world: World, name: str = "a.example") -> Held:
+    held = leases(world).take(name, world.clock.now())
+    assert isinstance(held, Held)
+    return held
+
+
+def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ...]:
+    found: tuple[object, ...] = world.database.connection.execute(
+        f"SELECT {columns} FROM host WHERE name = ?", (name,)
+    ).fetchone()
+    return found
+
+
+def test_nobody_asks_a_host_while_a_guest_does(world: World) -> None:
+    held = taken(world)
+    assert world.frontier.lease() is None
+    assert isinstance(leases(world).take("a.example", world.clock.now()), NotNow)
+    leases(world).give_back(held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0), world.clock.now())
+    assert world.frontier.lease() is None, "what the guest learnt holds for everybody"
+    world.clock.time += 4.0
+    assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0)
+    check_invariants(world.database.connection)
+
+
+def test_a_guest_waits_for_who_holds_the_host_and_begins_with_what_is_known(world: World) -> None:
+    world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
+    lease = world.lease()
+    not_now = leases(world).take("a.example", world.clock.now())
+    assert not_now == NotNow(lease.until, str(row(world, "lease_owner")[0]))
+    world.settle(lease)
+    assert taken(world).state.crawl_delay_s == 7
+
+
+def test_a_rest_longer_than_the_patience_is_not_waited_for(world: World) -> None:
+    now = world.clock.now()
+    world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
+    assert leases(world).take("a.example", now) == NotNow(now + 31.0, "")
+    assert isinstance(leases(world).take("a.example", now + 2.0), Held), "its turn waits for the rest"
+
+
+def test_a_guests_lease_ends_by_itself_and_counts_no_more_once_another_took_the_host(world: World) -> None:
+    held = taken(world)
+    world.clock.time += 301.0
+    lease = world.lease()
+    leases(world).give_back(held, HostState("a.example", 9e12), world.clock.now())
+    assert row(world, "next_at, lease_until") == (0.0, lease.until)
+    world.settle(lease)
+    check_invariants(world.database.connection)
+
+
+def test_what_a_killed_process_held_is_free_after_the_delay(world: World) -> None:
+    world.lease()
+    world.database.connection.execute(
+        "UPDATE host SET lease_owner = replace(lease_owner, substr(lease_owner, instr(lease_owner, ':')), ':99999999')"
+    )
+    machine = leases(world)._owner.rpartition(":")[0]
+    world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"{machine}:99999999",))
+    assert taken(world).state.next_at == world.clock.now() + 1.0
+
+
+def test_a_host_that_nobody_knew_is_known_from_then_on_for_its_politeness_alone(world: World) -> None:
+    held = taken(world, "new.example")
+    leases(world).give_back(held, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
+    assert row(world, "waiting, pages, next_at", "new.example") == (0, 0, world.clock.now() + 1.0)
+    world.seed("new.example/")
+    names = {world.lease().host.name}
+    assert names == {"a.example"}, "the other one keeps its delay"
+    check_invariants(world.database.connection)
