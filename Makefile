@@ -27,7 +27,7 @@ test: env  ## format, lint, types, contracts, tests (but for those of the two ta
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not servers and not acceptance"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not servers and not acceptance"
 
 test-servers: env  ## real map servers on this machine (.ci/run says what to install)
 	$(BIN)/python -m pytest -m servers

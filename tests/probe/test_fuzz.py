@@ -9,7 +9,7 @@ import pytest
 from benchmarks import fuzz
 from geocrawl.probe.registry import probes
 
-COUNT = 2_000
+COUNT = 1_000
 LARGEST_BYTES = 15_000
 SLOWEST_S = 10.0
 """Far above what any takes: only a reader whose time grows with the square of the length comes near."""
