@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
+from benchmarks import machine, rebinding
 from benchmarks.attackers import SECRET, Attacker, attacker
 from benchmarks.processes import Run, clean_environment, geocrawl, run
 
-DIRECT, CRAWL, PROBE = "direct", "page", "service"
+DIRECT, CRAWL, PROBE, REBIND = "direct", "page", "service", "name"
 LIMIT_S = 240
 
 
@@ -48,6 +49,7 @@ GUARDED = {
 ATTACKS = (
     Attack("(a small page)", "/small", "none"),
     *(Attack(name, origin + SECRET, "address guard", DIRECT, 0) for name, origin in GUARDED.items()),
+    *(Attack(name, f"http://{rebinding.NAME}/", "address guard", REBIND) for name in rebinding.FLIPS),
     Attack("redirect to loopback", "/to-loopback", "address guard", may_ask=1),
     Attack("redirects without end", "/loop/0", "max_redirects", may_ask=6),
     *(Attack(f"{name} bomb of 512 MiB", f"/{name.replace(' ', '-')}", "max_ratio") for name in ("gzip", "br", "zstd")),
@@ -104,11 +106,16 @@ def main(arguments: list[str]) -> None:
 def measure(only: str = "") -> list[dict[str, Any]]:
     """A row an attack: what ended it, what it cost, what it made the crawl ask, and whether that is within bounds."""
     chosen = [attack for attack in ATTACKS if only in attack.name]
+    if not rebinding.available():
+        print("names that change their address: left out, this machine gives no namespaces", file=sys.stderr)
+        chosen = [attack for attack in chosen if attack.how != REBIND]
     with tempfile.TemporaryDirectory(prefix="geocrawl-attacks-") as folder, attacker() as server:
         return [_row(attack, server, Path(folder) / str(number)) for number, attack in enumerate(chosen)]
 
 
 def _row(attack: Attack, server: Attacker, home: Path) -> dict[str, Any]:
+    if attack.how == REBIND:
+        return _rebinding_row(attack)
     home.mkdir()
     server.asked.clear()
     done = run(_command(attack, server.server_port, home), env=_environment(home), limit_s=LIMIT_S)
@@ -126,6 +133,27 @@ def _row(attack: Attack, server: Attacker, home: Path) -> dict[str, Any]:
         "peak_mib": done.peak_mib,
         "asked": asked,
         "held": held,
+    }
+
+
+def _rebinding_row(attack: Attack) -> dict[str, Any]:
+    """Held: the name was looked up again and the public web was read, but no private address was ever connected."""
+    found = rebinding.attack(attack.name)
+    asked = sum(found["public_asked"].values())
+    reasons = {reason for reason in found["reasons"].values() if reason != "ok"}
+    return {
+        "attack": attack.name,
+        "asked_as": attack.how,
+        "limit": attack.limit,
+        "ended_by": ", ".join(sorted(reasons)),
+        "wall_s": found["wall_s"],
+        "cpu_s": found["cpu_s"],
+        "peak_mib": found["peak_mib"],
+        "asked": asked,
+        "held": found["looked_up"] > 2
+        and asked > 2
+        and not found["private_connections"]
+        and "Trace" not in found["stderr"],
     }
 
 
