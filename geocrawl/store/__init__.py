@@ -1,6 +1,6 @@
 """What a crawl knows, in one SQLite file: the frontier, the catalogue, what robots.txt said, how hosts stand.
 
-`tables.py` describes the schema, `migrations/` makes it, `database.py` opens it. A crawl writes through plain
+`tables/` describes the schema, `migrations/` makes it, `database.py` opens it. A crawl writes through plain
 statements (`statements.py`) on one connection: `frontier.py` leases and settles, `links.py` and `hosts.py` are its
 two halves, `catalog.py` keeps what probes proved. People and other programs read through `reading.py`, which opens the
 file read-only, and the modules beside it that bear the names of the commands: `show.py`, `why.py`, `search.py`,

@@ -1,0 +1,48 @@
+"""The database as a whole: facts, totals, runs, days."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, LargeBinary
+from sqlmodel import Field, SQLModel
+
+
+class Meta(SQLModel, table=True):
+    """One fact about the whole database: `strategy` (its name), `strategy:state` (its dump), `max_depth` …"""
+
+    name: str = Field(primary_key=True)
+    value: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class Counter(SQLModel, table=True):
+    """Running totals, so that nobody counts millions of rows: `page:visited`, `page:waiting:8` (tier 8),
+    `probe:failed` …; `turn` numbers the settlements."""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    name: str = Field(primary_key=True)
+    value: int
+
+
+class Run(SQLModel, table=True):
+    """One run of `geocrawl crawl` or `probe --save`."""
+
+    id: int = Field(primary_key=True)
+    started_at: float
+    ended_at: float | None = None
+    owner: str
+    """machine:process"""
+    strategy: str
+    settings: str
+    """JSON, those that differ from the defaults; secrets left out."""
+    pages: int | None = None
+    services: int | None = None
+    stopped: str | None = None
+
+
+class Daily(SQLModel, table=True):
+    """Figures of a day of the daemon: pages, probes, valid, failures …"""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+    day: str = Field(primary_key=True)
+    """YYYY-MM-DD, UTC."""
+    name: str = Field(primary_key=True)
+    value: int
