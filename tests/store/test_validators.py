@@ -222,6 +222,24 @@ def test_who_names_a_service_or_a_page_wants_it_read(world: World, waits: bool) 
     assert kept(world) == []
 
 
+def test_what_a_person_tries_again_is_read_whole(world: World) -> None:
+    probed(world)
+    later(world, 2)
+    settle(world, found=verdict("dns", http_status=None), state=State.FAILED, http_status=None)
+    assert kept(world) != []
+    assert world.frontier.retry(reason="dns") == 1
+    assert kept(world) == []
+
+
+def test_a_harvest_reads_the_pages_of_records_whole(world: World) -> None:
+    page = url("a.example/records?start=1")
+    assert world.frontier.add_records([page], within=lambda each: True) == 1
+    settle(world, validators=Validators(page.address, '"r"'))
+    assert (page.address, '"r"') in kept(world)
+    assert world.frontier.add_records([page], within=lambda each: True) == 1
+    assert world.lease().entry.validators is None
+
+
 def test_links_to_a_service_leave_them_where_they_are(world: World) -> None:
     probed(world)
     world.seed(PAGE)
