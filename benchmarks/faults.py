@@ -53,7 +53,7 @@ def under_way(place: Place, least: int = 5) -> set[str]:
     return place.settled()
 
 
-def _goes_on(place: Place, since: float) -> float:
+def goes_on(place: Place, since: float) -> float:
     """Seconds from `since` (epoch) to the next settled visit."""
     wait_for(lambda: place.last_settled() > since, "a visit after the fault")
     return round(place.last_settled() - since, 2)
@@ -75,7 +75,7 @@ def killed(folder: Path, kills: int, seed: int = 7) -> Row:
         for _ in range(kills):
             with place.daemon(*through(web)) as daemon:
                 begun = time.time()
-                recovered.append(_goes_on(place, begun))
+                recovered.append(goes_on(place, begun))
                 time.sleep(chance.uniform(0, 1))
                 before = place.settled()
                 daemon.end(signal.SIGKILL)
@@ -135,7 +135,7 @@ def locked(folder: Path, seconds: float) -> Row:
                 said = daemon.says(WAITING)
                 other.execute("ROLLBACK")
             freed = time.time()
-            recovered = _goes_on(place, freed)
+            recovered = goes_on(place, freed)
             _completes(place, web)
             ended = daemon.end()
     return Row(
@@ -161,7 +161,7 @@ def locked_at_start(folder: Path, seconds: float) -> Row:
                 time.sleep(seconds)
                 other.execute("ROLLBACK")
                 freed = time.time()
-                recovered = _goes_on(place, freed)
+                recovered = goes_on(place, freed)
                 ready = any(systemd.recv(4096) == b"READY=1" for _ in range(100))
                 ended = daemon.end()
     more = {"systemd_was_told": first.startswith("EXTEND_TIMEOUT_USEC=") and ready, "exit_code": ended}
@@ -185,7 +185,7 @@ def full_at_start(folder: Path) -> Row:
             with place.daemon(*through(web)) as daemon:
                 wait_for(lambda: daemon.says(WAITING), "a word about the disk")
                 (disk / "other").unlink()
-                recovered = _goes_on(place, time.time())
+                recovered = goes_on(place, time.time())
                 ended = daemon.end()
             intact = place.intact()
     return Row(
@@ -210,7 +210,7 @@ def disk_full(folder: Path) -> Row:
                 wait_for(lambda: daemon.says(WAITING), "a word about the disk")
                 word = "the disk is full" if daemon.says("the disk is full") else "the disk does not take it"
                 (disk / "other").unlink()
-                recovered = _goes_on(place, time.time())
+                recovered = goes_on(place, time.time())
                 _completes(place, web)
                 ended = daemon.end()
         lost, intact = len(before - place.settled()), place.intact()
@@ -260,7 +260,7 @@ def file_too_long(folder: Path) -> Row:
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (wal.stat().st_size, unlimited[1]))
             wait_for(lambda: daemon.says(WAITING), "a word about the file")
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, unlimited)
-            recovered = _goes_on(place, time.time())
+            recovered = goes_on(place, time.time())
             _completes(place, web)
             ended = daemon.end()
     return Row(
@@ -311,95 +311,3 @@ def _damage(path: Path) -> None:
         for start in range(8 * page, size - page, 8 * page):
             file.seek(start)
             file.write(b"\xa5" * page)
-
-
-# --------------------------------------------------------------------------- the network
-
-
-def network_away(folder: Path, seconds: float) -> Row:
-    """The proxy refuses connections, and is back on the same port."""
-    place = Place(folder)
-    with DemoWeb() as web:
-        place.start_pages(web)
-        port = int(web.proxy_url.rpartition(":")[2])
-        options = through(web)
-        daemon_of = place.daemon(*options)
-        daemon = daemon_of.__enter__()
-        before = under_way(place)
-    try:
-        time.sleep(seconds)
-        with DemoWeb(port=port) as web:
-            recovered = _recovers(place, daemon, web)
-            ended = daemon.end()
-    finally:
-        daemon_of.__exit__(None, None, None)
-    return Row(
-        "the network is away",
-        f"the proxy refuses connections for {seconds:g} s",
-        len(before - place.settled()),
-        recovered,
-        {"exit_code": ended, "given_up": _given_up(place), "hosts_rest_s": "60, doubling"},
-    )
-
-
-_RESOLVER = """
-import os, socket
-_real = socket.getaddrinfo
-def getaddrinfo(host, port, *rest, **more):
-    name = host.decode() if isinstance(host, bytes) else host
-    if not name or not name.endswith(".example"):
-        return _real(host, port, *rest, **more)
-    if os.path.exists(os.environ["NAMES_DOWN"]):
-        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
-    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", int(os.environ["WEB_PORT"])))]
-socket.getaddrinfo = getaddrinfo
-"""
-"""The resolver of the daemon's process: a web on one port of this machine, and a switch."""
-
-
-def names_down(folder: Path, seconds: float) -> Row:
-    """No name can be looked up, for a while."""
-    place, switch = Place(folder), folder / "names-down"
-    (folder / "sitecustomize.py").write_text(_RESOLVER)
-    with DemoWeb() as web:
-        place.start_pages(web)
-        environ = {
-            "PYTHONPATH": str(folder),
-            "NAMES_DOWN": str(switch),
-            "WEB_PORT": web.proxy_url.rpartition(":")[2],
-        }
-        with place.daemon("--allow-private", *SLOWLY, **environ) as daemon:
-            before = under_way(place)
-            switch.touch()
-            time.sleep(seconds)
-            failed = int(place.number("SELECT count(*) FROM url WHERE reason = 'dns'"))
-            switch.unlink()
-            recovered = _recovers(place, daemon, web)
-            ended = daemon.end()
-    return Row(
-        "DNS is down",
-        f"look-ups fail (EAI_AGAIN) for {seconds:g} s",
-        len(before - place.settled()),
-        recovered,
-        {"addresses_that_failed": failed, "exit_code": ended, "given_up": _given_up(place)},
-    )
-
-
-def _recovers(place: Place, daemon: Daemon, web: DemoWeb) -> float:
-    """Seconds until the next answer: a host that failed rests for a minute at first, an address for ten."""
-    now = time.time()
-    answered = "SELECT count(*) FROM url WHERE settled_at > ? AND http_status IS NOT NULL"
-    seconds = wait_for(lambda: place.number(answered, now), "an answer after the fault", 700)
-    if daemon.process.poll() is not None:
-        raise SystemExit(daemon.log())
-    return seconds
-
-
-def _given_up(place: Place) -> int:
-    """Addresses that will not be tried again."""
-    return int(
-        place.number(
-            "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL AND reason <> 'ok' "
-            "AND reason IN ('dns', 'proxy', 'refused', 'robots-unreachable')"
-        )
-    )

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import faults, faults_simulated, faults_upgrade, machine
+from benchmarks import faults, faults_network, faults_simulated, faults_upgrade, machine
 from benchmarks.faults import Row
 
 
@@ -19,6 +19,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0, help="of the lock and of the short outages")
     parser.add_argument("--pages", type=int, default=300, help="of the made web of the simulated ones")
+    parser.add_argument("--out", type=Path, default=machine.MEASUREMENTS, help="folder of d_faults.json")
     options = parser.parse_args(arguments)
     causes: list[Callable[[Path], list[Row]]] = [
         lambda folder: [faults.killed(folder, options.kills)],
@@ -28,8 +29,8 @@ def main(arguments: list[str]) -> None:
         lambda folder: [faults.full_at_start(folder)],
         lambda folder: [faults.locked_at_start(folder, options.seconds)],
         lambda folder: [faults.damaged(folder)],
-        lambda folder: [faults.names_down(folder, options.seconds)],
-        lambda folder: [faults.network_away(folder, options.seconds)],
+        lambda folder: [faults_network.names_down(folder, options.seconds)],
+        lambda folder: [faults_network.network_away(folder, options.seconds)],
         lambda folder: faults_simulated.long_ones(folder, options.pages, seed=11),
         lambda folder: [faults_upgrade.upgraded(folder)],
         lambda folder: [faults.two_at_once(folder, options.pairs)],
@@ -45,6 +46,6 @@ def main(arguments: list[str]) -> None:
         for row in found:
             print(json.dumps(row.figures(), ensure_ascii=False), flush=True)
         rows += found
-    print(machine.write("d_faults", {"faults": [row.figures() for row in rows], "not_survived": failed}))
+    print(machine.write("d_faults", {"faults": [row.figures() for row in rows], "not_survived": failed}, options.out))
     if failed or any(row.lost for row in rows):
         raise SystemExit("; ".join(["settled work was lost" if not failed else "", *failed]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from geocrawl.daemon.outage import Outage
+from geocrawl.daemon.outage import LOOK_BACK_S, Outage
 from geocrawl.daemon.traces import OURS, Traces
 from geocrawl.store.outages import end_rests, put_back, shorten_rests, well_hosts
 
@@ -60,4 +60,4 @@ class Network:
         end_rests(self._database, self._traces.hosts, now)
         self._traces.forget()
         self.outage.end()
-        return {"away_s": round(now - since), "tried_again": again}
+        return {"away_s": round(now - since - LOOK_BACK_S), "tried_again": again}
