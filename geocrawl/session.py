@@ -231,7 +231,7 @@ class Session:
         """One run of the loop, signals settled; `wait`: for a database that cannot be written for now."""
         fetcher = self.fetcher(record)
         crawler = self.crawler(observer, fetcher, max_pages=max_pages)
-        return await _until_signal(crawler, fetcher, self._patiently(crawler, wait))
+        return await _until_signal(crawler, fetcher, lambda: self._patiently(crawler, wait))
 
     async def _patiently(self, crawler: Crawler, wait: Wait) -> Summary:
         """Run; the visits under way when the database cannot be written are made anew when it can."""
@@ -267,14 +267,14 @@ def _called(strategy: str, topic: str) -> str:
     return f"{strategy} (topic {topic})" if topic else strategy
 
 
-async def _until_signal(crawler: Crawler, fetcher: Fetcher, running: Awaitable[Summary]) -> Summary:
-    """Run; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
+async def _until_signal(crawler: Crawler, fetcher: Fetcher, run: Callable[[], Awaitable[Summary]]) -> Summary:
+    """`run`; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
         loop.add_signal_handler(number, crawler.stop, "signal")
     try:
-        return await running
+        return await run()
     finally:
         for number in signals:
             loop.remove_signal_handler(number)

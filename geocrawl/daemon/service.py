@@ -11,13 +11,13 @@ import asyncio
 import os
 import signal
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 from geocrawl.daemon.figures import Counting, Day
 from geocrawl.daemon.network import Network
-from geocrawl.daemon.ticks import make_scheduler
+from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.daemon.work import Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
@@ -51,8 +51,10 @@ class Daemon:
         observer: Observer,
         log: Callable[..., object],
         reload: Callable[[], tuple[Session, Work, Budget]],
+        ticks: Sequence[Tick] = TICKS,
     ) -> None:
         """`log(event, **values)` writes a line. `reload` reads the configuration anew, or raises UsageError."""
+        self._ticks = ticks
         self._session, self._work, self._budget = session, work, budget
         self._keeper = keeper
         self._database = database
@@ -85,7 +87,7 @@ class Daemon:
 
     async def run(self) -> str:
         """Run until stopped; returns why it ended."""
-        scheduler = make_scheduler(self._tick_in_loop, self._notifier.watchdog_s)
+        scheduler = make_scheduler(self._tick_in_loop, self._notifier.watchdog_s, self._ticks)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, "signal")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,15 @@ TICKS = (
 """The crawl itself is no tick: its loop runs all the time, within its budget."""
 
 
-def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float) -> Any:
-    """An AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not 0)."""
+def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS) -> Any:
+    """An AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not 0).
+
+    Moments that were missed are one (coalesced), and a tick that is still at work is not begun again.
+    """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
     scheduler = AsyncIOScheduler(timezone="UTC")
-    for each in TICKS:
+    for each in ticks:
         scheduler.add_job(
             tick,
             "interval",

@@ -1,0 +1,155 @@
+"""The ticks in real time: the scheduler calls what is due, each moment once, and a slow tick is not begun again."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from apscheduler.events import EVENT_JOB_SUBMITTED
+
+from geocrawl import build, parts
+from geocrawl.daemon.budget import Budget, Hours, without_limits
+from geocrawl.daemon.notify import Notifier
+from geocrawl.daemon.service import Daemon
+from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
+from geocrawl.daemon.work import Work
+from geocrawl.demo import DemoWeb
+from geocrawl.session import Session
+from geocrawl.settings import Settings
+from geocrawl.store.database import Database
+from geocrawl.store.keeper import Keeper, read_holder
+from tests.test_crawl import Watcher, settings_for, url
+
+LIMIT_S = 60
+OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)
+
+
+async def until(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < end, f"{what}: not within {LIMIT_S} s"
+        await asyncio.sleep(0.02)
+
+
+async def test_each_tick_comes_again_and_again_and_none_is_begun_while_it_is_at_work() -> None:
+    begun, at_work, most = Counter[str](), Counter[str](), Counter[str]()
+
+    async def tick(name: str) -> None:
+        begun[name] += 1
+        at_work[name] += 1
+        most[name] = max(most[name], at_work[name])
+        if name == "retention":  # slower than its interval
+            others = begun["reprobe"]
+            await until(lambda: begun["reprobe"] >= others + 3, "other ticks while one is slow")
+        at_work[name] -= 1
+
+    scheduler = make_scheduler(tick, 0.0, OFTEN)
+    scheduler.start()
+    await until(lambda: all(begun[each.name] >= 3 for each in TICKS), "three of each tick")
+    scheduler.shutdown(wait=False)
+    assert set(most.values()) == {1} and begun["retention"] < begun["reprobe"]
+
+
+async def test_moments_that_were_missed_are_one() -> None:
+    moments: list[int] = []
+
+    async def tick(name: str) -> None: ...
+
+    scheduler = make_scheduler(tick, 0.0, OFTEN)
+    scheduler.add_listener(lambda event: moments.append(len(event.scheduled_run_times)), EVENT_JOB_SUBMITTED)
+    scheduler.start()
+    await until(lambda: moments, "the first tick")
+    moments.clear()
+    time.sleep(0.5)  # noqa: ASYNC251  the loop is kept from its ticks, as by a settlement that takes long
+    await until(lambda: len(moments) >= len(TICKS), "the ticks that were missed")
+    scheduler.shutdown(wait=False)
+    assert set(moments) == {1}
+
+
+def test_the_watchdog_hastens_the_heartbeat_alone() -> None:
+    async def tick(name: str) -> None: ...
+
+    scheduler = make_scheduler(tick, 2.0)
+    every = {job.id: job.trigger.interval.total_seconds() for job in scheduler.get_jobs()}
+    assert every == {each.name: 2.0 if each.name == "heartbeat" else each.every_s for each in TICKS}
+
+
+def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_dropped(tmp_path: Path) -> None:
+    path, clock = tmp_path / "c.db", parts.system_clock()
+    with DemoWeb() as web:
+        settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
+        build.crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
+        with parts.open_database(path, clock) as database:
+            asyncio.run(_see_what_is_due_done(database, settings_for(web)))
+            assert read_holder(database.connection) is None
+
+
+async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
+    daemon, began = _daemon(database, settings), parts.system_clock().now()
+    running = asyncio.create_task(daemon.run())
+    await until(lambda: _state(database) == "paused", "a heartbeat")
+    endpoint, page, catalogue = _make_due(database.connection, began)
+    database.set_meta("daemon:paused", "")
+
+    def asked(table: str, column: str, number: int) -> bool:
+        statement = f"SELECT {column} >= ? FROM {table} WHERE id = ?"
+        return bool(database.connection.execute(statement, (began, number)).fetchone()[0])
+
+    await until(lambda: asked("endpoint", "last_probe", endpoint), "a probe that was due")
+    await until(lambda: asked("url", "settled_at", page), "a page to be read again")
+    await until(lambda: asked("url", "settled_at", catalogue), "a catalogue's page to be read again")
+    old = "SELECT count(*) FROM probe WHERE at < 100"
+    await until(lambda: database.connection.execute(old).fetchone() == (0,), "old probes to be dropped")
+    daemon.stop("test")
+    assert await running == "test"
+
+
+def _daemon(database: Database, settings: Settings) -> Daemon:
+    clock = parts.system_clock()
+    session = Session(without_limits(settings), database, clock)
+    session.take_over()
+    keeper = Keeper(database)
+    keeper.take(clock.now())
+    database.set_meta("daemon:paused", "1")
+    work, budget = Work(settings, database, session.frontier, clock), Budget(Hours(), 0)
+    return Daemon(
+        session,
+        work,
+        keeper,
+        database=database,
+        clock=clock,
+        budget=budget,
+        notifier=Notifier({}),
+        observer=Watcher(),
+        log=lambda event, **values: None,
+        reload=lambda: (session, work, budget),
+        ticks=OFTEN,
+    )
+
+
+def _state(database: Database) -> str:
+    holder = read_holder(database.connection)
+    return holder.state if holder else ""
+
+
+def _make_due(connection: sqlite3.Connection, now: float) -> tuple[int, int, int]:
+    """An endpoint, a page and a catalogue's page are due; the endpoint has four probes of long ago."""
+    endpoint = connection.execute("SELECT id FROM endpoint WHERE status = 'valid' ORDER BY id").fetchone()[0]
+    connection.execute("UPDATE endpoint SET due_at = ? WHERE id = ?", (now, endpoint))
+    rows = connection.execute(
+        "SELECT id FROM url WHERE purpose = 'page' AND state = 'visited' ORDER BY id DESC LIMIT 2"
+    )
+    page, catalogue = (row[0] for row in rows)
+    connection.execute("UPDATE url SET revisit_s = 9e9, revisit_at = ? WHERE id IN (?, ?)", (now, page, catalogue))
+    connection.execute("UPDATE url SET found_in = 'sitemap' WHERE id = ?", (catalogue,))
+    for at in range(4):
+        connection.execute(
+            "INSERT INTO probe (endpoint_id, at, status, reason, detail, content_type, first_bytes, elapsed_ms, "
+            "requests, deviations) VALUES (?, ?, 'valid', 'ok', '', '', '', 1, 1, '[]')",
+            (endpoint, float(at)),
+        )
+    return endpoint, page, catalogue
