@@ -86,7 +86,9 @@ def test_status_tells_how_large_the_graph_is(web: DemoWeb, tmp_path: Path, strat
     assert now.held["edges at most"] == 1000
     assert 0 < now.held["graph nodes"] <= now.held["graph edges"] <= 1000
     assert now.held["graph bytes"] > 16 * now.held["graph edges"] > 0 == now.held["edges forgotten"]
-    assert any(f"graph nodes {now.held['graph nodes']:,}" in line for line in status_lines(now, tmp_path, 0.0))
+    assert any(
+        f"graph nodes {now.held['graph nodes']:,}" in line for line in status_lines(now, tmp_path, 0.0, Settings())
+    )
     crawl(settings_for(web, strategy, max_pages=1), tmp_path / "c.db", ())
     build.crawl(replace(settings, strategy="bfs", set={}, max_pages=1), tmp_path / "c.db", [], observer=Watcher())
     with open_readonly(tmp_path / "c.db") as connection:

@@ -46,6 +46,8 @@ def _catalogue(db: str | None) -> Iterator[tuple[sqlite3.Connection, Path]]:
 
 WATCH_S = 2.0
 """Between two looks of `status --watch`."""
+_LIMITS = ("max_db_bytes", "traffic_per_day_bytes", "pages_per_day", "hours", "allow", "deny")
+"""Settings that bound the daemon, as `status --json` tells them."""
 
 
 def status(
@@ -53,7 +55,10 @@ def status(
     json: opt.Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Live, every 2 seconds, until Ctrl-C.")] = False,
 ) -> None:
-    """The catalogue at a glance: services, queue by tier, slow and resting hosts, last runs and failures."""
+    """The catalogue at a glance: services, queue by tier, what is next, slow and resting hosts, last runs and failures.
+
+    Limits are those of your own settings: the daemon may have been started with others.
+    """
     from geocrawl.cli.texts import status_lines
     from geocrawl.store.reading import status as read_status
 
@@ -65,14 +70,13 @@ def status(
         _watch(db)
         return
     settings = opt.settings_from(db=db)
-    limit, traffic = settings.max_db_bytes, settings.traffic_per_day_bytes
     with _catalogue(db) as (connection, path):
         found = read_status(connection, time.time())
     if json:
-        limits = {"max_db_bytes": limit, "traffic_per_day_bytes": traffic}
+        limits = {name: getattr(settings, name) for name in _LIMITS}
         opt.echo_json({"database": str(path), **limits, **asdict(found)})
         return
-    for line in status_lines(found, path, time.time(), limit, traffic):
+    for line in status_lines(found, path, time.time(), settings):
         typer.echo(line)
 
 
@@ -88,9 +92,8 @@ def _watch(db: str | None) -> None:
         from geocrawl.utc import moment
 
         at, settings = time.time(), opt.settings_from(db=db)
-        limits = settings.max_db_bytes, settings.traffic_per_day_bytes
         with _catalogue(db) as (connection, path):
-            lines = [*status_lines(read_status(connection, at), path, at, *limits)]
+            lines = [*status_lines(read_status(connection, at), path, at, settings)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.

@@ -134,7 +134,9 @@ class LogObserver:
         if visit.verdict is not None and visit.verdict.service is not None:
             service = visit.verdict.service
             layers = sum(1 for layer in service.layers if layer.name)
-            self._log.info("service found", url=entry.url.address, title=service.title, layers=layers)
+            self._log.info(
+                "service found", kind=str(service.kind), url=entry.url.address, title=service.title, layers=layers
+            )
         elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.state is not State.VISITED:
             self._log.warning("seed not read", url=entry.url.address, reason=visit.reason, status=visit.http_status)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from geocrawl.utc import moment
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
+    from geocrawl.settings import Settings
     from geocrawl.store.reading import CatalogStatus, Run
     from geocrawl.store.show import EndpointRow, ServiceDetail
     from geocrawl.store.why import UrlRow, Why
@@ -33,18 +34,17 @@ _SILENT_S = 30.0
 """A daemon writes a sign of life every five seconds."""
 
 
-def status_lines(
-    status: CatalogStatus, path: Path, now: float, max_bytes: int = 0, max_traffic_bytes: int = 0
-) -> Iterator[str]:
-    """`geocrawl status` for a person; the limits on the database's size and on the day's traffic, 0 for none."""
+def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settings) -> Iterator[str]:
+    """`geocrawl status` for a person, with the limits that the settings name."""
     frontier, ends = status.frontier, status.endpoints
-    yield f"catalogue   {path}, {_size(status, max_bytes)}"
+    yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
     yield f"daemon      {_daemon(status, now)}"
-    if status.today:
+    yield f"limits      {_limits(settings)}"
+    if status.today or status.running:
         counts = [f"{count:,} {name}" for name, count in status.today.items() if name != "bytes"]
         yield "today       " + (", ".join(counts) or "nothing visited")
-    if status.today.get("bytes") or max_traffic_bytes:
-        yield f"traffic     {_traffic(status.today.get('bytes', 0), max_traffic_bytes)}"
+    if status.today.get("bytes") or settings.traffic_per_day_bytes:
+        yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"
     yield (
         f"services    {status.services:,} with {status.layers:,} layers; endpoints: {ends.get('valid', 0):,} valid, "
         f"{ends.get('invalid', 0):,} invalid, {ends.get('unknown', 0):,} without a verdict"
@@ -68,6 +68,9 @@ def status_lines(
         yield f"forgotten   {status.blocked:,} hosts on request (`geocrawl forget --list`)"
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
     yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {frontier.probes_waiting:,} probes)"
+    if status.next:
+        dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
+        yield "next        " + ", ".join(dues)
     if status.held:
         yield "memory      " + ", ".join(f"{what} {count:,}" for what, count in status.held.items())
     yield f"hosts       {frontier.hosts:,}, {frontier.hosts_resting:,} at rest"
@@ -82,6 +85,24 @@ def status_lines(
         yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
 
 
+_NEXT = {"probe": "a service is asked again", "page": "a page is read again", "retry": "a failed visit is tried again"}
+
+
+def _limits(settings: Settings) -> str:
+    """What bounds the daemon, beside the size of the database and the day's traffic, which have lines of their own."""
+    pages = f"{settings.pages_per_day:,} pages a day" if settings.pages_per_day else "any number of pages a day"
+    lists = (
+        f"{name} {_list(entries)}" for name, entries in (("allow", settings.allow), ("deny", settings.deny)) if entries
+    )
+    return ", ".join([pages, f"{settings.hours} UTC" if settings.hours else "at all hours", *lists])
+
+
+def _list(entries: Sequence[str]) -> str:
+    """The first three of a list of the configuration."""
+    more = f" and {len(entries) - 3:,} more" if len(entries) > 3 else ""
+    return plain(" ".join(entries[:3]), 120) + more
+
+
 def _daemon(status: CatalogStatus, now: float) -> str:
     holder = status.daemon
     if holder is None or not status.running:
@@ -92,7 +113,7 @@ def _daemon(status: CatalogStatus, now: float) -> str:
             f"nothing written for {span(now - holder.beat)}: is the database locked or its disk full? Its log tells"
         )
         return f"running, {since}; {silent}"
-    return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80)}"
+    return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80) or 'starting'}"
 
 
 def _size(status: CatalogStatus, max_bytes: int) -> str:

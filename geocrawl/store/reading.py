@@ -112,6 +112,9 @@ class CatalogStatus:
     """Endpoints that ever were valid, by health."""
     due: int
     """Services whose next probe is due."""
+    next: Mapping[str, float]
+    """When (seconds since the epoch) the first service is asked, page read and failed visit tried again: probe, page,
+    retry; without those of which there are none."""
     schema: str
     strategy: str
     frontier: FrontierStats
@@ -160,6 +163,12 @@ GROUP BY 1 ORDER BY 2 DESC, 1"""
 _SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
 _HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
 _DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
+_NEXT = {
+    "probe": "SELECT min(due_at) FROM endpoint WHERE due_at IS NOT NULL",
+    "page": "SELECT min(revisit_at) FROM url WHERE revisit_at IS NOT NULL",
+    "retry": "SELECT min((SELECT min(retry_at) FROM url WHERE retry_at IS NOT NULL AND purpose = p.column1)) "
+    "FROM (VALUES ('page'), ('probe')) p",
+}
 _RUNS = "SELECT started_at, ended_at, owner, strategy, pages, services, stopped FROM run ORDER BY id DESC LIMIT 5"
 _FAILURES = """
 SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed WHERE state = 'failed'
@@ -177,6 +186,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         today=figures_of(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
         due=connection.execute(_DUE, (now,)).fetchone()[0],
+        next=_next(connection),
         schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
         strategy=stored_strategy(connection),
         frontier=read_stats(connection, now),
@@ -194,6 +204,12 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(_meta(connection, "strategy:counts") or "{}"),
     )
+
+
+def _next(connection: sqlite3.Connection) -> dict[str, float]:
+    """Each is the first entry of an index."""
+    times = {what: connection.execute(statement).fetchone()[0] for what, statement in _NEXT.items()}
+    return {what: at for what, at in times.items() if at is not None}
 
 
 def stored_strategy(connection: sqlite3.Connection) -> str:
