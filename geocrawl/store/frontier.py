@@ -1,7 +1,7 @@
 """The frontier on SQLite: `ports.Frontier`. Which URLs are known, which one is next, and what a visit changes.
 
-`lifecycle.py` says which states there are; `hosts.py` who is next; `links.py` what happens to a link; `settle.py`
-what a visit writes. This file opens and closes their transactions.
+`lifecycle.py` says which states there are; `given.py` what a person puts there; `leases.py` and `hosts.py` who is next;
+`links.py` what happens to a link; `settle.py` what a visit writes. This file opens and closes their transactions.
 """
 
 from __future__ import annotations
@@ -9,23 +9,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from geocrawl.model import (
     Candidate,
-    Entry,
     FrontierStats,
     HostState,
     Lease,
     Lesson,
-    Link,
-    Purpose,
     Rank,
-    RankedLink,
     Settled,
     State,
     Url,
-    Validators,
     Visit,
 )
 from geocrawl.ports import Clock, Waiting
@@ -36,12 +30,12 @@ from geocrawl.store.batch import Batches
 from geocrawl.store.budgets import Budgets, Caps
 from geocrawl.store.catalog import SqlCatalog
 from geocrawl.store.database import Database
+from geocrawl.store.given import Given
 from geocrawl.store.hosts import Hosts
-from geocrawl.store.keys import group_key, page_key
-from geocrawl.store.leases import lease_of_s
+from geocrawl.store.keys import page_key
+from geocrawl.store.leases import Leases
 from geocrawl.store.lessons import STATE, Lessons
-from geocrawl.store.lifecycle import HARVEST_TIER, PROBE_TIER, seed_reopens
-from geocrawl.store.links import Limits, Links, Source
+from geocrawl.store.links import Limits, Links
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
 from geocrawl.store.queue import Queue
@@ -49,13 +43,7 @@ from geocrawl.store.rerank import Reranking
 from geocrawl.store.revisits import Revisits, Waits
 from geocrawl.store.settle import Settlement
 from geocrawl.store.tally import Tally, read_stats
-from geocrawl.urls import RECORDS, query_group, read_url, service_keys
-
-_ANY_TIER = -(2**31)
-_BATCH = 2000
-
-_Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
-"""A row of `statements.HEAD`."""
+from geocrawl.urls import read_url, service_keys
 
 
 class SqlFrontier:
@@ -81,16 +69,14 @@ class SqlFrontier:
         self._database = database
         self._connection: sqlite3.Connection = database.connection
         self._clock = clock
-        self._settings = settings
         self._owner = owner
-        self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
         self._tally = Tally(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
-        self._budgets = Budgets(self._connection, caps)
-        self._links = Links(self._connection, self._hosts, self._tally, limits, self._budgets, by_depth=by_depth)
+        budgets = Budgets(self._connection, caps)
+        self._links = Links(self._connection, self._hosts, self._tally, limits, budgets, by_depth=by_depth)
         self._lessons = Lessons(database)
         self._queue = Queue(self._connection, self._hosts, self._tally)
         self._reranking = Reranking(database, self._hosts, self._tally)
@@ -103,7 +89,7 @@ class SqlFrontier:
             self._queue,
             catalog,
             database.blocked,
-            self._budgets,
+            budgets,
             settings.max_depth,
             settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
@@ -113,6 +99,18 @@ class SqlFrontier:
             ),
             proofs=ProofWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
             lessons=self._lessons if learns else None,
+        )
+        self._given = Given(database, clock, self._links, self._queue, self._settlement)
+        self._leases = Leases(
+            self._connection,
+            settings,
+            self._hosts,
+            self._links,
+            self._queue,
+            catalog,
+            budgets,
+            owner=owner,
+            records_only=records_only,
         )
         self._idle = False
         database.on_undo(self._forget)
@@ -127,66 +125,15 @@ class SqlFrontier:
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
-        source = Source(None, 0, rank, 0, self._clock.now())
-        waiting, todo = 0, iter(urls)
-        while batch := list(islice(todo, _BATCH)):
-            with self._database.transaction:
-                for url in batch:
-                    if self._database.blocked.covers(url.host):
-                        continue
-                    waiting += self._add_seed(url, rank, source, again=again)
-                self._settlement.flush()
-        return waiting
-
-    def _add_seed(self, url: Url, rank: Rank, source: Source, *, again: bool) -> bool:
-        known = self._links.take(RankedLink(Link(url, where="seed"), rank), 0, rank, source)
-        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
-        _, state, reason = row
-        if state == State.WAITING:
-            if again:
-                self._queue.ask_whole(known.id)
-            return True
-        if not seed_reopens(State(state), reason or "", again=again):
-            return False
-        self._queue.reopen(known.id)
-        return True
+        return self._given.add_seeds(urls, rank, again=again)
 
     def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Put a catalogue's first pages of records at the top of the queue, for a harvest; returns how many pages wait.
-
-        A harvest that was interrupted is gone on with. Where none waits, the first pages and all that were known behind
-        them on their hosts (those `within` the bounds) are visited anew, for a page that was read leads on no more.
-        """
-        with self._database.transaction:
-            if waiting := self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]:
-                return int(waiting)
-            source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
-            for url in urls:
-                if self._database.blocked.covers(url.host):
-                    continue
-                self._links.take(RankedLink(Link(url, where=RECORDS), source.rank), 0, source.rank, source)
-            for host in {url.host for url in urls}:
-                for url_id, address in self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall():
-                    page = read_url(address)
-                    if page is not None and within(page):
-                        self._queue.lift(url_id, Rank(HARVEST_TIER))
-            self._settlement.flush()
-            self._links.clear()
-            return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
+        """Put a catalogue's first pages of records at the top of the queue; returns how many pages wait."""
+        return self._given.add_records(urls, within=within)
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
-        queued, todo = 0, iter(candidates)
-        while batch := list(islice(todo, _BATCH)):
-            with self._database.transaction:
-                now = self._clock.now()
-                for candidate in batch:
-                    if self._database.blocked.covers(candidate.endpoint.url.host):
-                        continue
-                    self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
-                    queued += self._settlement.probe_waits(candidate)
-                self._settlement.flush()
-        return queued
+        return self._given.add_candidates(candidates, again=again)
 
     def seeds(self) -> Iterator[Url]:
         """The pages of depth 0, redirects' targets among them."""
@@ -209,98 +156,24 @@ class SqlFrontier:
     def lease(self, *, pages: bool = True) -> Lease | None:
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
         now = self._clock.now()
-        least = self._least_tier if pages else PROBE_TIER
-        if self._idle and not self._may_be_ready(now, least):
+        if self._idle and not self._leases.may_be_ready(now, pages=pages):
             return None
         with self._database.transaction:
-            self._wake(now)
+            self._leases.wake(now)
             if self._batches and pages:
                 self._batches.refill()
-            lease = self._take(now, least)
+            lease = self._leases.take(now, pages=pages)
             self._settlement.flush()
         self._idle = lease is None
         return lease
 
-    def _may_be_ready(self, now: float, least: int) -> bool:
-        """Whether it is worth taking the write lock: workers that found nothing ask often."""
-        due = self._connection.execute(sql.DUE, (now,)).fetchone()
-        return bool(due or self._connection.execute(sql.READY_HOST, (now, least)).fetchone())
-
-    def _wake(self, now: float) -> None:
-        """Bring back what has become due: rested hosts, leases that ran out, failed URLs to be tried again."""
-        due = self._connection.execute(sql.DUE, (now,)).fetchall()
-        for kind, row_id in due:
-            if kind == "rest":
-                self._connection.execute(sql.UNPARK, (row_id,))
-            elif kind == "lease":
-                self._connection.execute(sql.EXPIRE, (row_id,))
-            else:
-                self._queue.change(row_id, State.WAITING)
-        if due:
-            self._hosts.flush()
-
-    def _take(self, now: float, least: int) -> Lease | None:
-        while True:
-            host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
-            if host is None:
-                return None
-            host_id, name, next_at, errors, last_error_at, crawl_delay_s, token, pages = host
-            head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
-            if self._leave_out(head, pages):
-                continue
-            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
-            until = now + lease_of_s(state, self._settings)
-            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
-            return Lease(self._entry(head, now), state, token + 1, until)
-
-    def _leave_out(self, head: _Head, pages: int) -> bool:
-        """Refuse what the caps and budgets have come to exclude since it arrived."""
-        url_id, purpose, endpoint_id = head[0], head[3], head[9]
-        is_page = purpose == Purpose.PAGE
-        reason = self._page_reason(head, pages) if is_page else self._budgets.probe_reason(endpoint_id)
-        if reason:
-            self._queue.change(url_id, State.REFUSED, reason)
-        return bool(reason)
-
-    def _page_reason(self, head: _Head, pages: int) -> str:
-        _, key, address, _, depth, tier, *_, revisit_s = head
-        if depth == 0:  # seeds are never left out
-            return ""
-        url = read_url(address)
-        assert url is not None, "an address that was written by read_url is read by it"
-        queries = 0
-        if "?" in address:
-            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
-            queries = row[0] if row else 0
-        reason = self._links.cap_reason(url.host, key, depth, pages, queries)
-        if reason or tier >= HARVEST_TIER or revisit_s is not None:
-            return reason
-        return self._budgets.page_reason(url)
-
-    def _entry(self, head: _Head, now: float) -> Entry:
-        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
-        url = read_url(address)
-        assert url is not None, "an address that was written by read_url is read by it"
-        candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
-        row = self._connection.execute(sql.VALIDATORS, (url_id, now - self._settings.not_modified_s)).fetchone()
-        validators = Validators(*row) if row else None
-        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
-
     def ready_at(self, *, pages: bool = True) -> float | None:
         """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
-        if pages and self._least_tier == _ANY_TIER:
-            rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
-        else:
-            least = self._least_tier if pages else PROBE_TIER
-            rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
-        for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
-            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
-        times = [row[0] for row in rows if row is not None and row[0] is not None]
-        return min(times, default=None)
+        return self._leases.ready_at(pages=pages)
 
     def others_at_work(self) -> bool:
         """Whether hosts with work are held, by other processes or their guests, when none is by us."""
-        return self._connection.execute(sql.ANY_HELD).fetchone() is not None
+        return self._leases.others_at_work()
 
     def settle(self, visit: Visit) -> Settled:
         """Write all that a visit brought, in one transaction, and free its host."""
@@ -414,20 +287,14 @@ class SqlFrontier:
         """End what this process, which has no visit under way, still holds because it could not write when its visits
         ended. Something is written in any case: whether that can be done is what a caller wants to know."""
         with self._database.transaction:
-            self._end_leases(self._hosts.held_by(self._owner))
+            self._leases.end(self._hosts.held_by(self._owner), self._clock.now())
             self._database.write_meta("daemon:written", b"")
 
     def _free_from_the_dead(self) -> None:
         """Leases of this machine's killed processes end at once: what they held is where the order left off."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
-                self._end_leases(self._hosts.held_by_the_dead(self._owner))
-
-    def _end_leases(self, hosts: Iterable[tuple[int, str]]) -> None:
-        """Their last requests may just have been answered, so the hosts rest as after one."""
-        for host_id, name in hosts:
-            delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
-            self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, self._clock.now(), *delays_s))
+                self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now())
 
     # ----------------------------------------------------------------------- figures
 
