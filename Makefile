@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test test-servers acceptance fmt bench shows papers lock clean
+.PHONY: env demo test test-servers test-systemd acceptance fmt bench shows papers lock clean
 
 env: $(STAMP)
 
@@ -22,15 +22,18 @@ $(STAMP): pyproject.toml requirements.lock
 demo: env  ## a small web on this machine, crawled, its catalogue printed
 	$(BIN)/geocrawl demo
 
-test: env  ## format, lint, types, contracts, tests (but for those of the two targets below)
+test: env  ## format, lint, types, contracts, tests (but for those of the three targets below)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not servers and not acceptance"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not servers and not systemd and not acceptance"
 
 test-servers: env  ## real map servers on this machine (.ci/run says what to install)
 	$(BIN)/python -m pytest -m servers
+
+test-systemd: env  ## the unit under a real systemd, booted in a container (as root; .ci/run says what to install)
+	$(BIN)/python -m pytest -m systemd
 
 acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
 	$(BIN)/python -m pytest -m acceptance

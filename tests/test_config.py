@@ -56,6 +56,11 @@ def test_files_are_looked_for_here_then_with_the_user_then_in_etc(tmp_path: Path
     assert configuration_files({"XDG_CONFIG_HOME": "/x"}, tmp_path)[1] == Path("/x/geocrawl/config.toml")
 
 
+def test_a_working_folder_that_we_cannot_enter_holds_no_file_of_ours(tmp_path: Path) -> None:
+    files = configuration_files({"HOME": "/home/ada"}, tmp_path / "gone")
+    assert files[0] == Path("/home/ada/.config/geocrawl/config.toml")
+
+
 def test_a_file_in_the_working_folder_is_found_and_absent_ones_are_no_error(tmp_path: Path) -> None:
     _file(tmp_path, "max_pages = 7")
     loaded = load(environ={"HOME": str(tmp_path / "none")}, cwd=tmp_path)

@@ -28,6 +28,7 @@ NAMES = (
     "clusters",
     "soak",
     "faults",
+    "systemd",
     "attacks",
     "politeness",
 )

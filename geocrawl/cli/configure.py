@@ -23,7 +23,7 @@ def show(json: opt.Json = False) -> None:
     """Print every setting, its value and where the value came from; secrets are masked."""
     from geocrawl.config import describe, load
 
-    configuration = load({}, environ=os.environ, cwd=Path.cwd())
+    configuration = load({}, environ=os.environ, cwd=opt.here())
     rows = describe(configuration)
     if json:
         opt.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
@@ -45,7 +45,7 @@ def check(
     from geocrawl.config import load
 
     if file is None:
-        load({}, environ=os.environ, cwd=Path.cwd())
+        load({}, environ=os.environ, cwd=opt.here())
         typer.echo("The settings in use are well-formed.")
         return
     problems = check_file(file)

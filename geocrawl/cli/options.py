@@ -53,7 +53,17 @@ def settings_from(**options: Any) -> Settings:
     from geocrawl.config import load
 
     given = {name: value for name, value in options.items() if value is not None and value is not False}
-    return load(given, environ=os.environ, cwd=Path.cwd()).settings
+    return load(given, environ=os.environ, cwd=here()).settings
+
+
+def here() -> Path:
+    """The folder in which we were started. Raises EnvironmentFault when it is no more, or not for us to enter."""
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise EnvironmentFault(f"the current folder: {error.strerror}; change to another one (cd)") from None
 
 
 def maps_unless(off: bool) -> bool | str | None:

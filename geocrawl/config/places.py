@@ -21,11 +21,13 @@ DATABASE_NAME = "geocrawl.db"
 
 def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
     """Where configuration is looked for, the strongest first; they need not exist."""
+    # `sudo -u` leaves people in folders that are closed to them: there is nothing of theirs in those.
+    here = (cwd / FILE_IN_FOLDER,) if os.access(cwd, os.X_OK) else ()
     try:
         own = (user_folder("config", environ) / "config.toml",)
     except EnvironmentFault:  # a service account without a home has no file of its own
-        return (cwd / FILE_IN_FOLDER, SYSTEM_FILE)
-    return (cwd / FILE_IN_FOLDER, *own, SYSTEM_FILE)
+        return (*here, SYSTEM_FILE)
+    return (*here, *own, SYSTEM_FILE)
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:

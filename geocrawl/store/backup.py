@@ -11,6 +11,7 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.store.database import read_version
 from geocrawl.store.faults import BUSY_S, fault
 from geocrawl.store.keeper import Holder, alive_holder
+from geocrawl.store.rights import make_file
 
 _PAGES_A_STEP = 2_000
 
@@ -64,6 +65,8 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
                     side.replace(kept.with_name(kept.name + suffix))
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
+        part.unlink(missing_ok=True)
+        make_file(part)
         with _opened(source) as original, sqlite3.connect(part) as copy:
             original.backup(copy, pages=_PAGES_A_STEP)
         copy.close()

@@ -8,7 +8,6 @@ consistency.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import socket
@@ -19,10 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.blocked import BlockedHosts
-from geocrawl.store.faults import BUSY_S, fault, is_there
+from geocrawl.store.faults import BUSY_S, fault, is_there, no_room
+from geocrawl.store.rights import make_file
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -63,7 +63,7 @@ class Database:
         if not is_there(path) and not create:
             raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
         _make_folder(path)
-        _make_file(path)
+        make_file(path)
         try:
             connection = _connect(path)
         except sqlite3.Error as error:
@@ -232,23 +232,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
-
-
-def _make_file(path: Path) -> None:
-    """An empty file with the rights that the umask leaves: SQLite alone would never let the group write."""
-    try:
-        path.touch(mode=0o666)
-    except OSError as error:
-        if (full := _no_room(path, error)) is not None:
-            raise full from error
-        return  # SQLite says it better
-
-
-def _no_room(path: Path, error: OSError) -> PassingFault | None:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return PassingFault(f"{path}: {error.strerror}; free some space and go on")
-    return None
+        raise no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:

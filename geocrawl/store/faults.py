@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from pathlib import Path
 
@@ -50,6 +51,13 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
             f"{path}: is damaged ({error}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`"
         )
     return DatabaseFault(f"{path}: {error}")
+
+
+def no_room(path: Path, error: OSError) -> PassingFault | None:
+    """The line for a disk or a quota that is full; None for any other error."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return PassingFault(f"{path}: {error.strerror}; free some space and go on")
+    return None
 
 
 def holder(path: Path) -> str:

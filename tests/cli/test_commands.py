@@ -227,6 +227,15 @@ def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
         assert json.loads(done.stdout)["services"] >= len(web.expected_valid)
 
 
+def test_a_current_folder_that_is_no_more_is_one_line(tmp_path: Path, environment: dict[str, str]) -> None:
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    program = str(Path(sys.executable).with_name("geocrawl"))
+    command = ["sh", "-c", script, "sh", program, "status"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 3
+    assert done.stderr == "geocrawl: the current folder: No such file or directory; change to another one (cd)\n"
+
+
 def test_help_and_status_load_no_parser_and_no_orm(crawled: Run, tmp_path: Path) -> None:
     database = next((tmp_path / "home").rglob("geocrawl.db"))
     code = (

@@ -1,0 +1,80 @@
+"""The service under a real systemd in a container: how soon it is ready, what brings it back, what it may not do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.container import CannotBootError
+from benchmarks.systemd_service import CONFIGURATION, HOME, MEMBER, Service
+from benchmarks.systemd_service import machine as booted_machine
+from geocrawl.demo.content import SEEDS, build_content
+
+RESTART_S, WATCHDOG_S = 15, 60
+"""What the unit says; --watchdog shortens the latter."""
+
+
+def main(arguments: list[str]) -> None:
+    """Boot, install, crawl, kill, freeze, stop; write d_systemd.json. SystemExit where no systemd can be booted."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shows systemd", description=__doc__)
+    parser.add_argument("--watchdog", type=int, default=WATCHDOG_S, metavar="S", help=f"WatchdogSec [{WATCHDOG_S}]")
+    parser.add_argument("--restart", type=int, default=RESTART_S, metavar="S", help=f"RestartSec [{RESTART_S}]")
+    options = parser.parse_args(arguments)
+    try:
+        with booted_machine() as service:
+            figures = _tried(service, options.watchdog, options.restart)
+    except CannotBootError as reason:
+        raise SystemExit(str(reason)) from None
+    print(json.dumps(figures, ensure_ascii=False, indent=1))
+    print(machine.write("d_systemd", figures))
+
+
+def _tried(service: Service, watchdog_s: int, restart_s: int) -> dict[str, Any]:
+    say = service.container.say
+    say(f"{HOME}/bin/geocrawl", "service", "install")
+    service.configure(CONFIGURATION)
+    say(f"{HOME}/bin/geocrawl", "seeds", "add", *SEEDS)
+    say("usermod", "--append", "--groups=geocrawl", MEMBER)
+    service.drop_in(f"[Service]\nWatchdogSec={watchdog_s}\nRestartSec={restart_s}\n")
+    expected = build_content().expected_valid
+    return {
+        "systemd": say("systemctl", "--version").split("\n")[0],
+        "container": "systemd-nspawn, the machine's own system under an overlay",
+        "unit": {"WatchdogSec": watchdog_s, "RestartSec": restart_s},
+        "verify_exit_code": service.container.run("systemd-analyze", "verify", "geocrawl.service").exit_code,
+        "exposure": service.exposure(),
+        "ready_s": service.start(),
+        "services": {
+            "of": len(expected),
+            "all_found_s": service.wait_for(lambda: service.valid() >= expected, "the demo's services"),
+        },
+        "enforced": service.enforced(),
+        "member_exit_codes": service.member_codes(),
+        "frozen": _hit(service, "STOP"),
+        "killed": _hit(service, "KILL"),
+        "stop_s": service.stop(),
+        "member_exit_codes_stopped": service.member_codes(),
+        "broken_configuration": _broken(service),
+    }
+
+
+def _hit(service: Service, signal: str) -> dict[str, Any]:
+    """From the signal to another process that is ready, with what systemd said."""
+    lines = len(service.journal())
+    seconds = service.hit(signal, limit_s=240)
+    return {
+        "signal": f"SIG{signal}",
+        "ready_again_s": seconds,
+        "restarts": int(service.show("NRestarts")),
+        "lease_taken_over": service.status()["daemon"]["pid"] == int(service.main_pid()),
+        "journal": [line for line in service.journal()[lines:] if line.startswith(("geocrawl.service:", "Start"))],
+    }
+
+
+def _broken(service: Service) -> dict[str, Any]:
+    service.configure(CONFIGURATION + "pages_per_day = 'many'\n")
+    service.systemctl("restart", "geocrawl")
+    found = {"exit_code": int(service.show("ExecMainStatus")), "state": service.show("ActiveState")}
+    return {**found, "said": service.journal()[-4:]}

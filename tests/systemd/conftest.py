@@ -1,0 +1,42 @@
+"""One booted container for all tests of this folder; where none can be booted they are skipped, in CI they fail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.container import CannotBootError
+from benchmarks.systemd_service import CONFIGURATION, MEMBER, Service, machine
+from geocrawl.demo.content import SEEDS
+
+QUICKLY = "[Service]\nRestartSec=100ms\n"
+"""The unit waits 15 s before it starts a failed process again; the tests do not."""
+
+
+@pytest.fixture(scope="session")
+def installed() -> Iterator[Service]:
+    """geocrawl as README.md of `systemd/` says: installed, start pages added by root, enabled and started."""
+    try:
+        with machine() as service:
+            assert service.geocrawl("service", "install").exit_code == 0
+            service.configure(CONFIGURATION)
+            assert service.geocrawl("seeds", "add", *SEEDS).exit_code == 0
+            assert service.systemctl("enable", "--now", "geocrawl").exit_code == 0
+            service.container.say("usermod", "--append", "--groups=geocrawl", MEMBER)
+            yield service
+    except CannotBootError as reason:
+        if os.environ.get("CI"):
+            pytest.fail(str(reason))
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def service(installed: Service) -> Iterator[Service]:
+    """The running service; what a test changed in its configuration is undone."""
+    if installed.show("ActiveState") != "active":
+        installed.start()
+    yield installed
+    installed.configure(CONFIGURATION)
+    installed.drop_in("")
