@@ -47,6 +47,8 @@ STEP_S = HOUR_S
 """Between two looks at what is due: more often finds the same, later by a minute."""
 LATENCY_S = 0.001
 """Simulated time of an answer, at least."""
+REQUESTS = 150
+"""Of a host a day, at most; the visit under way is ended."""
 _DEATHS = {"refused": httpx.ConnectError, "timeout": httpx.ReadTimeout}
 """How a service is dead that answers nothing at all."""
 
@@ -165,7 +167,14 @@ def simulate(folder: Path, *, days: int, pages: int, seed: int, say: Callable[[s
     world = World(folder / "web")
     faults = draw(world, days, random.Random(seed))
     with served(folder / "web", days, seed) as proxy:
-        settings = Settings(strategy="gws", allow_private=True, patience_s=0.0, workers=5, proxy=proxy)
+        settings = Settings(
+            strategy="gws",
+            allow_private=True,
+            patience_s=0.0,
+            workers=5,
+            proxy=proxy,
+            requests_per_host_per_day=REQUESTS,
+        )
         return asyncio.run(_simulate(folder / "geocrawl.db", world, faults, settings, days, say))
 
 
@@ -200,6 +209,7 @@ async def _simulate(
                 "spared": round(transport.spared_bytes / 2**20, 1),
             },
             "requests_a_host_a_day": max(transport.by_host_and_day.values()),
+            "requests_a_host_a_day_set": REQUESTS,
             "least_gap_s": round(min(gap for gap in transport.least_gap_s.values() if gap > 0), 3),
             "delay_s": settings.delay_s,
         }

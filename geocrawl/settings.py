@@ -35,6 +35,7 @@ class SiteSettings:
         unit="s",
     )
     max_pages: int = _setting(0, "pages of it, in place of max_pages_per_host; 0: the common limit", unit="pages")
+    requests_per_day: int = _setting(0, "of it, in place of requests_per_host_per_day; 0: the common limit")
     max_body_bytes: int = _setting(0, "longest body read from it; 0: the common limit", unit="bytes")
     not_before: str = _setting("", "pages with an older Last-Modified are not read (YYYY-MM-DD)")
     not_after: str = _setting("", "pages with a newer Last-Modified are not read (YYYY-MM-DD)")
@@ -85,6 +86,9 @@ class Settings:
     user_agent: str = _setting("", "User-Agent; '' means geocrawl/VERSION (+contact)")
     contact: str = _setting("", "where a site's owner can reach you, a URL or mail address; goes into the User-Agent")
     delay_s: float = _setting(1.0, "between two requests to one host", unit="s")
+    requests_per_host_per_day: int = _setting(
+        0, "requests to one host a day (UTC), robots.txt and content included; a visit under way is ended; 0: no limit"
+    )
     max_crawl_delay_s: float = _setting(120.0, "a longer Crawl-delay is taken as this", unit="s")
     max_retry_after_s: float = _setting(86400.0, "a longer Retry-After is taken as this", unit="s")
     backoff_first_s: float = _setting(60.0, "first rest of a failing host, doubling from then on", unit="s")
@@ -182,3 +186,8 @@ class Settings:
         """Pages of this host (canonical name): its own or the common limit."""
         site = self.sites.get(host)
         return site.max_pages if site is not None and site.max_pages else self.max_pages_per_host
+
+    def requests_per_day_of(self, host: str) -> int:
+        """Requests to this host (canonical name) a day: its own or the common limit; 0: none."""
+        site = self.sites.get(host)
+        return site.requests_per_day if site is not None and site.requests_per_day else self.requests_per_host_per_day

@@ -14,7 +14,15 @@ import httpx
 
 from geocrawl.fetch.carrier import Transport
 from geocrawl.fetch.http import Answer, HttpClient
-from geocrawl.fetch.politeness import after_exchange, delay_s, read_retry_after, rests
+from geocrawl.fetch.politeness import (
+    after_exchange,
+    counted,
+    delay_s,
+    is_spent,
+    read_retry_after,
+    rests,
+    until_tomorrow,
+)
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
@@ -106,7 +114,7 @@ class PoliteTurn:
     @property
     def host(self) -> HostState:
         """The host as it stands after the requests so far."""
-        return self._host
+        return until_tomorrow(self._host, self._clock.now(), self._settings)
 
     async def fetch(
         self,
@@ -168,6 +176,8 @@ class PoliteTurn:
         """One exchange, if the operator and robots.txt allow it."""
         if barred := self._barred(url):
             return Failure(url, FailureCode(barred), _WHY_BARRED[barred])
+        if purpose is Purpose.MAP and is_spent(self._host, self._clock.now(), self._settings):
+            return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
         if not self._settings.ignore_robots:
             rules = await self._rules(url)
             if isinstance(rules, Failure):
@@ -194,6 +204,7 @@ class PoliteTurn:
         if url.host != self._host.name:  # a robots.txt that lies elsewhere
             self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))
             return answer
+        self._host = counted(self._host, now)
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         retry_after_s = self._retry_after_s(answer, now)
         self._host = after_exchange(self._host, outcome, now, self._settings, retry_after_s=retry_after_s)

@@ -22,6 +22,7 @@ from geocrawl.fetch.content import read_http_date
 from geocrawl.model import FailureCode, HostState
 from geocrawl.settings import Settings
 
+DAY_S = 86_400.0
 _JITTER = 0.1
 _MAX_DOUBLINGS = 40
 
@@ -72,6 +73,25 @@ def after_exchange(
     errors = 1 if forgiven else host.errors + 1
     wait = max(delay, _rest_s(host.name, errors, effect, settings, retry_after_s))
     return replace(host, errors=errors, last_error_at=now, next_at=now + wait)
+
+
+def counted(host: HostState, now: float) -> HostState:
+    """The host after one more request at `now`."""
+    today = int(now // DAY_S)
+    return replace(host, day=today, asked=host.asked + 1 if host.day == today else 1)
+
+
+def is_spent(host: HostState, now: float, settings: Settings) -> bool:
+    """Whether the host was asked today as often as it may be."""
+    limit = settings.requests_per_day_of(host.name)
+    return 0 < limit <= host.asked and host.day == int(now // DAY_S)
+
+
+def until_tomorrow(host: HostState, now: float, settings: Settings) -> HostState:
+    """The host at the end of a turn: one whose day's requests are spent is left alone until the next day begins."""
+    if not is_spent(host, now, settings):
+        return host
+    return replace(host, next_at=max(host.next_at, (host.day + 1) * DAY_S))
 
 
 def rests(host: HostState, outcome: int | FailureCode, settings: Settings) -> bool:

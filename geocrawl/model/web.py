@@ -185,6 +185,10 @@ class HostState:
     last_error_at: float = 0.0
     crawl_delay_s: float | None = None
     """From robots.txt, when it names one."""
+    day: int = 0
+    """The day of its last request, days since the epoch (UTC)."""
+    asked: int = 0
+    """Requests on that day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from geocrawl.store.rights import make_file
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (

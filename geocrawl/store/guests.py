@@ -18,17 +18,19 @@ from geocrawl.store.hosts import Hosts, is_dead, politeness
 from geocrawl.store.leases import lease_of_s
 from geocrawl.store.robots import SqlRobots
 
-_Row = tuple[int, float, int, float, float | None, float, int, str]
+_Row = tuple[int, float, int, float, float | None, int, int, float, int, str]
 """Of `_FIND`."""
 _FIND = """
-SELECT id, next_at, errors, last_error_at, crawl_delay_s, lease_until, lease_token, coalesce(lease_owner, '')
+SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_until, lease_token,
+  coalesce(lease_owner, '')
 FROM host WHERE name = ?"""
 # Hold a host for none of its URLs.
 _TAKE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
 # End that, unless somebody else took it after it ran out.
 _GIVE_BACK = """
-UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6, parked = ?7
+UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
+  asked_day = ?7, asked = ?8, parked = ?9
 WHERE id = ?1 AND lease_token = ?2"""
 
 
@@ -77,10 +79,10 @@ class GuestLeases:
                 Hosts(self._connection).find(name)
                 found = self._find(name)
                 assert found is not None, "it was made just now"
-            host_id, next_at, errors, last_error_at, crawl_delay_s, until, token, _ = found
+            host_id, next_at, errors, last_error_at, crawl_delay_s, day, asked, until, token, _ = found
             if until > now:  # its holder was killed: its last request may just have been answered
                 next_at = max(next_at, now + self._settings.pace_s(name, crawl_delay_s))
-            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
+            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_TAKE, (host_id, lease_until, self._owner))
         return Held(host_id, token + 1, state)
@@ -97,7 +99,7 @@ class GuestLeases:
     def _why_not(self, row: _Row | None, now: float) -> NotNow | None:
         if row is None:
             return None
-        _, next_at, _, _, _, lease_until, _, holder = row
+        next_at, lease_until, holder = row[1], row[7], row[9]
         if lease_until > now and not is_dead(holder, self._owner.rpartition(":")[0]):
             return NotNow(lease_until, holder)
         return NotNow(next_at, "") if next_at - now > self._settings.patience_s else None

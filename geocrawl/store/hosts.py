@@ -147,7 +147,15 @@ def is_dead(holder: str, machine: str) -> bool:
     return False
 
 
-def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, bool]:
-    """What a host's row keeps of it: next_at, errors, last_error_at, crawl_delay_s, parked."""
+def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, bool]:
+    """What a host's row keeps of it: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, parked."""
     parked = state.next_at - now > PARK_S
-    return (state.next_at, state.errors, state.last_error_at, state.crawl_delay_s, parked)
+    return (
+        state.next_at,
+        state.errors,
+        state.last_error_at,
+        state.crawl_delay_s,
+        state.day,
+        state.asked,
+        parked,
+    )

@@ -83,11 +83,11 @@ class Leases:
             host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
             if host is None:
                 return None
-            host_id, name, next_at, errors, last_error_at, crawl_delay_s, token, of_host = host
+            host_id, *known, token, of_host = host
             head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
             if self._leave_out(head, of_host):
                 continue
-            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s)
+            state = HostState(*known)
             until = now + lease_of_s(state, self._settings)
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
             return Lease(self._entry(head, now), state, token + 1, until)

@@ -54,7 +54,7 @@ CREATE TABLE host (
 	lease_until FLOAT DEFAULT '0' NOT NULL, 
 	lease_token INTEGER DEFAULT '0' NOT NULL, 
 	lease_url INTEGER, 
-	lease_owner VARCHAR, 
+	lease_owner VARCHAR, asked_day INTEGER DEFAULT 0 NOT NULL, asked INTEGER DEFAULT 0 NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (name)
 );

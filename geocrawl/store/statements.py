@@ -48,18 +48,18 @@ REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + 
 # settled: one that was given back, or lost with its process, leaves the host where it stood among its equals.)
 FREE_AND_REFRESH = """
 UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
-  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, parked = ?10, turn = ?11, lease_until = 0,
-  lease_url = NULL
+  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11, parked = ?12,
+  turn = ?13, lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
 # The end of a lease that was given back.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
 # What politeness learnt of a host whose lease was given back.
-WRITE_POLITENESS = (
-    "UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, parked = ?6 WHERE name = ?1"
-)
+WRITE_POLITENESS = """
+UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, asked_day = ?6, asked = ?7,
+  parked = ?8 WHERE name = ?1"""
 # The ready host with the best head; of equals the one that has waited longest for its turn.
 READY_HOST = """
-SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, lease_token, pages FROM host
+SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_token, pages FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
 # Hold a host for one of its URLs.

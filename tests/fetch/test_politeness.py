@@ -8,7 +8,16 @@ from email.utils import format_datetime
 import pytest
 
 from geocrawl.fetch.content import read_http_date
-from geocrawl.fetch.politeness import Effect, after_exchange, delay_s, effect_of, read_retry_after
+from geocrawl.fetch.politeness import (
+    DAY_S,
+    Effect,
+    after_exchange,
+    counted,
+    delay_s,
+    effect_of,
+    is_spent,
+    read_retry_after,
+)
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
 
@@ -213,3 +222,34 @@ async def test_a_refusal_of_the_guard_costs_the_host_nothing(kit: MakeKit) -> No
     async with kit(VirtualClock(), allow_private=False, delay_s=1.0).turn("10.0.0.1") as turn:
         await turn.fetch(url("http://10.0.0.1/"), purpose=Purpose.PAGE)
         assert turn.host == HostState("10.0.0.1")
+
+
+async def test_a_host_whose_requests_of_the_day_are_spent_is_left_alone_until_the_next_day(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    tomorrow = (clock.time // DAY_S + 1) * DAY_S
+    async with serve(pages({f"/{number}": answer(b"<p>map</p>") for number in range(4)})) as server:
+        asking = kit(clock, delay_s=0.0, ignore_robots=True, requests_per_host_per_day=3)
+        async with asking.turn() as turn:
+            for number in range(2):
+                await turn.fetch(url(f"{server.base}/{number}"), purpose=Purpose.PAGE)
+            assert turn.host.asked == 2 and turn.host.next_at < tomorrow
+            await turn.fetch(url(f"{server.base}/2"), purpose=Purpose.PAGE)
+            assert turn.host.next_at == tomorrow
+            content = await turn.fetch(url(f"{server.base}/3"), purpose=Purpose.MAP)
+            assert isinstance(content, Failure) and content.code is FailureCode.BUDGET
+        clock.time = tomorrow
+        async with asking.turn(day=turn.host.day, asked=turn.host.asked) as turn:
+            await turn.fetch(url(f"{server.base}/0"), purpose=Purpose.PAGE)
+            assert turn.host.asked == 1 and turn.host.next_at == tomorrow
+
+
+def test_a_host_may_have_a_number_of_requests_of_its_own() -> None:
+    settings = Settings(requests_per_host_per_day=10, sites={"a.example": SiteSettings(requests_per_day=2)})
+    now = 20_000 * DAY_S + 5.0
+    for name, limit in (("a.example", 2), ("b.example", 10)):
+        host = HostState(name)
+        while not is_spent(host, now, settings):
+            host = counted(host, now)
+        assert host.asked == limit
+        assert not is_spent(host, now + DAY_S, settings)
+    assert not is_spent(host, now, Settings()), "no limit"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from geocrawl.model import Purpose, Rank, State
+from geocrawl.model import Purpose, Rank, State, Visit
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.frontier import SqlFrontier
 from tests.store.world import World, candidate, link, url, verdict
@@ -303,3 +304,14 @@ def test_a_host_that_is_asked_slowly_is_held_for_all_requests_of_a_turn(tmp_path
     world.seed("a.example/", "b.example/")
     held_s = {lease.host.name: lease.until - world.clock.now() for lease in (world.lease(), world.lease())}
     assert held_s == {"a.example": 1200.0, "b.example": 300.0}
+
+
+def test_how_often_a_host_was_asked_today_outlives_its_lease(world: World) -> None:
+    world.seed("a.example/", "a.example/2")
+    lease = world.lease()
+    asked = replace(lease.host, day=20_000, asked=7)
+    world.frontier.settle(Visit(lease, State.VISITED, "ok", asked, world.clock.now()))
+    again = world.lease()
+    assert (again.host.day, again.host.asked) == (20_000, 7)
+    world.frontier.release(again, replace(asked, asked=8))
+    assert world.lease().host.asked == 8

@@ -43,10 +43,12 @@ def test_nobody_asks_a_host_while_a_guest_does(world: World) -> None:
     held = taken(world)
     assert world.frontier.lease() is None
     assert isinstance(leases(world).take("a.example", world.clock.now()), NotNow)
-    leases(world).give_back(held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0), world.clock.now())
+    leases(world).give_back(
+        held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
+    )
     assert world.frontier.lease() is None, "what the guest learnt holds for everybody"
     world.clock.time += 4.0
-    assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0)
+    assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3)
     check_invariants(world.database.connection)
 
 

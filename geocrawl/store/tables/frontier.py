@@ -40,6 +40,10 @@ class Host(SQLModel, table=True):
     """Counts its leases; a settlement with an older one is ignored."""
     lease_url: int | None = None
     lease_owner: str | None = None
+    asked_day: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    """The day of its last request, days since the epoch (UTC)."""
+    asked: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    """Requests on that day."""
 
 
 class Url(SQLModel, table=True):
