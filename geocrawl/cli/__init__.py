@@ -31,9 +31,11 @@ from geocrawl.cli import (
     training,
     worlds,
 )
+from geocrawl.cli.masking import MaskedCommands, mask_standard_streams
 
 app = typer.Typer(
     name="geocrawl",
+    cls=MaskedCommands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -87,7 +89,6 @@ worlds.add_to(app)
 
 def main() -> None:
     """Entry point: every foreseen error is one line on standard error and an exit code; nothing prints a secret."""
-    from geocrawl.cli.masking import mask_standard_streams
     from geocrawl.errors import GeocrawlError
 
     mask_standard_streams()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TextIO
+from typing import Any, TextIO
+
+from typer.core import TyperGroup
 
 from geocrawl.plain import masked
 
@@ -23,6 +25,20 @@ class MaskedStream(io.TextIOWrapper):
         """Write what may be seen of the text; returns the length of all of it."""
         super().write(text if self.in_full else masked(text))
         return len(text)
+
+
+class MaskedCommands(TyperGroup):
+    """Commands whose usage errors, which are folded into a panel, quote no secret of the command line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            message = getattr(error, "message", None)
+            if isinstance(message, str):
+                error.message = masked(message)  # type: ignore[attr-defined]  # it has one
+            raise
 
 
 def mask_standard_streams() -> None:

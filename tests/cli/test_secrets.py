@@ -173,6 +173,12 @@ def test_an_address_that_a_table_folds_is_masked_before(capsys: pytest.CaptureFi
     assert "ame" not in capsys.readouterr().out.replace("maps.example", "")
 
 
+def test_usage_errors_quote_no_secret_however_they_are_folded(geocrawl: Geocrawl) -> None:
+    for width in range(0, 80, 7):
+        code, said = geocrawl("status", f"http://maps.example/{'x' * width}?token={SECRET * 9}")
+        assert code == 2 and SECRET not in said and "ame" not in said.replace("maps.example", "").replace("name", "")
+
+
 def test_every_command_is_either_tried_here_or_known_to_print_no_address() -> None:
     assert set(_commands(typer.main.get_command(app))) == set(PRINTING) | WITHOUT_ADDRESSES
 
