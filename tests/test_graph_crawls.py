@@ -13,7 +13,8 @@ from geocrawl.cli.texts import status_lines
 from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.reading import open_readonly, status
+from geocrawl.store.reading import open_readonly
+from geocrawl.store.status import status
 from geocrawl.store.why import export_rows
 from geocrawl.urls import endpoint_key, read_url
 

@@ -11,7 +11,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.store.reading import CatalogStatus
+    from geocrawl.store.status import CatalogStatus
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 """Exit codes of monitoring plugins (Nagios)."""
@@ -59,7 +59,7 @@ def check(
     """One line and an exit code for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (Nagios plugins)."""
     from geocrawl.errors import GeocrawlError
     from geocrawl.store.reading import open_readonly
-    from geocrawl.store.reading import status as read_status
+    from geocrawl.store.status import status as read_status
 
     try:
         with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
@@ -118,7 +118,7 @@ def metrics(
     """
     from geocrawl.daemon.metrics import write_metrics
     from geocrawl.store.reading import open_readonly
-    from geocrawl.store.reading import status as read_status
+    from geocrawl.store.status import status as read_status
 
     settings = opt.settings_from(db=db)
     with open_readonly(opt.database_path_from(settings)) as connection:

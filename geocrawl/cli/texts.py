@@ -13,8 +13,8 @@ from geocrawl.utc import moment
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.settings import Settings
-    from geocrawl.store.reading import CatalogStatus, Run
     from geocrawl.store.show import EndpointRow, ServiceDetail
+    from geocrawl.store.status import CatalogStatus, Run
     from geocrawl.store.why import UrlRow, Why
 
 

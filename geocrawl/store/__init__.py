@@ -3,6 +3,6 @@
 `tables/` describes the schema, `migrations/` makes it, `database.py` opens it. A crawl writes through plain
 statements (`statements.py`) on one connection: `frontier.py` leases and settles, `links.py` and `hosts.py` are its
 two halves, `catalog.py` keeps what probes proved. People and other programs read through `reading.py`, which opens the
-file read-only, and the modules beside it that bear the names of the commands: `show.py`, `why.py`, `search.py`,
-`history.py`. They create nothing and import neither SQLModel nor Alembic.
+file read-only, and the modules beside it that bear the names of the commands: `status.py`, `show.py`,
+`why.py`, `search.py`, `history.py`. They create nothing and import neither SQLModel nor Alembic.
 """

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
-from geocrawl.store.reading import open_readonly, status
+from geocrawl.store.reading import open_readonly
 from geocrawl.store.search import search
 from geocrawl.store.show import service_at, service_detail
+from geocrawl.store.status import status
 from geocrawl.store.text import match_query, spaced
 from geocrawl.store.why import export_rows, why
 from geocrawl.urls import endpoint_key
@@ -241,7 +242,7 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
 def test_reading_imports_neither_sqlmodel_nor_alembic_nor_shapely() -> None:
     code = (
         "import sys\n"
-        "from geocrawl.store import frontier, reading, search, show, why\n"
+        "from geocrawl.store import frontier, reading, search, show, status, why\n"
         "print([m for m in ('sqlmodel', 'sqlalchemy', 'alembic', 'shapely', 'jieba', 'pydantic') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
