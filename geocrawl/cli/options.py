@@ -47,6 +47,11 @@ Exclude = Annotated[
     typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
 ]
 
+Region = Annotated[
+    str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe, Oceania.")
+]
+Language = Annotated[str | None, typer.Option("--language", metavar="CODE", help="Of the country: de, fr, zh …")]
+
 
 def settings_from(**options: Any) -> Settings:
     """The settings in force: given options first, then environment, files, defaults (`config.load`)."""

@@ -12,6 +12,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli.masking import show_in_full
+from geocrawl.cli.seed_check import check
 from geocrawl.plain import plain
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 _seeds = typer.Typer(no_args_is_help=True, help="Start pages of the daemon: add, list, check, remove.")
 
-Region = Annotated[
-    str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe, Oceania.")
-]
-Language = Annotated[str | None, typer.Option("--language", metavar="CODE", help="Of the country: de, fr, zh …")]
 Shipped = Annotated[bool, typer.Option("--shipped", help="The portals of 155 countries that come with geocrawl.")]
 
 
@@ -36,8 +33,8 @@ def add(
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
     file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More of them, one a line.")] = None,
     shipped: Shipped = False,
-    region: Region = None,
-    language: Language = None,
+    region: opt.Region = None,
+    language: opt.Language = None,
     db: opt.Db = None,
 ) -> None:
     """Keep start pages; the daemon takes new ones at its next start or reload.
@@ -69,8 +66,8 @@ def add(
 @_seeds.command("list")
 def list_(
     shipped: Shipped = False,
-    region: Region = None,
-    language: Language = None,
+    region: opt.Region = None,
+    language: opt.Language = None,
     db: opt.Db = None,
     json: opt.Json = False,
     secrets: opt.Secrets = False,
@@ -87,27 +84,16 @@ def list_(
         for row in () if json else rows:
             typer.echo(f"{row['region']:<9} {row['language']:<3} {row['url']}  {row['title']}")
         return
-    found = _stored(db, region, language)
+    found = stored_seeds(db, region, language)
     if json:
         opt.echo_json([asdict(row) for row in found])
     elif found:
-        _print(found)
+        print_stored(found)
     else:
         typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
 
 
-@_seeds.command("check")
-def check(db: opt.Db = None, json: opt.Json = False) -> None:
-    """Start pages that could not be read at their last visit, with the reason. Exit code 1 when there are some."""
-    failed = [row for row in _stored(db, None, None) if row.state in ("failed", "refused")]
-    if json:
-        opt.echo_json([asdict(row) for row in failed])
-    elif failed:
-        _print(failed)
-    else:
-        typer.echo("No start page failed at its last visit.")
-    if failed:
-        raise typer.Exit(1)
+_seeds.command("check")(check)
 
 
 @_seeds.command("remove")
@@ -128,7 +114,8 @@ def remove(
         raise typer.Exit(1)
 
 
-def _stored(db: str | None, region: str | None, language: str | None) -> list[SeedRow]:
+def stored_seeds(db: str | None, region: str | None, language: str | None) -> list[SeedRow]:
+    """The daemon's start pages, those of a region and a language when these are named."""
     from geocrawl.store.reading import open_readonly
     from geocrawl.store.seeds import read_seeds
 
@@ -142,7 +129,8 @@ def _stored(db: str | None, region: str | None, language: str | None) -> list[Se
     ]
 
 
-def _print(rows: list[SeedRow]) -> None:
+def print_stored(rows: list[SeedRow]) -> None:
+    """A table of start pages as they stand in the database."""
     from geocrawl.cli.tables import print_table
 
     print_table(

@@ -139,7 +139,7 @@ PRINTING: dict[str, list[list[str]]] = {
     "retry": [[], ["--json"]],
     "search": [["rivers"], ["rivers", "--format", "json"], ["rivers", "--format", "csv"], [SERVICE]],
     "seeds add": [["--file", "bad.txt"], [f"?token={SECRET}"]],
-    "seeds check": [[], ["--json"]],
+    "seeds check": [[], ["--json"], ["--stored"], ["--stored", "--json"]],
     "seeds list": [[], ["--json"], ["--shipped", "--region", "Oceania"]],
     "seeds remove": [[f"http://never.example/?token={SECRET}"]],
     "show": [["1"], ["1", "--json"], [SERVICE], [f"http://never.example/?token={SECRET}"]],

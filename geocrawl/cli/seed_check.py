@@ -1,0 +1,142 @@
+"""`geocrawl seeds check`: which start pages still answer, asked now or as of their last visit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.plain import plain
+
+if TYPE_CHECKING:
+    from geocrawl.checking import SeedAnswer
+    from geocrawl.store.seeds import SeedRow
+
+_ORDER = ("dead", "resting", "refused", "moved", "answers")
+
+
+def check(
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Ask nobody: pages that could not be read at their last visit.")
+    ] = False,
+    region: opt.Region = None,
+    language: opt.Language = None,
+    db: opt.Db = None,
+    json: opt.Json = False,
+    proxy: opt.Proxy = None,
+    allow_private: opt.AllowPrivate = False,
+    delay: opt.Delay = None,
+    workers: opt.Workers = None,
+    user_agent: opt.UserAgent = None,
+    contact: opt.Contact = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Ask each start page whether it still answers, and where; exit code 1 when some are dead.
+
+    It is asked as politely as by a crawl, in turn with the daemon. `led to` counts the services that were found from it
+    so far. Nothing is changed in the database but what is known of hosts' politeness (delay, rests, robots.txt).
+
+    Examples:
+
+        geocrawl seeds check --region Europe
+
+        geocrawl seeds check --stored --json
+    """
+    from geocrawl.cli.start_pages import stored_seeds
+
+    rows = stored_seeds(db, region, language)
+    if stored:
+        _as_of_the_last_visit(rows, json=json)
+        return
+    if not rows and not json:
+        typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
+        return
+    options = {"db": db, "proxy": proxy, "allow_private": allow_private, "delay": delay, "workers": workers}
+    answers = _asked(rows, quiet=quiet, **options, user_agent=user_agent, contact=contact)
+    led_to = _led_to(db)
+    if json:
+        opt.echo_json(
+            [{**asdict(row), "led_to": led_to.get(row.url, 0), "today": asdict(answers[row.url])} for row in rows]
+        )
+    else:
+        _print(rows, answers, led_to)
+    if any(answer.outcome == "dead" for answer in answers.values()):
+        raise typer.Exit(1)
+
+
+def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
+    from geocrawl.cli.start_pages import print_stored
+
+    failed = [row for row in rows if row.state in ("failed", "refused")]
+    if json:
+        opt.echo_json([asdict(row) for row in failed])
+    elif failed:
+        print_stored(failed)
+    else:
+        typer.echo("No start page failed at its last visit.")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _asked(rows: Sequence[SeedRow], *, quiet: bool, **options: object) -> Mapping[str, SeedAnswer]:
+    """What each says now, by its address."""
+    from geocrawl.checking import check_seeds
+    from geocrawl.urls import read_url
+
+    settings = opt.settings_from(**options, quiet=quiet)
+    urls = [url for url in (read_url(row.url) for row in rows) if url is not None]
+    with _progress(len(urls), quiet=quiet) as (advance, say):
+        path = opt.database_path_from(settings)
+        return check_seeds(settings, path, urls, told=lambda url, answer: advance(), say=say)
+
+
+@contextmanager
+def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object], Callable[[str], object]]]:
+    """(one more is known, a line for a person), on standard error: a bar on a terminal, else lines."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    columns = "asking start pages", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield (
+            lambda: bar.advance(task),
+            lambda text: None if quiet else console.print(f"geocrawl: {plain(text, 300)}", soft_wrap=True),
+        )
+
+
+def _led_to(db: str | None) -> Mapping[str, int]:
+    from geocrawl.store.led_to import services_by_seed
+    from geocrawl.store.reading import open_readonly
+
+    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+        return services_by_seed(connection)
+
+
+def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: Mapping[str, int]) -> None:
+    from geocrawl.cli.tables import print_table
+
+    ordered = sorted(rows, key=lambda row: _ORDER.index(answers[row.url].outcome))
+    print_table(
+        ("today", "why, or where", "led to", "region", "title", "address"),
+        [
+            (answer.outcome, _why(answer), led_to.get(row.url, 0), row.region, plain(row.title, 40), row.url)
+            for row, answer in ((row, answers[row.url]) for row in ordered)
+        ],
+    )
+    counts = Counter(answer.outcome for answer in answers.values())
+    typer.echo(", ".join(f"{counts[outcome]:,} {outcome}" for outcome in reversed(_ORDER) if counts[outcome]))
+
+
+def _why(answer: SeedAnswer) -> str:
+    if answer.outcome == "answers":
+        return ""
+    if answer.moved_to:
+        return answer.moved_to
+    return f"{answer.reason}: {plain(answer.detail, 120)}" if answer.detail else answer.reason
