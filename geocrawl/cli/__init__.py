@@ -26,6 +26,7 @@ from geocrawl.cli import (
     service,
     signals,
     start_pages,
+    status,
     strategies,
     topics,
     training,
@@ -77,6 +78,7 @@ maintenance.add_to(app)
 forgetting.add_to(app)
 service.add_to(app)
 start_pages.add_to(app)
+status.add_to(app)
 catalogue.add_to(app)
 history.add_to(app)
 configure.add_to(app)

@@ -1,11 +1,8 @@
-"""`geocrawl status`, `search`, `show`, `export` and `why`: reading the catalogue. They create and change nothing."""
+"""`geocrawl search`, `show`, `export` and `why`: reading the catalogue. They create and change nothing."""
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,104 +16,14 @@ from geocrawl.plain import plain
 if TYPE_CHECKING:
     import sqlite3
 
-    from rich.text import Text
-
     from geocrawl.store.search import BBox, Found
     from geocrawl.store.show import ServiceDetail
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for command in (status, search, show, export, why):
+    for command in (search, show, export, why):
         app.command(command.__name__)(command)
-
-
-@contextmanager
-def _catalogue(db: str | None) -> Iterator[tuple[sqlite3.Connection, Path]]:
-    """A read-only connection and the file that it reads."""
-    from geocrawl.store.reading import open_readonly
-
-    path = opt.database_path_from(opt.settings_from(db=db))
-    with open_readonly(path) as connection:
-        yield connection, path
-
-
-# --------------------------------------------------------------------------- status
-
-
-WATCH_S = 2.0
-"""Between two looks of `status --watch`."""
-_LIMITS = ("max_db_bytes", "traffic_per_day_bytes", "pages_per_day", "hours", "allow", "deny")
-"""Settings that bound the daemon, as `status --json` tells them."""
-
-
-def status(
-    db: opt.Db = None,
-    json: opt.Json = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Live, every 2 seconds, until Ctrl-C.")] = False,
-) -> None:
-    """The catalogue at a glance: services, queue by tier, what is next, slow and resting hosts, last runs and failures.
-
-    Limits are those of your own settings: the daemon may have been started with others.
-    """
-    from geocrawl.cli.texts import status_lines
-    from geocrawl.store.status import status as read_status
-
-    if watch:
-        if json:
-            from geocrawl.errors import UsageError
-
-            raise UsageError("--watch is for people, --json for programs: give one of them")
-        _watch(db)
-        return
-    settings = opt.settings_from(db=db)
-    with _catalogue(db) as (connection, path):
-        found = read_status(connection, time.time())
-    if json:
-        limits = {name: getattr(settings, name) for name in _LIMITS}
-        opt.echo_json({"database": str(path), **limits, **asdict(found)})
-        return
-    for line in status_lines(found, path, time.time(), settings):
-        typer.echo(line)
-
-
-def _watch(db: str | None) -> None:
-    """Show the status again and again; Ctrl-C is how it ends, so it ends with 0."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    def now() -> Text:
-        from geocrawl.cli.texts import status_lines
-        from geocrawl.store.status import status as read_status
-        from geocrawl.utc import moment
-
-        at, settings = time.time(), opt.settings_from(db=db)
-        with _catalogue(db) as (connection, path):
-            lines = [*status_lines(read_status(connection, at), path, at, settings)]
-        return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
-
-    # A shell that started us in the background had SIGINT ignored, and we would inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with Live(now(), console=Console(), auto_refresh=False) as live:
-            while True:
-                time.sleep(WATCH_S)
-                live.update(_or_what_is_wrong(now), refresh=True)
-    except KeyboardInterrupt:
-        return
-
-
-def _or_what_is_wrong(look: Callable[[], Text]) -> Text:
-    """What a look shows; a database that cannot be read for a moment is no reason to end."""
-    from rich.text import Text
-
-    from geocrawl.errors import PassingFault
-
-    try:
-        return look()
-    except PassingFault as error:
-        return Text(str(error))
 
 
 # --------------------------------------------------------------------------- search, show
@@ -157,7 +64,7 @@ def search(
     box = _bbox(bbox) if bbox else None
     wanted = opt.kind_of(kind) if kind else None
     show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with _catalogue(db) as (connection, _):
+    with opt.reading(db) as connection:
         rows = find(
             connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
         )
@@ -219,7 +126,7 @@ def show(
     from geocrawl.store.show import service_detail
 
     show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with _catalogue(db) as (connection, _):
+    with opt.reading(db) as connection:
         if service.isdecimal():
             found = service_detail(connection, int(service)) if len(service) < 19 else None
         else:
@@ -273,7 +180,7 @@ def export(
 
     wanted = opt.kind_of(kind) if kind else None
     in_full = opt.settings_from(export_secrets=secrets).export_secrets
-    with _catalogue(db) as (connection, _):
+    with opt.reading(db) as connection:
         rows = export_rows(connection, wanted)
         count = write(rows, format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":
@@ -296,7 +203,7 @@ def why(
 
     asked = gather_seeds([url], None)[0]
     settings = opt.settings_from(db=db)
-    with _catalogue(db) as (connection, _):
+    with opt.reading(db) as connection:
         found = look_up(connection, asked)
         strategy, parts, refused = explain(settings, connection, asked, found)
     if json:

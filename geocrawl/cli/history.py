@@ -35,11 +35,9 @@ def history(
     """
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.store.history import history_of_address, history_of_service
-    from geocrawl.store.reading import open_readonly
     from geocrawl.urls import endpoint_key
 
-    path = opt.database_path_from(opt.settings_from(db=db))
-    with open_readonly(path) as connection:
+    with opt.reading(db) as connection:
         if service.isdecimal() and len(service) < 19:
             found = history_of_service(connection, int(service), time.time())
         else:
@@ -97,15 +95,13 @@ def changes(
     from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
     from geocrawl.store.history import changes_since
-    from geocrawl.store.reading import open_readonly
     from geocrawl.utc import moment
 
     try:
         seconds = read_duration(since)
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
-    path = opt.database_path_from(opt.settings_from(db=db))
-    with open_readonly(path) as connection:
+    with opt.reading(db) as connection:
         rows = list(changes_since(connection, time.time() - seconds, limit))
     if json:
         opt.echo_json(rows)
@@ -129,12 +125,10 @@ def stats(
     """
     from geocrawl.errors import UsageError
     from geocrawl.store.history import survival as estimate
-    from geocrawl.store.reading import open_readonly
 
     if not survival:
         raise UsageError("stats: nothing chosen; give --survival")
-    path = opt.database_path_from(opt.settings_from(db=db))
-    with open_readonly(path) as connection:
+    with opt.reading(db) as connection:
         found = estimate(connection)
     if plot is not None:
         _draw(found, plot)

@@ -58,11 +58,10 @@ def check(
 ) -> None:
     """One line and an exit code for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (Nagios plugins)."""
     from geocrawl.errors import GeocrawlError
-    from geocrawl.store.reading import open_readonly
     from geocrawl.store.status import status as read_status
 
     try:
-        with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+        with opt.reading(db) as connection:
             found = read_status(connection, time.time())
             last = connection.execute("SELECT max(settled_at) FROM url WHERE settled_at IS NOT NULL").fetchone()[0]
     except GeocrawlError as error:
@@ -117,10 +116,8 @@ def metrics(
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
     from geocrawl.daemon.metrics import write_metrics
-    from geocrawl.store.reading import open_readonly
     from geocrawl.store.status import status as read_status
 
-    settings = opt.settings_from(db=db)
-    with open_readonly(opt.database_path_from(settings)) as connection:
+    with opt.reading(db) as connection:
         found = read_status(connection, time.time())
-    write_metrics(found, settings.traffic_per_day_bytes, out)
+    write_metrics(found, opt.settings_from(db=db).traffic_per_day_bytes, out)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
 
@@ -81,6 +84,15 @@ def database_path_from(settings: Settings) -> Path:
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
+
+
+@contextmanager
+def reading(db: str | None) -> Iterator[sqlite3.Connection]:
+    """A read-only connection to the catalogue; creates and changes nothing."""
+    from geocrawl.store.reading import open_readonly
+
+    with open_readonly(database_path_from(settings_from(db=db))) as connection:
+        yield connection
 
 
 def kind_of(text: str) -> Kind:

@@ -20,10 +20,9 @@ def signals(db: opt.Db = None, json: opt.Json = False) -> None:
     A row for each signal and kind: endpoints that it named, those with a verdict, valid ones, and valid ones that
     nothing else named.
     """
-    from geocrawl.store.reading import open_readonly
     from geocrawl.store.signals import signal_yields
 
-    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+    with opt.reading(db) as connection:
         rows = signal_yields(connection)
     if json:
         opt.echo_json([asdict(row) for row in rows])
