@@ -118,10 +118,12 @@ def release(
     site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
     db: opt.Db = None,
 ) -> None:
-    """Let a site go on that is held because its services look alike: you have looked, and they are real.
+    """Let a site go on: you have looked, and what looks alike on it is real.
 
-    A site with hundreds of services whose addresses differ in numbers and values alone is asked for nothing new until
-    then (setting max_alike_services). `geocrawl forget SITE` removes one that makes them without end.
+    A site with hundreds of services whose addresses differ in numbers and values alone is held, asked for nothing new
+    until then (setting max_alike_services). Pages that differ so and brought nothing are refused ('trap:pattern',
+    setting max_fruitless_per_pattern); they get a budget once more. `geocrawl forget SITE` removes a site that makes
+    them without end.
     """
     from geocrawl.build import release as let_go
 
@@ -129,6 +131,10 @@ def release(
     name = _read_host(site)
     count = let_go(settings, opt.database_path_from(settings), name)
     if count is None:
-        typer.echo(f"geocrawl: {name} is not held (`geocrawl status` names the sites that are)", err=True)
+        typer.echo(
+            f"geocrawl: {name} is not held, and no page of it was refused for its pattern "
+            "(`geocrawl status` names the sites that are held)",
+            err=True,
+        )
         raise typer.Exit(1)
     typer.echo(f"{name} goes on: {count:,} addresses wait again.")

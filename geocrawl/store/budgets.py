@@ -2,8 +2,8 @@
 
 A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
 knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
-as many again; so a listing of data sets is never cut off from its data sets. Requests to possible services are counted
-likewise, and there a find is a valid one.
+as many again, and what was refused meanwhile waits again (`lifted.py`); so a listing of data sets is never cut off from
+its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
 one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.
@@ -15,6 +15,7 @@ has looked (`geocrawl release SITE`); what was valid before is still watched.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from geocrawl.model import Kind, Purpose, Url
@@ -32,7 +33,8 @@ _VISITED = """
 INSERT INTO pattern VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
   fruitless = fruitless + (CASE WHEN ?3 IN (0, last_relevance) THEN ?2 ELSE 0 END),
   last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
-_FOUND = "INSERT INTO pattern VALUES (?, 0, 1, 0) ON CONFLICT DO UPDATE SET finds = finds + 1"
+_FOUND = """
+INSERT INTO pattern VALUES (?, 0, 1, 0) ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
 _UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
 _ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 _WAY = "SELECT address, found_on FROM url WHERE id = ?"
@@ -54,9 +56,13 @@ class Caps:
 class Budgets:
     """Counts what patterns and sites bring; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, caps: Caps) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None
+    ) -> None:
+        """`lifted(key)` is called for a pattern whose budget was spent and grows."""
         self._connection = connection
         self._caps = caps
+        self._lifted = lifted
 
     # ----------------------------------------------------------------------- before a request
 
@@ -71,8 +77,8 @@ class Budgets:
         hosts, is_held = self._site(url.site)
         if is_held:
             return HELD
-        pattern = pattern_of(url)
-        if pattern and self._is_spent(group_key(f"page {pattern}")):
+        key = page_pattern_key(url)
+        if key is not None and self._is_spent(key):
             return PATTERN
         return "" if url.host == url.site else self._host_reason(url.host, hosts)
 
@@ -83,19 +89,19 @@ class Budgets:
             return ""
         if self._site(site)[1]:
             return HELD
-        return PATTERN if self._is_spent(_service_key(kind, address, site)) else ""
+        return PATTERN if self._is_spent(service_pattern_key(kind, address, site)) else ""
 
     def is_spent_for(self, kind: Kind, url: Url) -> bool:
         """Whether an endpoint that nobody knew need not be queued."""
-        return self._is_spent(_service_key(kind, url.address, url.site))
+        return self._is_spent(service_pattern_key(kind, url.address, url.site))
 
     # ----------------------------------------------------------------------- after it
 
     def page_visited(self, url: Url, relevance: int | None, *, brought: bool) -> None:
         """Count a page that was asked; `relevance` None: it could not be read."""
-        if pattern := pattern_of(url):
+        if (key := page_pattern_key(url)) is not None:
             last = 0 if relevance is None else relevance + 1
-            self._connection.execute(_VISITED, (group_key(f"page {pattern}"), int(not brought), last))
+            self._connection.execute(_VISITED, (key, int(not brought), last))
 
     def uncount(self, url_id: int) -> None:
         """Take back what the last visit of a page or endpoint counted that nobody answered."""
@@ -104,43 +110,47 @@ class Budgets:
         ).fetchone()
         if purpose == Purpose.PAGE:
             url = read_url(address)
-            pattern = pattern_of(url) if url is not None and is_counted(depth, tier, revisit_s) else ""
-            key = group_key(f"page {pattern}") if pattern else None
+            key = page_pattern_key(url) if url is not None and is_counted(depth, tier, revisit_s) else None
         else:
             kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
-            key = _service_key(kind, address, site) if is_new and reason != "robots-unreachable" else None
+            key = service_pattern_key(kind, address, site) if is_new and reason != "robots-unreachable" else None
         if key is not None:
             self._connection.execute(_UNCOUNT, (key,))
 
     def credit(self, page_id: int | None) -> None:
         """A page brought an endpoint that nobody knew: its pattern and those on the way to it are worth more."""
-        credited = set[str]()
+        credited = set[int]()
         for _ in range(_CREDIT_HOPS):
             row = self._connection.execute(_WAY, (page_id,)).fetchone() if page_id else None
             if row is None:
                 return
             address, page_id = row
             url = read_url(address)
-            pattern = pattern_of(url) if url is not None else ""
-            if pattern and pattern not in credited:
-                credited.add(pattern)
-                self._connection.execute(_FOUND, (group_key(f"page {pattern}"),))
+            key = page_pattern_key(url) if url is not None else None
+            if key is not None and key not in credited:
+                credited.add(key)
+                self._found(key)
 
     def probed(self, endpoint_id: int, *, valid: bool, at: float) -> None:
         """Count a verdict on an endpoint that was never valid before; hold its site when it has enough of the kind."""
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
             return
-        key = _service_key(kind, address, site)
+        key = service_pattern_key(kind, address, site)
         if not valid:
             self._connection.execute(_VISITED, (key, 1, 0))
             return
-        self._connection.execute(_FOUND, (key,))
+        self._found(key)
         alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
             self._connection.execute(_HOLD, (at, _service_text(kind, address, site), site))
 
     # ----------------------------------------------------------------------- parts
+
+    def _found(self, key: int) -> None:
+        fruitless, finds = self._connection.execute(_FOUND, (key,)).fetchone()
+        if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
+            self._lifted(key)
 
     def _is_spent(self, key: int) -> bool:
         row = self._connection.execute(_READ, (key,)).fetchone()
@@ -169,7 +179,14 @@ def _service_text(kind: str, address: str, site: str) -> str:
     return service_pattern(url, site, Kind(kind))
 
 
-def _service_key(kind: str, address: str, site: str) -> int:
+def page_pattern_key(url: Url) -> int | None:
+    """Key of a page's pattern; None for an address that is no pattern."""
+    pattern = pattern_of(url)
+    return group_key(f"page {pattern}") if pattern else None
+
+
+def service_pattern_key(kind: str, address: str, site: str) -> int:
+    """Key of the pattern of an endpoint's address."""
     return group_key(f"service {_service_text(kind, address, site)}")
 
 

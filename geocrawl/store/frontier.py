@@ -35,6 +35,7 @@ from geocrawl.store.hosts import Hosts
 from geocrawl.store.keys import page_key
 from geocrawl.store.leases import Leases
 from geocrawl.store.lessons import STATE, Lessons
+from geocrawl.store.lifted import Lifted
 from geocrawl.store.links import Limits, Links
 from geocrawl.store.pages import PageStore
 from geocrawl.store.proofs import ProofWriter
@@ -75,10 +76,12 @@ class SqlFrontier:
         self._tally = Tally(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
-        budgets = Budgets(self._connection, caps)
+        self._queue = Queue(self._connection, self._hosts, self._tally)
+        self._lifted = Lifted(database, self._queue, caps.fruitless_per_pattern)
+        self._records_only = records_only
+        budgets = Budgets(self._connection, caps, self._lifted.add)
         self._links = Links(self._connection, self._hosts, self._tally, limits, budgets, by_depth=by_depth)
         self._lessons = Lessons(database)
-        self._queue = Queue(self._connection, self._hosts, self._tally)
         self._reranking = Reranking(database, self._hosts, self._tally)
         self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
         self._settlement = Settlement(
@@ -156,16 +159,23 @@ class SqlFrontier:
     def lease(self, *, pages: bool = True) -> Lease | None:
         """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
         now = self._clock.now()
-        if self._idle and not self._leases.may_be_ready(now, pages=pages):
+        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_lift(pages=pages):
             return None
         with self._database.transaction:
             self._leases.wake(now)
             if self._batches and pages:
                 self._batches.refill()
             lease = self._leases.take(now, pages=pages)
+            if lease is None and self._may_lift(pages=pages) and self._lifted.reopen():
+                self._settlement.flush()
+                lease = self._leases.take(now, pages=pages)
             self._settlement.flush()
         self._idle = lease is None
         return lease
+
+    def _may_lift(self, *, pages: bool) -> bool:
+        """Whether nothing else is to be asked than what was refused by a budget that has grown since."""
+        return pages and not self._records_only and self._lifted.is_due(lambda: self.ready_at() is None)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
@@ -263,16 +273,18 @@ class SqlFrontier:
         return count
 
     def release_site(self, site: str) -> int | None:
-        """A person has looked at a site that was held: what was held back waits again, and it is not held once more.
-        Returns how many; None when it is not held."""
+        """A person has looked at a site: what was held back of it waits again, and it is not held once more; what was
+        refused for its patterns waits again, as far as their budgets go. Returns how many; None when there is none of
+        both."""
         with self._database.transaction:
-            if not self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount:
-                return None
-            rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall()
+            was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
+            rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall() if was_held else []
             for (url_id,) in rows:
                 self._queue.reopen(url_id)
+            had_spent = self._lifted.release(site)
+            count = len(rows) + (self._lifted.reopen() if had_spent else 0)
             self._settlement.flush()
-        return len(rows)
+        return count if was_held or had_spent else None
 
     def _heed_depth(self, max_depth: int) -> None:
         """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""

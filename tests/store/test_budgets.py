@@ -124,6 +124,77 @@ def test_services_that_never_are_valid_end_their_pattern(world: World) -> None:
     assert probed == 300
 
 
+def spend(world: World) -> int:
+    """Page 0 of a pattern leads to a data set that is read last; 400 more pages bring nothing. Returns how many of
+    these are refused."""
+    world.seed("trap.example/")
+    world.settle(world.lease(), link("trap.example/list/0", 8))
+    world.settle(world.lease(), link("trap.example/late", 1), *[link(f"trap.example/list/{n}") for n in range(1, 400)])
+    while (lease := world.frontier.lease()) and not lease.entry.url.address.endswith("late"):
+        world.settle(lease)
+    assert lease is not None
+    world.settle(lease, candidates=[(candidate("http://maps.example/wms?service=WMS"), None)])
+    return refused(world)
+
+
+def refused(world: World) -> int:
+    row = world.database.connection.execute("SELECT value FROM counter WHERE name = 'refused:trap:pattern'").fetchone()
+    return int(row[0])
+
+
+def test_what_was_refused_waits_again_when_a_find_comes_late(world: World) -> None:
+    assert spend(world) == 100
+    probe = world.lease()
+    assert probe.entry.purpose == "probe", "all else that waits comes first"
+    world.settle(probe, verdict=verdict("html"))
+    asked = []
+    while lease := world.frontier.lease():
+        asked.append(lease.entry.url.address)
+        world.settle(lease)
+    assert asked == [f"http://trap.example/list/{n}" for n in range(300, 400)] and refused(world) == 0
+
+
+def test_a_find_lets_no_more_wait_than_it_buys_and_a_killed_process_changes_nothing(tmp_path: Path) -> None:
+    path, settings = tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=30)
+    before = spend(World(path, settings))
+    world = World(path, settings)
+    assert before == 370
+    while lease := world.frontier.lease():
+        world.settle(lease, verdict=verdict("html") if lease.entry.purpose == "probe" else None)
+    assert refused(world) == 340
+    check_invariants(world.database.connection)
+
+
+def test_endpoints_that_were_refused_for_their_pattern_wait_again_after_a_valid_one(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=5))
+    world.frontier.add_candidates([candidate("http://b.alike.example/wms?map=0")])
+    slow = world.lease()
+    world.frontier.add_candidates([candidate(f"http://a.alike.example/wms?map={n}") for n in range(1, 10)])
+    while lease := world.frontier.lease():
+        world.settle(lease, verdict=verdict("html"))
+    assert refused(world) == 4
+    world.settle(slow, verdict=verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint="a")))
+    assert world.frontier.lease() is not None and refused(world) == 0
+    check_invariants(world.database.connection)
+
+
+def test_a_person_who_has_looked_lets_refused_pages_be_asked_again(world: World) -> None:
+    assert spend(world) == 100
+    world.settle(world.lease(), verdict=verdict("html"))
+    walked = 0
+    while lease := world.frontier.lease():
+        walked += 1
+        more = range(1000, 1500) if walked == 1 else ()
+        world.settle(lease, *[link(f"trap.example/list/{n}") for n in more])
+    assert walked == 300 and refused(world) == 300
+    assert world.frontier.release_site("trap.example") == 300
+    assert world.frontier.release_site("other.example") is None
+    while lease := world.frontier.lease():
+        walked += 1
+        world.settle(lease)
+    assert walked == 600 and refused(world) == 0
+
+
 def test_a_site_has_so_many_hosts_and_their_names_decide_which(tmp_path: Path) -> None:
     kept = set()
     for order in (1, -1):
