@@ -53,7 +53,15 @@ def crawl(
     """
     clock = within.clock if within else parts.system_clock()
     wait = _wait(settings, path, clock, observer)
-    with wait.prepared(lambda database: _begin(settings, database, clock, seeds, again=again, within=within)) as begun:
+    run: int | None = None
+
+    def begin(database: Database) -> _Begun:
+        nonlocal run
+        session = Session(settings, database, clock, within=within)
+        run = run or database.start_run(session.strategy.name, settings)  # once, however often the rest is begun
+        return _begin(session, database, clock, run, seeds, again=again)
+
+    with wait.prepared(begin) as begun:
         database, session = begun.database, begun.session
         observer.started(session.frontier.stats, begun.notes)
         summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages, record=record))
@@ -92,19 +100,11 @@ class _Begun:
 
 
 def _begin(
-    settings: Settings,
-    database: Database,
-    clock: Clock,
-    seeds: Sequence[Url],
-    *,
-    again: bool,
-    within: Surroundings | None,
+    session: Session, database: Database, clock: Clock, run: int, seeds: Sequence[Url], *, again: bool
 ) -> _Begun:
     """Make the database ours and queue the seeds."""
     from geocrawl.store.runs import earlier_runs
 
-    session = Session(settings, database, clock, within=within)
-    run = database.start_run(session.strategy.name, settings)
     notes = session.take_over(earlier_runs(database.connection, run, parts.owner(), clock.now()))
     queued = session.add_seeds(seeds, again=again)
     notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]

@@ -104,6 +104,8 @@ def test_a_crawl_that_cannot_begin_for_a_lock_waits_and_begins(tmp_path: Path) -
         with crawled(path, settings_for(web, max_pages=3), web, locker) as outcome:
             assert outcome.summary.pages == 3
     assert WAITS in locker.said[0]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)
 
 
 # --------------------------------------------------------------------------- the daemon's start
