@@ -126,7 +126,8 @@ PRINTING: dict[str, list[list[str]]] = {
     "crawl": [
         ["--again", "--max-pages", "3", START],
         ["--again", "--json", START],
-        ["--again", "--log-json", START],
+        ["--again", "--log-json", "--log-visits", START],
+        ["--again", "--log-visits", START],
         ["--seeds", "bad.txt", "--max-pages", "1"],
         [f"not an address ?token={SECRET}"],
     ],
