@@ -120,11 +120,7 @@ def _run(
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
         outcome = run_crawl(settings, path, given, again=again, observer=observer, record=record)
-    if json:
-        opt.echo_json(outcome.as_json())
-    else:
-        for line in outcome.lines():
-            typer.echo(line)
+    opt.tell(outcome, json=json)
     if outcome.no_seed_answered:
         raise typer.Exit(1)
 

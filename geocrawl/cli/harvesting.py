@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
 
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
@@ -56,9 +59,6 @@ def harvest(
 
         geocrawl harvest https://data.example.org/api/3/action/package_search --since last
     """
-    from geocrawl.build import harvest as run_harvest
-    from geocrawl.cli.progress import observe
-    from geocrawl.cli.seeds import gather_seeds
     from geocrawl.errors import UsageError
 
     if since and since != "last" and not _DAY.fullmatch(since):
@@ -79,14 +79,19 @@ def harvest(
         log_json=log_json,
         log_visits=log_visits,
     )
+    _run(settings, url, since=since, json=json)
+
+
+def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
+    """Harvest, print what came of it; exit code 1 when no page of records was read."""
+    from geocrawl.build import harvest as run_harvest
+    from geocrawl.cli.progress import observe
+    from geocrawl.cli.seeds import gather_seeds
+
     (catalogue,) = gather_seeds([url], None)
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
         outcome = run_harvest(settings, path, catalogue, since=since, observer=observer)
-    if json:
-        opt.echo_json(outcome.as_json())
-    else:
-        for line in outcome.lines():
-            typer.echo(line)
+    opt.tell(outcome, json=json)
     if not outcome.summary.pages:
         raise typer.Exit(1)

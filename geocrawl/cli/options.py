@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from geocrawl.model import Kind
+    from geocrawl.outcome import Harvested, Outcome
     from geocrawl.settings import Settings
 
 Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
@@ -120,6 +121,15 @@ def pairs(items: list[str]) -> dict[str, str]:
             raise UsageError(f"--set {item!r}: expected KEY=VALUE, such as --set gws.lambda=0.7")
         out[key.strip()] = value.strip()
     return out
+
+
+def tell(outcome: Outcome | Harvested, *, json: bool) -> None:
+    """What a run did, as JSON or in a few lines."""
+    if json:
+        echo_json(outcome.as_json())
+        return
+    for line in outcome.lines():
+        typer.echo(line)
 
 
 def report(summary: Mapping[str, object], *, json: bool) -> None:
