@@ -1,7 +1,7 @@
 """Starting the daemon: the database opened, held and looked over, then the parts put together.
 
 A database that is locked, or has no room, when the daemon starts is waited for as it is later. systemd is told so: with
-`Type=notify` the start lasts until `READY=1`, and would be given up after TimeoutStartSec (90 s) were it not extended
+`Type=notify` the start lasts until `READY=1`, and would be given up after TimeoutStartSec (15 min) were it not extended
 before each pause (EXTEND_TIMEOUT_USEC, sd_notify(3)). Another daemon and damage end it at once.
 """
 

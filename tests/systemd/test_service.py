@@ -90,3 +90,16 @@ def test_a_backup_of_the_running_one_is_whole_and_can_be_restored_by_root(servic
     copied = json.loads(service.geocrawl("status", "--json", "--db", "/root/copy.db").stdout)
     assert service.status()["services"] >= copied["services"] > 0
     assert service.geocrawl("seeds", "add", "http://www.norvale-courier.example/", user=MEMBER).exit_code == 0
+
+
+def test_it_writes_its_metrics_for_another_group_as_the_manual_says(service: Service) -> None:
+    folder = "/var/lib/prometheus/node-exporter"
+    service.container.say("groupadd", "--force", "scrapers")
+    service.container.say("install", "--directory", "--group=scrapers", "--mode=2775", folder)
+    service.drop_in(f"[Service]\nReadWritePaths={folder}\nSupplementaryGroups=scrapers\n")
+    service.configure(CONFIGURATION + f'metrics_file = "{folder}/geocrawl.prom"\n')
+    service.start()
+    service.wait_for(
+        lambda: "geocrawl_up 1" in service.container.run("cat", f"{folder}/geocrawl.prom", user=STRANGER).stdout,
+        "figures that all may read",
+    )
