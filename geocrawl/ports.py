@@ -295,16 +295,6 @@ class Frontier(Protocol):
         """Commit what is pending."""
 
 
-class Catalog(Protocol):
-    """Endpoints and what they proved to be. Pages' candidates reach it through `Frontier.settle`."""
-
-    def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
-        """Write a verdict with its evidence; returns the endpoint's id."""
-
-    def counts(self) -> Mapping[str, int]:
-        """valid, invalid, services, layers."""
-
-
 class Observer(Protocol):
     """Is told what happens, for progress displays, logs and recordings."""
 

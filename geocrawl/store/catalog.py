@@ -1,4 +1,4 @@
-"""The catalogue: endpoints, why we believe in them, and what their probes proved. `ports.Catalog` on SQLite."""
+"""The catalogue: endpoints, why we believe in them, and what their probes proved."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ UNION ALL SELECT 'layers', coalesce(sum(layer_count), 0) FROM service"""
 
 
 class SqlCatalog:
-    """`ports.Catalog`. `record` is a transaction of its own; the other writing methods belong to the frontier's."""
+    """`record` is a transaction of its own; the other writing methods belong to the frontier's."""
 
     def __init__(self, database: Database, clock: Clock, segment: Segment = spaced) -> None:
         """`segment` splits texts into words for the index; a search must use the same (`reading.search`)."""
