@@ -143,13 +143,19 @@ def survey(
     `beside`: a catalogue whose politeness is shared, when it is there (`guest.Guest`, which tells `say` about it).
     """
     clock = parts.system_clock()
-    with parts.open_database(path, clock) as database, parts.guest_of(beside, settings, clock, say) as guest:
-        settings = replace(_as_stored(settings, database), siblings=0)
-        if guest is not None:  # our own lease has to outlast the wait for another's
-            settings = replace(settings, lease_s=2 * settings.lease_s)
-        session = Session(settings, database, clock, learning=False, follows=follows, guest=guest)
-        session.frontier.add_candidates(candidates, again=True)
-        return asyncio.run(session.run(observer, _wait(settings, path, clock, observer), max_pages=0))
+    wait = _wait(settings, path, clock, observer)
+    with parts.guest_of(beside, settings, clock, say) as guest:
+
+        def begin(database: Database) -> Session:
+            stored = replace(_as_stored(settings, database), siblings=0)
+            if guest is not None:  # our own lease has to outlast the wait for another's
+                stored = replace(stored, lease_s=2 * stored.lease_s)
+            session = Session(stored, database, clock, learning=False, follows=follows, guest=guest)
+            session.frontier.add_candidates(candidates, again=True)
+            return session
+
+        with wait.prepared(begin) as session:
+            return asyncio.run(session.run(observer, wait, max_pages=0))
 
 
 def harvest(
@@ -167,32 +173,32 @@ def harvest(
     was interrupted in this database is gone on with. `within` another web, if given.
     """
     clock = within.clock if within else parts.system_clock()
-    with parts.open_database(path, clock) as database:
-        settings, name = _as_stored(settings, database), f"harvest:{url.identity}"
+    wait, name = _wait(settings, path, clock, observer), f"harvest:{url.identity}"
+
+    def begin(database: Database) -> tuple[Database, Session, str, Beginning, int]:
+        stored = _as_stored(settings, database)
         day = (database.meta(name) or "") if since == "last" else since
         first = beginning(url, parts.make_detector().of_url(url), since=day)
+        into = not first.counted
         session = Session(
-            settings,
-            database,
-            clock,
-            learning=False,
-            within=within,
-            records_only=True,
-            into_catalogues=not first.counted,
+            stored, database, clock, learning=False, within=within, records_only=True, into_catalogues=into
         )
-        bound = records_bound(settings)
+        bound = records_bound(stored)
         waiting = session.frontier.add_records(first.pages, within=lambda page: bound(page) and first.holds(page))
         if first.kind is not None:
-            given = session.detector.given(url, first.kind)
-            session.frontier.add_candidates([given], again=not first.counted)
+            session.frontier.add_candidates([session.detector.given(url, first.kind)], again=into)
+        return database, session, day, first, waiting
+
+    with wait.prepared(begin) as (database, session, day, first, waiting):
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
-        run = database.start_run("harvest", settings)
+        run = wait.through(lambda: database.start_run("harvest", settings))
         today = day_of(clock.now())
-        wait = _wait(settings, path, clock, observer)
         summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages))
-        database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        wait.through(
+            lambda: database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        )
         if summary.stopped == "done" and summary.pages:
-            database.set_meta(name, today)
+            wait.through(lambda: database.set_meta(name, today))
         services = session.catalog.counts().get("valid", 0)
         return Harvested(summary, path, services, since=day if first.since else "")
 

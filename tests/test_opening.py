@@ -108,6 +108,19 @@ def test_a_crawl_that_cannot_begin_for_a_lock_waits_and_begins(tmp_path: Path) -
         assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)
 
 
+def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    World(path).database.close()
+    with DemoWeb() as web:
+        locker = Locker(path, 0, lets_go=True)
+        locker.lock = sqlite3.connect(path, isolation_level=None)
+        locker.lock.execute("BEGIN IMMEDIATE")
+        asked = build.given_candidate(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
+        summary = build.survey(settings_for(web), path, [asked], observer=locker, follows=lambda one, other: False)
+        locker.lock.close()
+    assert summary.valid == 1 and WAITS in locker.said[0]
+
+
 # --------------------------------------------------------------------------- the daemon's start
 
 
