@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from geocrawl.store.seeds import SeedRow
 
 _ORDER = ("dead", "resting", "refused", "moved", "answers")
+_COUNTED = {"answers": "that answer", "moved": "that moved"}
 
 
 def check(
@@ -131,7 +132,8 @@ def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: M
         ],
     )
     counts = Counter(answer.outcome for answer in answers.values())
-    typer.echo(", ".join(f"{counts[outcome]:,} {outcome}" for outcome in reversed(_ORDER) if counts[outcome]))
+    shown = [outcome for outcome in reversed(_ORDER) if counts[outcome]]
+    typer.echo(", ".join(f"{counts[outcome]:,} {_COUNTED.get(outcome, outcome)}" for outcome in shown))
 
 
 def _why(answer: SeedAnswer) -> str:

@@ -116,7 +116,7 @@ def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it
 def test_living_start_pages_end_with_0_and_keep_the_delay_of_their_host(tmp_path: Path, web: Web) -> None:
     keep(tmp_path, *(f"http://fine.example/{n}" for n in range(4)), "http://other.example/")
     done = check(tmp_path, web)
-    assert done.exit_code == 0 and "5 answers" in done.stdout, done.stderr
+    assert done.exit_code == 0 and "5 that answer" in done.stdout, done.stderr
     begun = [at for host, _, at in web.log if host == "fine.example"]
     assert len(begun) == 5, "four pages and robots.txt"
     assert min(after - before for before, after in pairwise(begun)) >= DELAY_S - 0.02
