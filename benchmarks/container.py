@@ -93,7 +93,10 @@ def booted(files: Path, binds: Mapping[Path, str]) -> Iterator[Container]:
     with tempfile.TemporaryDirectory(prefix="geocrawl-container-") as name:
         folder = Path(name)
         group = own / folder.name
-        group.mkdir()
+        try:
+            group.mkdir()
+        except OSError as error:
+            raise CannotBootError(f"{group}: {error.strerror}") from None
         process = _launch(folder, group, files, binds)
         try:
             container = _wait_until_up(process, folder / "console")

@@ -127,7 +127,8 @@ def test_a_catalogue_of_the_first_schema_is_brought_up_to_date_and_its_living_se
 def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geocrawl.store.database.BUSY_S", 1.0)
+    for module in ("database", "transaction"):
+        monkeypatch.setattr(f"geocrawl.store.{module}.BUSY_S", 1.0)
     mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

