@@ -153,6 +153,9 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A crawl that is killed hangs up."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     """Keep-alive, the whole answer in one piece (a second small write would wait for the client's acknowledgement)."""

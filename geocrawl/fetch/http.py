@@ -72,6 +72,14 @@ class _Content:
     cut: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Received:
+    headers: dict[str, str]
+    location: Url | None
+    content: _Content
+    not_modified: bool
+
+
 def user_agent(settings: Settings, version: str) -> str:
     """The User-Agent: the one that was set, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
     text = settings.user_agent
@@ -123,46 +131,52 @@ class HttpClient:
         `validators` if they are of this very address."""
         started = self._clock.monotonic()
         proxy = self._routes.proxy_for(url)
-        status = None
         asked_by = self._conditions(url, validators)
+        response: httpx.Response | None = None
         try:
             self._guard.check_host(url.host)
             async with asyncio.timeout(self._settings.total_timeout_s):
                 request = self._request(url, purpose, cookies, proxy, asked_by)
                 response = await self._transport.handle_async_request(request)
-                stream = response.stream
-                assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
-                try:
-                    status = response.status_code
-                    self._heard(_header_bytes(response))
-                    if status == _PROXY_AUTHENTICATION_REQUIRED and proxy is not None:
-                        raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
-                    headers = _headers(response, self._settings.header_bytes)
-                    location = _redirect_target(url, response)
-                    content = _Content()
-                    not_modified = status == _NOT_MODIFIED and bool(asked_by)
-                    if location is None and not not_modified:
-                        content = await self._read(stream, response.is_success, headers, url, purpose)
-                finally:
-                    await stream.aclose()
+                got = await self._receive(response, url, purpose, proxied=proxy is not None, conditional=bool(asked_by))
         except (Unreadable, *WEB_ERRORS) as error:
             code, detail = classify(error, proxied=proxy is not None)
             if code is FailureCode.TIMEOUT_TOTAL:
                 detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
+            status = response.status_code if response is not None else None
             return Failure(url, code, detail, self._since_ms(started), status=status)
-        elapsed_ms = self._since_ms(started)
         return Answer(
-            url,
-            status,
-            headers,
-            content.body,
-            content.cut,
-            location,
-            content.sent_bytes,
-            elapsed_ms,
-            response,
-            not_modified,
+            url=url,
+            status=response.status_code,
+            headers=got.headers,
+            body=got.content.body,
+            cut=got.content.cut,
+            location=got.location,
+            sent_bytes=got.content.sent_bytes,
+            elapsed_ms=self._since_ms(started),
+            response=response,
+            not_modified=got.not_modified,
         )
+
+    async def _receive(
+        self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
+    ) -> _Received:
+        """All that is read of a response, which is closed then. Raises Unreadable, or an error of the transport."""
+        stream = response.stream
+        assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
+        try:
+            self._heard(_header_bytes(response))
+            if response.status_code == _PROXY_AUTHENTICATION_REQUIRED and proxied:
+                raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
+            headers = _headers(response, self._settings.header_bytes)
+            location = _redirect_target(url, response)
+            content = _Content()
+            not_modified = response.status_code == _NOT_MODIFIED and conditional
+            if location is None and not not_modified:
+                content = await self._read(stream, response.is_success, headers, url, purpose)
+        finally:
+            await stream.aclose()
+        return _Received(headers, location, content, not_modified)
 
     async def close(self) -> None:
         """Close all connections."""

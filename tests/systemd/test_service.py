@@ -80,14 +80,14 @@ def test_a_stranger_is_told_that_it_is_not_for_him(service: Service) -> None:
 
 def test_a_backup_of_the_running_one_is_whole_and_can_be_restored_by_root(service: Service) -> None:
     service.wait_for(service.valid, "a service")
-    done = service.geocrawl("backup", "/root/copy.db")
+    done = service.geocrawl("backup", "/var/backups/copy.db")
     assert done.exit_code == 0 and "checked" in done.stdout
-    refused = service.geocrawl("restore", "/root/copy.db")
+    refused = service.geocrawl("restore", "/var/backups/copy.db")
     assert refused.exit_code == 3 and "stop it first" in refused.stderr
     service.stop()
-    assert service.geocrawl("restore", "/root/copy.db").exit_code == 0
+    assert service.geocrawl("restore", "/var/backups/copy.db").exit_code == 0
     service.start()
-    copied = json.loads(service.geocrawl("status", "--json", "--db", "/root/copy.db").stdout)
+    copied = json.loads(service.geocrawl("status", "--json", "--db", "/var/backups/copy.db").stdout)
     assert service.status()["services"] >= copied["services"] > 0
     assert service.geocrawl("seeds", "add", "http://www.norvale-courier.example/", user=MEMBER).exit_code == 0
 
