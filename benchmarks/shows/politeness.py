@@ -78,7 +78,8 @@ def _crawl(web: PoliteWeb, home: Path, hosts: int, workers: int, kill_after_s: f
         "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
         "--workers", str(workers), "--proxy", f"http://127.0.0.1:{web.server_port}", "--max-pages", "100000",
     )  # fmt: skip
-    env = clean_environment(home)
+    # What a server may be at work on for a killed process is over after this time, so the restart waits no longer.
+    env = clean_environment(home, GEOCRAWL_TOTAL_TIMEOUT="2s")
     processes = [Started([*command, "--seeds", str(seeds)], env=env)]
     time.sleep(1.5)
     processes.append(Started(command, env=env))

@@ -306,7 +306,7 @@ class SqlFrontier:
         """Leases of this machine's killed processes end at once: what they held is where the order left off."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
-                self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now())
+                self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now(), killed=True)
 
     # ----------------------------------------------------------------------- figures
 

@@ -15,7 +15,7 @@ from geocrawl.ports import RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.database import Database, owner
 from geocrawl.store.hosts import Hosts, is_dead, politeness
-from geocrawl.store.leases import lease_of_s
+from geocrawl.store.leases import at_work_s, lease_of_s
 from geocrawl.store.robots import SqlRobots
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, int, str]
@@ -80,8 +80,8 @@ class GuestLeases:
                 found = self._find(name)
                 assert found is not None, "it was made just now"
             host_id, next_at, errors, last_error_at, crawl_delay_s, day, asked, until, token, _ = found
-            if until > now:  # its holder was killed: its last request may just have been answered
-                next_at = max(next_at, now + self._settings.pace_s(name, crawl_delay_s))
+            if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
+                next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its holder was killed
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_TAKE, (host_id, lease_until, self._owner))

@@ -20,6 +20,7 @@ from geocrawl.urls import query_group, read_url
 _REQUESTS_BUT_MAPS = 12
 """Of one turn, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
+_AT_WORK_S = 10.0
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEAD`."""
@@ -29,6 +30,12 @@ def lease_of_s(host: HostState, settings: Settings) -> float:
     """Seconds for which a host is held: a turn waits the delay before each request, and nobody may come between."""
     pace_s = settings.pace_s(host.name, host.crawl_delay_s)
     return max(settings.lease_s, pace_s * (settings.map_requests + _REQUESTS_BUT_MAPS))
+
+
+def at_work_s(settings: Settings) -> float:
+    """Seconds for which a server may be at work on the last request of a killed process: it need not see that nobody
+    waits for the answer. Few take longer, and a crawl that is started again is not to rest for the rarest."""
+    return min(settings.total_timeout_s, _AT_WORK_S)
 
 
 class Leases:
@@ -141,12 +148,13 @@ class Leases:
         """Whether hosts with work are held, by other processes or their guests, when none is by us."""
         return self._connection.execute(sql.ANY_HELD).fetchone() is not None
 
-    def end(self, hosts: Iterable[tuple[int, str]], now: float) -> None:
+    def end(self, hosts: Iterable[tuple[int, str]], now: float, *, killed: bool = False) -> None:
         """End the leases of these hosts (number, name), which were never settled. Their last requests may just have
-        been answered, so the hosts rest as after one."""
+        been answered, so the hosts rest as after one; those of a killed process may be under way."""
+        under_way_s = at_work_s(self._settings) if killed else 0.0
         for host_id, name in hosts:
             delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
-            self._connection.execute(sql.FREE_OF_THE_DEAD, (host_id, now, *delays_s))
+            self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
 
     def _least(self, *, pages: bool) -> int:
         """The least tier that is leased."""

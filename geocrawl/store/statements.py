@@ -80,11 +80,12 @@ HELD = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
 ANY_HELD = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
 # A lease ran out; its holder's settlement still counts until somebody else takes the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
-# The holder of a lease was killed: its last request may just have been answered, so the host rests as after one (at ?2;
-# ?3 is the delay, ?4 the longest Crawl-delay).
-FREE_OF_THE_DEAD = """
-UPDATE host SET lease_until = 0,
-  next_at = max(next_at, ?2 + max(?3, min(coalesce(crawl_delay_s, 0), ?4))) WHERE id = ?1"""
+# The holder of a lease settled nothing: its last request may just have been answered, so the host rests as after one
+# (at ?2; ?3 is the delay, ?4 the longest Crawl-delay), or be under way for as long as ?5, if any delay is kept at all.
+FREE_UNSETTLED = """
+UPDATE host SET lease_until = 0, next_at = max(next_at, ?2 + (
+  SELECT iif(pace > 0, pace + ?5, 0) FROM (SELECT max(?3, min(coalesce(crawl_delay_s, 0), ?4)) AS pace)))
+WHERE id = ?1"""
 # When the next host with work of tier ?1 or higher is free and rested: at rest, parked, or held by somebody.
 NEXT_READY = """
 SELECT min(t) FROM (

@@ -9,9 +9,9 @@ from geocrawl.settings import Settings, SiteSettings
 from .world import World
 
 
-def test_the_host_of_a_killed_process_rests_as_after_a_request(tmp_path: Path) -> None:
-    """The request that was under way is answered at about the time of the kill: the next one keeps the delay."""
-    settings = Settings(delay_s=2.0)
+def test_the_host_of_a_killed_process_rests_until_its_last_request_is_surely_answered(tmp_path: Path) -> None:
+    """A server need not see that nobody waits for its answer any more: the next request keeps the delay after it."""
+    settings = Settings(delay_s=2.0, total_timeout_s=5.0)
     killed = World(tmp_path / "c.db", settings)
     killed.seed("a.example/", "b.example/")
     connection = killed.database.connection
@@ -21,8 +21,8 @@ def test_the_host_of_a_killed_process_rests_as_after_a_request(tmp_path: Path) -
     connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
     world = World(tmp_path / "c.db", settings)
     assert world.frontier.lease() is None
-    assert world.frontier.ready_at() == world.clock.now() + 2.0
-    world.clock.time += 2.0
+    assert world.frontier.ready_at() == world.clock.now() + 5.0 + 2.0
+    world.clock.time += 7.0
     assert world.lease().host.name == "a.example"
     world.clock.time += 5.0
     assert world.lease().host.name == "b.example"
@@ -35,4 +35,13 @@ def test_a_host_with_a_delay_of_its_own_rests_for_that(tmp_path: Path) -> None:
     killed.lease()
     killed.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
     world = World(tmp_path / "c.db", settings)
-    assert world.frontier.ready_at() == world.clock.now() + 30.0
+    assert world.frontier.ready_at() == world.clock.now() + 10.0 + 30.0
+
+
+def test_who_keeps_no_delay_goes_on_at_once(tmp_path: Path) -> None:
+    settings = Settings(delay_s=0.0)
+    killed = World(tmp_path / "c.db", settings)
+    killed.seed("a.example/")
+    killed.lease()
+    killed.database.connection.execute("UPDATE host SET lease_owner = 'test:99999999'")
+    assert World(tmp_path / "c.db", settings).lease().host.name == "a.example"

@@ -78,14 +78,14 @@ def test_a_guests_lease_ends_by_itself_and_counts_no_more_once_another_took_the_
     check_invariants(world.database.connection)
 
 
-def test_what_a_killed_process_held_is_free_after_the_delay(world: World) -> None:
+def test_what_a_killed_process_held_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
     world.lease()
     world.database.connection.execute(
         "UPDATE host SET lease_owner = replace(lease_owner, substr(lease_owner, instr(lease_owner, ':')), ':99999999')"
     )
     machine = leases(world)._owner.rpartition(":")[0]
     world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"{machine}:99999999",))
-    assert taken(world).state.next_at == world.clock.now() + 1.0
+    assert taken(world).state.next_at == world.clock.now() + 10.0 + 1.0
 
 
 def test_a_host_that_nobody_knew_is_known_from_then_on_for_its_politeness_alone(world: World) -> None:
