@@ -37,10 +37,10 @@ from geocrawl.evaluate.worlds import World
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.transport import ExactTransport
 from geocrawl.health import DAY_S, HOUR_S
-from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
+from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.session import Session, Surroundings
 from geocrawl.settings import Settings
-from geocrawl.urls import read_url
+from geocrawl.urls import read_url, service_endpoint
 from geocrawl.worlds.folder import make as make_world
 
 STEP_S = HOUR_S
@@ -265,14 +265,12 @@ def _noticed(
 ) -> Mapping[str, Any]:
     """Deaths and returns of services that were alive in the catalogue before, births of those that a page in reach
     announces, and how long until they were noticed."""
-    from geocrawl.urls import endpoint_key
-
-    events: dict[str, list[tuple[float, str, str]]] = {}
-    for key, at, before, after in connection.execute(
-        "SELECT e.key, h.at, h.before, h.after FROM health_event h "
+    events: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
+    for kind, key, at, before, after in connection.execute(
+        "SELECT e.kind, e.key, h.at, h.before, h.after FROM health_event h "
         "JOIN endpoint e ON e.id = h.endpoint_id ORDER BY h.at"
     ):
-        events.setdefault(key, []).append(((at - begun) / DAY_S, before, after))
+        events.setdefault((kind, key), []).append(((at - begun) / DAY_S, before, after))
     visited = {key_of(row[0]) for row in connection.execute("SELECT address FROM url WHERE state = 'visited'")}
     deaths, returns, births = _Delays(), _Delays(), _Delays()
     for service in world.services:
@@ -280,7 +278,7 @@ def _noticed(
         url = read_url(service.base)
         if fate is None or url is None:
             continue
-        mine = events.get(endpoint_key(url), [])
+        mine = events.get((service.kind, service_endpoint(Kind(service.kind), url).key), [])
         alive = [day for day, _, after in mine if after == "alive"]
         in_reach = any(key_of(page) in visited for page, _ in service.exposures)
         if in_reach and 0 < fate.born < days - 1:

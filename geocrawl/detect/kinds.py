@@ -28,7 +28,8 @@ class KindRule:
     old_requests: frozenset[str] = frozenset()
     """Words that are requests only beside other parameters of the kind (WMS 1.0.0, 6.2.8: `capabilities`, `map`)."""
     roots: frozenset[str] = frozenset()
-    """Root elements of its capabilities."""
+    """Root elements of its capabilities, and of what it says when it is asked for nothing (WMS 1.3.0, annex E.2; the
+    first versions of WFS and WCS say the same, and stand beside a WMS as a rule)."""
     namespaces: tuple[str, ...] = ()
     """How the namespace begins when the root is OWS Common's `Capabilities` (OGC 06-121r9), without scheme."""
     keys: tuple[frozenset[str], ...] = ()
@@ -52,7 +53,7 @@ KINDS: tuple[KindRule, ...] = (
         services=frozenset({"wms", "ogc:wms"}),
         requests=frozenset({"getmap", "getfeatureinfo", "getlegendgraphic", "describelayer", "getstyles"}),
         old_requests=frozenset({"capabilities", "map", "feature_info"}),
-        roots=frozenset({"wms_capabilities", "wmt_ms_capabilities"}),
+        roots=frozenset({"wms_capabilities", "wmt_ms_capabilities", "serviceexceptionreport", "wmtexception"}),
         proof="capabilities 1.0.0 to 1.3.0 with Service and Capability",
     ),
     KindRule(

@@ -39,8 +39,9 @@ _ADD = """
 INSERT INTO endpoint (kind, key, url, host, site, weak, first_seen) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"""
 _ADD_EVIDENCE = """
 INSERT OR IGNORE INTO evidence (endpoint_id, signal, page, link, anchor, at) VALUES (?, ?, ?, ?, ?, ?)"""
-# Somebody names what was only guessed before.
-_NAMED = "UPDATE endpoint SET weak = ?2 WHERE id = ?1"
+# Somebody names what was only guessed before: one that did not answer then is asked again from now on.
+_NAMED = """
+UPDATE endpoint SET weak = ?2, due_at = iif(last_probe IS NULL, due_at, coalesce(due_at, ?3)) WHERE id = ?1"""
 _CANDIDATE = """
 SELECT e.kind, e.key, e.url, e.weak, v.signal, v.page, v.link, v.anchor FROM endpoint e
 LEFT JOIN evidence v ON v.endpoint_id = e.id WHERE e.id = ? ORDER BY v.id LIMIT 1"""
@@ -106,7 +107,7 @@ class SqlCatalog:
             ).rowcount
         if noted[2] > (weakness := _weakness(candidate)) and noted[2] == 2:
             noted[2] = weakness
-            self._connection.execute(_NAMED, (noted[0], weakness))
+            self._connection.execute(_NAMED, (noted[0], weakness, at))
         return noted[0]
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:

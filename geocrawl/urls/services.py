@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from geocrawl.model import Endpoint, Kind, Url
-from geocrawl.urls.endpoints import endpoint_address, endpoint_key
+from geocrawl.urls.endpoints import endpoint_address, endpoint_key, query_parameters
 from geocrawl.urls.parameters import load_parameters
 from geocrawl.urls.reading import read_absolute
 
@@ -40,7 +40,7 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
     Of kinds asked by a path the key has no slash at its end; the address keeps its spelling.
     """
     path = url.address[len(url.origin) :].partition("?")[0]
-    root = _root(kind, path)
+    root = path if _asks_by_query(kind, url) else _root(kind, path)
     if root != path:
         url = _with_path(url, root or "/")
     if kind not in _BY_PATH:
@@ -56,6 +56,11 @@ def service_keys(url: Url) -> tuple[str, ...]:
     for kind in Kind:
         found.setdefault(service_endpoint(kind, url).key)
     return tuple(found)
+
+
+def _asks_by_query(kind: Kind, url: Url) -> bool:
+    """Whether an address of a WMTS, which may be asked by path as well, asks by a query (OGC 07-057r7, 8)."""
+    return kind is Kind.WMTS and any(name.lower() in ("service", "request") for name, _ in query_parameters(url))
 
 
 def _root(kind: Kind, path: str) -> str:

@@ -286,6 +286,8 @@ def test_order_and_case_of_parameters_do_not_matter(names: list[str], upper: set
         ("Capabilities", "http://www.opengis.net/wps/1.0.0", Kind.WPS),
         ("Capabilities", "https://www.opengis.net/sos/2.0", Kind.SOS),
         ("TileMapService", "", Kind.TMS),
+        ("ServiceExceptionReport", "http://www.opengis.net/ogc", Kind.WMS),
+        ("WMTException", "", Kind.WMS),
     ],
 )
 def test_capabilities_of_every_kind_are_told_by_root_and_namespace(root: str, namespace: str, kind: Kind) -> None:

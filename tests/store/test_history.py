@@ -60,7 +60,10 @@ def test_what_was_only_guessed_and_does_not_answer_is_not_asked_again(world: Wor
     guessed = replace(candidate("maps.example.org/wfs"), evidence=replace(named.evidence, signal=SIBLING))
     world.catalog.record(guessed, verdict("http-404"), world.clock.time)
     world.catalog.record(named, verdict("http-404"), world.clock.time)
-    assert len(due(world.database.connection, world.clock.time + 400 * DAY_S, 10)) == 1, "what somebody names"
+    later = world.clock.time + 400 * DAY_S
+    assert len(due(world.database.connection, later, 10)) == 1, "what somebody names"
+    world.catalog.record(replace(guessed, evidence=named.evidence), verdict("http-404"), world.clock.time)
+    assert len(due(world.database.connection, later, 10)) == 2, "and what somebody comes to name"
 
 
 def test_what_changed_between_two_descriptions_is_kept(world: World) -> None:

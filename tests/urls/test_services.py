@@ -45,6 +45,8 @@ def endpoint(kind: Kind, text: str) -> tuple[str, str]:
         (Kind.TMS, "/gwc/service/tms/1.0.0/roads@EPSG:900913@png/3/2/1.png", "/gwc/service/tms/1.0.0"),
         (Kind.WMTS, "/wmts/1.0.0/roads/default/g/3/2/1.png", "/wmts/1.0.0/WMTSCapabilities.xml"),
         (Kind.WMTS, "/wmts?service=WMTS&request=GetTile&TileMatrix=3&layer=a", "/wmts"),
+        (Kind.WMTS, "/tiles/1.0.0", "/tiles/1.0.0/WMTSCapabilities.xml"),
+        (Kind.WMTS, "/tiles/1.0.0?Service=WMTS&Request=GetCapabilities", "/tiles/1.0.0"),
     ],
 )
 def test_a_part_leads_to_its_service(kind: Kind, part: str, service: str) -> None:
