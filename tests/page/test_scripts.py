@@ -157,8 +157,11 @@ def test_any_code_is_read_to_its_end(code: str) -> None:
     assert all(link.where == "script" for link in addresses_in_code(code, "script"))
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=50))
+@given(
+    st.text(
+        alphabet=st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"], exclude_characters="\b\f"), max_size=50
+    )
+)
 def test_json_texts_are_unescaped_as_json_does(text: str) -> None:
-    assert unescape(json.dumps(text)[1:-1].replace("\\b", "").replace("\\f", "")) == text.replace("\b", "").replace(
-        "\f", ""
-    ) or any(ord(character) > 0xFFFF for character in text)
+    """But for what no address holds: two control characters, and characters that take two escapes."""
+    assert unescape(json.dumps(text)[1:-1]) == text
