@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
@@ -73,7 +73,6 @@ WORDS = st.sampled_from(["wms", "maps", "layers", "soup", "天地图", "kartendi
 TEXTS = st.lists(WORDS, max_size=5).map(" ".join)
 
 
-@settings(deadline=None)  # the first Chinese text loads jieba
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
 def test_every_link_is_ranked_and_scores_are_probabilities(texts: list[tuple[str, str]]) -> None:
     links = [beside(anchor, context) for anchor, context in texts]
@@ -83,7 +82,6 @@ def test_every_link_is_ranked_and_scores_are_probabilities(texts: list[tuple[str
     assert (judgement.relevance, judgement.memo) == (Relevance.NONE, b"")
 
 
-@settings(deadline=None)
 @given(WORDS, st.integers(1, 5))
 def test_more_positive_samples_of_a_word_never_lower_its_links(word: str, more: int) -> None:
     added = [Sample(word, (), True, f"{number}.example") for number in range(more)]

@@ -160,7 +160,7 @@ ANSWERS = st.one_of(
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(answers=st.lists(ANSWERS, min_size=MOST_REQUESTS + 1, max_size=MOST_REQUESTS + 1), weak=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_interview_ends_with_a_whole_verdict(kind: Kind, answers: list[Page | Failure], weak: bool) -> None:
     verdict, asked = hold(BY_KIND[kind], candidate_of(kind, weak=weak), iter(answers))
     assert verdict.requests == len(asked)

@@ -244,7 +244,7 @@ def test_a_cut_document_is_accepted_only_behind_its_layers(end: int) -> None:
 
 @pytest.mark.shared
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_damage_to_a_real_document_makes_it_fail(shared: Path, data: st.DataObject) -> None:
     files = sorted(p for p in (shared / "corpus" / "documents" / "wms").iterdir() if p.stat().st_size < 30_000)
     body = bytearray(data.draw(st.sampled_from(files)).read_bytes())

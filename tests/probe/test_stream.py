@@ -153,7 +153,6 @@ def test_a_long_document_of_another_kind_is_told_by_its_root() -> None:
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))
-@settings(deadline=None)
 def test_no_bytes_make_it_fail(body: bytes, content_type: str) -> None:
     taken(body, content_type)
     taken(b"<WMS_Capabilities>" + body, content_type, cut=True)
@@ -161,7 +160,7 @@ def test_no_bytes_make_it_fail(body: bytes, content_type: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_damage_to_a_document_makes_it_fail(data: st.DataObject) -> None:
     body = bytearray(GOOD)
     for _ in range(data.draw(st.integers(1, 4))):

@@ -88,7 +88,7 @@ def test_probes_come_first_and_are_no_part_of_a_batch(world: World) -> None:
     assert visit(world) == 0.9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 99), max_size=4), min_size=1, max_size=25), st.integers(2, 5))
 def test_a_batch_is_the_best_n_of_all_that_wait(
     tmp_path_factory: pytest.TempPathFactory, pages: list[list[int]], stride: int

@@ -191,6 +191,6 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 FrontierMachine.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=60, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
 )
 TestFrontierAgainstTheModel = FrontierMachine.TestCase

@@ -75,7 +75,7 @@ def test_every_theme_has_words_in_every_language() -> None:
         assert all(len(theme.words[code].nouns) >= 10 and len(theme.words[code].titles) >= 8 for code in LANGUAGES)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**9), st.sampled_from(LANGUAGES), st.floats(0, 1))
 def test_no_slot_of_a_sentence_stays_open(seed: int, code: str, jargon: float) -> None:
     planner = Planner(seed, "mixed", draw(seed, "mixed", ()))
