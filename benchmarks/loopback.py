@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
@@ -68,16 +68,21 @@ def running(server: S) -> Iterator[S]:
 
 
 @contextmanager
-def served_by(module: str, *arguments: str) -> Iterator[str]:
-    """Run `python -m module`, which prints its address and serves until SIGTERM; yields the address."""
-    command = [sys.executable, "-m", module, *arguments]
+def serving(command: Sequence[str]) -> Iterator[str]:
+    """Run a command that prints its address on loopback and serves until SIGTERM; yields the address."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None, "asked for a pipe"
-        found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+        line = server.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
         try:
             if not found:
-                raise SystemExit(f"{module} did not start")
+                raise SystemExit(f"{' '.join(command)} did not start: {line!r}")
             yield found[0]
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
+
+
+def served_by(module: str, *arguments: str) -> AbstractContextManager[str]:
+    """Serve by `python -m module`, as `serving` does."""
+    return serving([sys.executable, "-m", module, *arguments])

@@ -7,17 +7,15 @@ down every request, so all figures are the server's account and not the crawler'
 from __future__ import annotations
 
 import json
-import re
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import processes
+from benchmarks.loopback import serving
 from benchmarks.machine import shared_folder
 from benchmarks.processes import Run, checked, clean_environment, geocrawl
 
@@ -41,23 +39,10 @@ def seeds(world: Path) -> list[str]:
     return [str(url) for url in found]
 
 
-@contextmanager
-def served(world: Path, log: Path, *options: str) -> Iterator[str]:
-    """Serve `world` on a free loopback port, logging to `log`; yields the proxy's URL. The log is whole afterwards."""
-    command = [sys.executable, str(shared_folder() / "tools" / "world_server.py"), str(world)]
-    with subprocess.Popen(
-        [*command, "--port", "0", "--log", str(log), *options], stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None, "asked for a pipe"
-        line = server.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        try:
-            if not found:
-                raise SystemExit(f"the world server did not start: {line!r}")
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
+def served(world: Path, log: Path, *options: str) -> AbstractContextManager[str]:
+    """Serve `world` on a free loopback port, logging to `log`; gives the proxy's URL. The log is whole afterwards."""
+    server = str(shared_folder() / "tools" / "world_server.py")
+    return serving([sys.executable, server, str(world), "--port", "0", "--log", str(log), *options])
 
 
 @dataclass(frozen=True, slots=True)

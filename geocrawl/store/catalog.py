@@ -23,7 +23,7 @@ from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.changes import ChangeWriter
 from geocrawl.store.database import Database
-from geocrawl.store.health import HealthWriter
+from geocrawl.store.health import GUESSED, HealthWriter
 from geocrawl.store.services import ServiceWriter
 from geocrawl.store.text import Segment, spaced
 from geocrawl.urls import read_url
@@ -105,7 +105,7 @@ class SqlCatalog:
             noted[1] += self._connection.execute(
                 _ADD_EVIDENCE, (noted[0], found.signal, found.page, found.link, found.anchor[:_TEXT_CHARS], at)
             ).rowcount
-        if noted[2] > (weakness := _weakness(candidate)) and noted[2] == 2:
+        if noted[2] > (weakness := _weakness(candidate)) and noted[2] == GUESSED:
             noted[2] = weakness
             self._connection.execute(_NAMED, (noted[0], weakness, at))
         return noted[0]
@@ -213,4 +213,4 @@ def _json(deviations: tuple[Deviation, ...]) -> str:
 
 def _weakness(candidate: Candidate) -> int:
     """`endpoint.weak`: 2 guessed beside another, 1 known by its path alone, 0 named."""
-    return 2 if candidate.evidence.signal == SIBLING else int(candidate.weak)
+    return GUESSED if candidate.evidence.signal == SIBLING else int(candidate.weak)

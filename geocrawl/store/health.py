@@ -9,7 +9,7 @@ from geocrawl.health import DAY_S, Condition, Health, after
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
 """Reasons that say for good that an address is none. (What is not found may be announced before it stands.)"""
 UNASKED_S = 7 * DAY_S
-_GUESSED = 2
+GUESSED = 2
 """`endpoint.weak` of what nobody named: another kind of service, looked for beside a valid one."""
 _READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok, weak FROM endpoint WHERE id = ?"
 _WRITE = """
@@ -34,7 +34,7 @@ class HealthWriter:
         ).fetchone()
         before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
         now = after(before, ok=ok, at=at, key=key)
-        is_none = last_ok is None and not ok and (reason in NO_SERVICE or weak == _GUESSED)
+        is_none = last_ok is None and not ok and (reason in NO_SERVICE or weak == GUESSED)
         due = None if is_none else now.due_at
         self._connection.execute(_WRITE, (now.state, now.since, now.in_a_row, now.interval_s, due, endpoint_id))
         if now.state is not before.state:
