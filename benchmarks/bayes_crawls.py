@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from geocrawl.evaluate.contest import Plan, hold
-from geocrawl.priority.bayes_model import BayesModel, write_bayes
+from geocrawl.lab.contest.contest import Plan, hold
+from geocrawl.priority.bayes.model import BayesModel, write_bayes
 
 FIGURES = ("pages", "found", "harvest_rate", "discovery_rate", "area")
 

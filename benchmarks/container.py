@@ -158,7 +158,7 @@ def _leader(nspawn: int) -> int | None:
 
 
 def _end(process: subprocess.Popen[bytes], group: Path) -> None:
-    """Wait for the power to be off, else take it away; then the empty control groups go."""
+    """RetryPolicy for the power to be off, else take it away; then the empty control groups go."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(20)
     if process.poll() is None:

@@ -11,15 +11,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geocrawl.build import crawl
-from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, WorldWeb
-from geocrawl.evaluate.run import Job, _Stopwatch, read_seeds, settings_for, valid_endpoints
-from geocrawl.evaluate.worlds import World
+from geocrawl.app.crawl import run_crawl as crawl
+from geocrawl.lab.contest.run import Job, _Stopwatch, read_seeds, settings_for, valid_endpoints
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb
+from geocrawl.lab.recorded_worlds.world import World
 
 try:
-    from geocrawl.session import Surroundings
+    from geocrawl.app.session import Environment
 except ImportError:  # its place in the older commit
-    from geocrawl.build import Surroundings  # type: ignore[attr-defined]
+    from geocrawl.app.session import Environment
 
 ENDLESS = 1_000_000
 
@@ -34,7 +34,7 @@ def main(folder: Path, out: Path) -> None:
     transport = ReplayTransport(WorldWeb(world), clock)
     with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary:
         database = Path(temporary) / "c.db"
-        within = Surroundings(clock, transport, lambda: transport.pages)
+        within = Environment(clock, transport, lambda: transport.pages)
         outcome = crawl(settings, database, read_seeds(world.seeds), observer=_Stopwatch(), within=within)
         catalogue = valid_endpoints(database)
     log = [request._asdict() for request in transport.log]

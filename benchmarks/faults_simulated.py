@@ -21,20 +21,20 @@ from aiohttp.client_reqrep import ConnectionKey
 
 from benchmarks.faults import Row
 from benchmarks.soak import Silent
-from geocrawl import parts
+from geocrawl.app import wiring
+from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import Budget, Hours, without_limits
+from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
-from geocrawl.daemon.work import Work
-from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, WorldWeb, nothing
-from geocrawl.evaluate.worlds import World
-from geocrawl.health import DAY_S, HOUR_S
-from geocrawl.session import Session, Surroundings
+from geocrawl.lab.made_worlds.folder import make as make_world
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb, nothing
+from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
-from geocrawl.store.database import Database
-from geocrawl.store.keeper import Keeper
+from geocrawl.store.engine.database import Database
+from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.urls import read_url
-from geocrawl.worlds.folder import make as make_world
 
 STRUCK_AFTER_S = 60.0
 _TICKS = {"reprobe": 60.0, "revisit": 600.0, "refresh": HOUR_S, "retention": HOUR_S}
@@ -119,10 +119,10 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
     transport = StruckTransport(world, clock, strike)
     settings = without_limits(Settings(strategy="gws", allow_private=True, patience_s=0.0))
     said: list[str] = []
-    with parts.open_database(path, clock) as database:
-        within = Surroundings(clock, transport, lambda: 0)
+    with wiring.open_database(path, clock) as database:
+        within = Environment(clock, transport, lambda: 0)
         session = Session(settings, database, clock, within=within)
-        session.take_over()
+        session.claim()
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         keeper = Keeper(database)
         keeper.take(clock.now())

@@ -18,9 +18,9 @@ from benchmarks.daemons import Place, wait_for
 from benchmarks.faults import Row
 from benchmarks.machine import ROOT
 from benchmarks.processes import clean_environment, geocrawl
-from geocrawl import parts
+from geocrawl.app import wiring
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.database import REVISIONS, upgrade
+from geocrawl.store.engine.database import REVISIONS, upgrade
 
 _COUNTED = ("service", "layer", "endpoint", "probe", "evidence", "url", "outlinks", "host", "robots", "run")
 _STEPS_BACK = (1, *range(2, 33, 2))
@@ -37,7 +37,7 @@ def upgraded(folder: Path) -> Row:
             path = folder / f"from-{revision}.db"
             _crawl_as_then(folder / revision, path, following, web)
             counts, began = _counts(path), time.monotonic()
-            with parts.open_database(path, parts.system_clock(), create=False):
+            with wiring.open_database(path, wiring.system_clock(), create=False):
                 steps[revision] = {"rows": sum(counts.values()), "seconds": round(time.monotonic() - began, 2)}
             lost += sum(abs(counts[table] - count) for table, count in _counts(path).items())
             if revision < "0005":  # the schema that brought health
@@ -57,7 +57,7 @@ def upgraded(folder: Path) -> Row:
 
 def _crawl_as_then(folder: Path, db: Path, following: str, web: DemoWeb) -> None:
     """Crawl with the last program that did not know the schema `following`."""
-    added = _git("log", "--diff-filter=A", "--format=%H", "--", f"geocrawl/store/migrations/versions/{following}_*.py")
+    added = _git("log", "--diff-filter=A", "--format=%H", "--", f"*/migrations/versions/{following}_*.py")
     last = added.decode().split()[-1]
     for back in _STEPS_BACK:  # one in the middle of a change may not run
         program = folder / str(back)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from geocrawl.model import Lease, Link, Purpose, Rank, RankedLink, Relevance, Settled, State, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.catalog import SqlCatalog
-from geocrawl.store.database import Database
-from geocrawl.store.frontier import SqlFrontier
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier.frontier import SqlFrontier
 
 LINKS_A_PAGE = 25
 NEW_A_PAGE = 1.5

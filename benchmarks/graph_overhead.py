@@ -14,9 +14,9 @@ import resource
 import time
 from collections.abc import Iterator
 
-from geocrawl.model import Lesson, Purpose, State
+from geocrawl.model import Feedback, Purpose, State
 from geocrawl.ports import Strategy
-from geocrawl.priority.figures import pack_figures
+from geocrawl.priority.memo_codec import pack_figures
 from geocrawl.priority.registry import make_strategy
 
 PER_SITE, NAVIGATION, OTHERS = 100, 10, 15
@@ -48,7 +48,7 @@ def cost(strategy: Strategy, pages: int, *, memos: bool) -> tuple[float, int, in
         memo = b""
         if memos:
             memo = pack_figures(page, ((name, figure) for (name, _), figure in zip(links, figures, strict=True)))
-        strategy.learn(Lesson(number, number, Purpose.PAGE, 1, None, State.VISITED, "ok", None, tuple(links), memo))
+        strategy.learn(Feedback(number, number, Purpose.PAGE, 1, None, State.VISITED, "ok", None, tuple(links), memo))
         batches = strategy.revise()
         if batches is not None:
             iterations += 1

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from geocrawl.evaluate.worlds import World
+from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url

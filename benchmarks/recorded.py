@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from geocrawl.evaluate.replay import ReplayClock, ReplayTransport, Response, nothing
-from geocrawl.session import Surroundings
+from geocrawl.app.session import Environment
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, nothing
 
 Answer = tuple[str, bytes]
 """Content type and body."""
@@ -31,8 +31,8 @@ class Answers:
         return Response(200, [("Content-Type", content_type)], body, "page")
 
 
-def surroundings(answers: Answers) -> Surroundings:
+def surroundings(answers: Answers) -> Environment:
     """What a crawl or a harvest takes from outside, when these answers are its web."""
     clock = ReplayClock()
     transport = ReplayTransport(answers, clock)
-    return Surroundings(clock, transport, lambda: 0)
+    return Environment(clock, transport, lambda: 0)

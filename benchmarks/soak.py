@@ -27,21 +27,21 @@ from typing import Any
 import httpx
 
 from benchmarks.soak_web import Faults, draw, served
-from geocrawl import parts
+from geocrawl.app import wiring
+from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
+from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.ticks import TICKS
-from geocrawl.daemon.work import Work
-from geocrawl.evaluate.addresses import key_of
-from geocrawl.evaluate.replay import ReplayClock
-from geocrawl.evaluate.worlds import World
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.transport import ExactTransport
-from geocrawl.health import DAY_S, HOUR_S
+from geocrawl.lab.made_worlds.folder import make as make_world
+from geocrawl.lab.recorded_worlds.addresses import key_of
+from geocrawl.lab.recorded_worlds.replay import ReplayClock
+from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
-from geocrawl.session import Session, Surroundings
+from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url, service_endpoint
-from geocrawl.worlds.folder import make as make_world
 
 STEP_S = HOUR_S
 """Between two looks at what is due: more often finds the same, later by a minute."""
@@ -184,10 +184,10 @@ async def _simulate(
     clock = SoakClock()
     transport = FaultyTransport(settings, clock, faults)
     begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
-    with parts.open_database(path, clock) as database:
-        within = Surroundings(clock, transport, lambda: 0)
+    with wiring.open_database(path, clock) as database:
+        within = Environment(clock, transport, lambda: 0)
         session = Session(without_limits(settings), database, clock, within=within)
-        session.take_over()
+        session.claim()
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         work = Work(settings, database, session.frontier, clock)
         await _live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say))

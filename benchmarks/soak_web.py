@@ -15,9 +15,9 @@ from http import HTTPStatus
 from pathlib import Path
 
 from benchmarks.loopback import Handler, Server, served_by
-from geocrawl.evaluate.addresses import key_of, split_address
-from geocrawl.evaluate.replay import Response, WorldWeb, nothing
-from geocrawl.evaluate.worlds import World
+from geocrawl.lab.recorded_worlds.addresses import key_of, split_address
+from geocrawl.lab.recorded_worlds.replay import Response, WorldWeb, nothing
+from geocrawl.lab.recorded_worlds.world import World
 
 DEATHS, RETURNS, BIRTHS = 0.35, 0.5, 0.15
 """Shares of the services that die, of the dead that return, and of services announced as new."""

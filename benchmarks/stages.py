@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from geocrawl import build, parts
+from geocrawl.app import wiring
+from geocrawl.app.crawl import run_crawl
 from geocrawl.detect import Detector
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.page.document import PageReader
 from geocrawl.probe import wms
 from geocrawl.settings import Settings
-from geocrawl.store.frontier import SqlFrontier
+from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import read_url
 
 
@@ -71,14 +72,14 @@ def measure(db: Path, proxy: str, pages: int, seeds: list[str], strategy: str = 
     settings = Settings(proxy=proxy, delay_s=0.0, max_pages=pages, strategy=strategy, quiet=True)
     watch = Stopwatch()
     watch.around(PageReader, "read", "parse")
-    watch.around(type(parts.make_strategy(settings, strategy)), "judge", "judge")
+    watch.around(type(wiring.make_strategy(settings, strategy)), "judge", "judge")
     watch.around(Detector, "candidates", "recognise")
     watch.around(wms, "examine", "read capabilities")
     for name in ("lease", "ready_at", "settle"):
         watch.around(SqlFrontier, name, "frontier and catalogue")
     start_s = time.process_time()
     urls = [url for url in map(read_url, seeds) if url is not None]
-    outcome = build.crawl(settings, db, urls, observer=Silent())
+    outcome = run_crawl(settings, db, urls, observer=Silent())
     whole_s = time.process_time() - start_s
     stages = {**watch.seconds, "fetch and event loop": whole_s - sum(watch.seconds.values()), "all": whole_s}
     read = outcome.summary.pages

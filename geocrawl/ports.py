@@ -1,6 +1,6 @@
 """The protocols between rooms: small, so that each side can be tested and replaced alone.
 
-`crawl.py` and `survey.py` know the other rooms by these alone; `build.py` decides what stands behind them.
+`crawler/` knows the other rooms by these alone; `app/wiring.py` decides what stands behind them.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Protocol, runtime_checkable
 
 from geocrawl.model import (
     Candidate,
+    ContentReport,
     Document,
     Endpoint,
     Entry,
     Failure,
+    Feedback,
     FrontierStats,
     HostState,
     Judgement,
     Kind,
     Lease,
-    Lesson,
     Page,
-    Proof,
     Purpose,
     Rank,
     Relevance,
@@ -168,20 +168,20 @@ class Strategy(Protocol):
 
     @property
     def learns(self) -> bool:
-        """False: it needs no lessons, and none are kept."""
+        """False: it needs no feedback, and none are kept."""
 
-    def learn(self, lesson: Lesson) -> None:
-        """What a settled visit brought. Deterministic: the same lessons in the same order give the same strategy."""
+    def learn(self, feedback: Feedback) -> None:
+        """What a settled visit brought. Deterministic: the same feedback in the same order give the same strategy."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every lesson.
+        """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every feedback.
         A rank of None drops the link."""
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """The parts of a link's rank, for `geocrawl why`."""
 
     def dump(self) -> bytes:
-        """Everything learnt so far, for `load`; bounded."""
+        """Everything strategy_state so far, for `load`; bounded."""
 
     def load(self, state: bytes) -> None:
         """Take up a former dump. Raises UsageError for one of another version."""
@@ -210,7 +210,7 @@ class Ask:
 Interview = Generator[Ask, Page | Failure, Verdict]
 """Yields requests, is sent answers, returns the verdict: it thinks, the caller does the I/O."""
 
-Trial = Generator[Ask, Page | Failure, Proof]
+ContentInterview = Generator[Ask, Page | Failure, ContentReport]
 """Likewise for content. A request that may not be made is answered with a Failure (robots, guard)."""
 
 
@@ -226,13 +226,13 @@ class Probe(Protocol):
     def interview(self, candidate: Candidate) -> Interview: ...
 
 
-class Prover(Protocol):
+class ContentCheck(Protocol):
     """Asks a valid service of one kind for content. Pure, like a probe."""
 
     @property
     def kind(self) -> Kind: ...
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial: ...
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview: ...
 
 
 # --------------------------------------------------------------------------- storing
@@ -273,19 +273,19 @@ class Frontier(Protocol):
         """Give an entry back unvisited."""
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Give waiting pages a new rank; returns how many changed. `through`: the lesson that it came after."""
+        """Give waiting pages a new rank; returns how many changed. `through`: the feedback that it came after."""
 
-    def lessons(self) -> Iterator[Lesson]:
+    def feedback(self) -> Iterator[Feedback]:
         """Those since the strategy's last dump, in order."""
 
-    def learnt(self) -> bytes | None:
+    def strategy_state(self) -> bytes | None:
         """The strategy's last dump; None when there was none."""
 
     def revised(self) -> int:
-        """The lesson after which the queue was last ranked anew (`rerank`'s `through`); 0: none was."""
+        """The feedback after which the queue was last ranked anew (`rerank`'s `through`); 0: none was."""
 
-    def forget_lessons(self) -> None:
-        """Drop the dump and the lessons: another strategy begins."""
+    def clear_feedback(self) -> None:
+        """Drop the dump and the feedback: another strategy begins."""
 
     def waiting(self) -> Iterator[Waiting]: ...
 

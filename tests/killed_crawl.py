@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from geocrawl import build, parts
-from geocrawl.model import Document, Entry, FrontierStats, Judgement, Lease, Lesson, Rank, Relevance, Settled, Visit
+from geocrawl.app import wiring
+from geocrawl.app.crawl import run_crawl
+from geocrawl.model import Document, Entry, Feedback, FrontierStats, Judgement, Lease, Rank, Relevance, Settled, Visit
 from geocrawl.ports import Strategy, Waiting
 from geocrawl.settings import Settings
-from geocrawl.store import rerank
+from geocrawl.store.frontier import rerank
 from geocrawl.urls import read_url
 
 PAGES = 60
@@ -50,15 +51,15 @@ def run(
     die: Callable[[str], None] = lambda moment: None,
 ) -> None:
     """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
-    make, per_batch = parts.make_strategy, rerank._WRITTEN
+    make, per_batch = wiring.make_strategy, rerank._WRITTEN
     if strategy == LEARNER:
-        parts.make_strategy = lambda *_: Learner(die)
+        wiring.make_strategy = lambda *_: Learner(die)
         rerank._WRITTEN = _RANKS_A_TRANSACTION
     try:
         given = [url for url in map(read_url, seeds) if url is not None]
-        build.crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
+        run_crawl(settings_for(proxy, strategy), path, given, observer=Watcher(die))
     finally:
-        parts.make_strategy, rerank._WRITTEN = make, per_batch
+        wiring.make_strategy, rerank._WRITTEN = make, per_batch
 
 
 def order_of_visits(path: Path) -> list[str]:
@@ -114,7 +115,7 @@ class Learner:
     def rank(self, waiting: Waiting) -> Rank | None:
         return self._rank(waiting.url.identity)
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, lesson: Feedback) -> None:
         self._die("learning")
         self.digest = blake2b(f"{self.digest} {lesson}".encode()).hexdigest()
         self._count += 1

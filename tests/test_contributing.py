@@ -13,8 +13,8 @@ from geocrawl.model import (
     Document,
     Endpoint,
     Evidence,
+    Feedback,
     Kind,
-    Lesson,
     Link,
     Page,
     Purpose,
@@ -52,9 +52,9 @@ def test_the_strategy_ranks_every_link_and_survives_a_restart() -> None:
     document = Document(page, 0, 200, "text/html", "utf-8", "Maps", "", links)
     assert strategy.judge(document).ranks == (Rank(0), Rank(0))
     memo = strategy.judge(document).memo
-    strategy.learn(Lesson(1, 1, Purpose.PAGE, 0, None, State.VISITED, "ok", memo=memo))
+    strategy.learn(Feedback(1, 1, Purpose.PAGE, 0, None, State.VISITED, "ok", memo=memo))
     for number in (2, 3):
-        strategy.learn(Lesson(number, number, Purpose.PROBE, 0, 1, State.VISITED, "ok", valid=number == 3))
+        strategy.learn(Feedback(number, number, Purpose.PROBE, 0, 1, State.VISITED, "ok", valid=number == 3))
     again: Strategy = _example("ByFinds")()
     again.load(strategy.dump())
     assert again.judge(document).ranks == (Rank(0), Rank(1))

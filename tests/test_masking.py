@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.cli.progress import configure_logging
-from geocrawl.plain import masked
+from geocrawl.sanitize import masked
 
 MASKED = [
     ("http://a.test/wms?token=abc123&layers=x", "http://a.test/wms?token=***&layers=x"),

@@ -17,9 +17,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.bayes_crawls import as_page_model, crawl_with
+from geocrawl.lab.training.bayes_files import file_samples, read_documents, without_worlds
+from geocrawl.lab.training.gws_files import read_labelled_links
+from geocrawl.lab.training.train import text_of as page_text
+from geocrawl.lab.training.train import training_document
 from geocrawl.model import Document
-from geocrawl.priority.bayes_files import file_samples, read_documents, without_worlds
-from geocrawl.priority.bayes_model import (
+from geocrawl.priority.bayes.model import (
     BayesModel,
     FeatureReader,
     prior_weight,
@@ -27,11 +30,8 @@ from geocrawl.priority.bayes_model import (
     samples_of,
     weight,
 )
-from geocrawl.priority.bayes_training import OFF_TOPIC, ON_TOPIC, Sample, domain_lexicon, train_bayes
-from geocrawl.priority.terms import term_counts
-from geocrawl.priority.training_files import read_labelled_links
-from geocrawl.training import text_of as page_text
-from geocrawl.training import training_document
+from geocrawl.priority.bayes.training import OFF_TOPIC, ON_TOPIC, Sample, domain_lexicon, train_bayes
+from geocrawl.priority.text.terms import term_counts
 
 WORLDS = ("portal", "agency", "mixed")
 HELD_OUT = 0.3

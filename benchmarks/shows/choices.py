@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.evaluate.run import Job, run
-from geocrawl.worlds.folder import make
+from geocrawl.lab.contest.run import Job, run
+from geocrawl.lab.made_worlds.folder import make
 
 KINDS = ("portal", "agency", "mixed")
 CHOICES = {"ipagerank": "tunnels", "bayes": "online"}

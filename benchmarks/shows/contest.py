@@ -13,11 +13,11 @@ from typing import Any
 
 from benchmarks import machine, processes, worlds
 from benchmarks.processes import geocrawl
-from geocrawl.evaluate.measure import measure as score_of
-from geocrawl.evaluate.replay import WorldWeb
-from geocrawl.evaluate.results import COSTS
-from geocrawl.evaluate.run import Job, read_seeds, replay, settings_for, valid_endpoints
-from geocrawl.evaluate.worlds import World
+from geocrawl.lab.contest.measure import measure as score_of
+from geocrawl.lab.contest.results import COSTS
+from geocrawl.lab.contest.run import Job, read_seeds, replay, settings_for, valid_endpoints
+from geocrawl.lab.recorded_worlds.replay import WorldWeb
+from geocrawl.lab.recorded_worlds.world import World
 
 SLOW = ("--slow-seconds", "0.2")
 """Of the live server: in a replay twenty seconds cost nothing."""

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, worlds
-from geocrawl.evaluate.addresses import key_of
-from geocrawl.evaluate.measure import found_services, measure
-from geocrawl.evaluate.replay import Request
-from geocrawl.evaluate.worlds import TrueService, World
+from geocrawl.lab.contest.measure import found_services, measure
+from geocrawl.lab.recorded_worlds.addresses import key_of
+from geocrawl.lab.recorded_worlds.replay import Request
+from geocrawl.lab.recorded_worlds.world import TrueService, World
 
 BEFORE = "e98505e"
 """The last commit that found services in links, forms and XML alone."""

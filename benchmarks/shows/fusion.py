@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.evaluate.run import Job, run
-from geocrawl.evaluate.worlds import World
+from geocrawl.lab.contest.run import Job, run
+from geocrawl.lab.made_worlds.folder import make
+from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.registry import strategies
-from geocrawl.worlds.folder import make
 
 KINDS = ("portal", "agency", "mixed")
 FIRST_SEED, WORLDS, PAGES = 900, 10, 600

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks import machine, mapservers
 from benchmarks.processes import checked, clean_environment, geocrawl
 from benchmarks.recorded import Answers, surroundings
-from geocrawl import build
+from geocrawl.app.harvest import run_harvest
 from geocrawl.cli.progress import LogObserver, configure_logging
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -101,7 +101,7 @@ def _replay(answers: dict[str, tuple[str, bytes]], url: str, wanted: set[str]) -
     assert catalogue is not None, url
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "c.db"
-        done = build.harvest(SETTINGS, path, catalogue, observer=LogObserver(), within=surroundings(Answers(answers)))
+        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), within=surroundings(Answers(answers)))
         return _figures(done.as_json(), path, {f"https://{place}" for place in wanted})
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.crawl import Crawler
-from geocrawl.evaluate.run import Job, Result, run
-from geocrawl.worlds.folder import make
+from geocrawl.crawler.loop import Crawler
+from geocrawl.lab.contest.run import Job, Result, run
+from geocrawl.lab.made_worlds.folder import make
 
 RIVAL = "best-first"
 OVER_GRAPHS = ("hits", "ipagerank", "pagerank")

@@ -14,9 +14,9 @@ from geocrawl.detect import Detector
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Layer, Rank, Service, Status, Url, Verdict
 from geocrawl.settings import Settings
-from geocrawl.store.catalog import SqlCatalog
-from geocrawl.store.database import Database
-from geocrawl.store.frontier import SqlFrontier
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import read_url
 
 RUNS = 5

@@ -11,13 +11,13 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli.masking import show_in_full
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from geocrawl.store.search import BBox, Found
-    from geocrawl.store.show import ServiceDetail
+    from geocrawl.store.queries.search import BBox, Found
+    from geocrawl.store.queries.show import ServiceDetail
 
 
 def add_to(app: typer.Typer) -> None:
@@ -55,7 +55,7 @@ def search(
         geocrawl search 地图 --format json
     """
     from geocrawl.errors import UsageError
-    from geocrawl.store.search import search as find
+    from geocrawl.store.queries.search import search as find
 
     if format_ not in ("table", "json", "csv"):
         raise UsageError(f"--format {format_!r}: expected table, json or csv")
@@ -123,7 +123,7 @@ def show(
     secrets: opt.Secrets = False,
 ) -> None:
     """All that is known of one service: what it offers, where it answers, how it was found."""
-    from geocrawl.store.show import service_detail
+    from geocrawl.store.queries.show import service_detail
 
     show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
     with opt.reading(db) as connection:
@@ -147,7 +147,7 @@ def _service_at(connection: sqlite3.Connection, text: str) -> ServiceDetail | No
     """The service at an address, as the kind that the address asks for where several answer."""
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.detect import Detector
-    from geocrawl.store.show import service_at
+    from geocrawl.store.queries.show import service_at
     from geocrawl.urls import service_keys
 
     url = gather_seeds([text], None)[0]
@@ -176,7 +176,7 @@ def export(
     `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid).
     """
     from geocrawl.export import export as write
-    from geocrawl.store.why import export_rows
+    from geocrawl.store.queries.why import export_rows
 
     wanted = opt.kind_of(kind) if kind else None
     in_full = opt.settings_from(export_secrets=secrets).export_secrets
@@ -196,10 +196,10 @@ def why(
     json: opt.Json = False,
 ) -> None:
     """What became of an address, and why: state, rank with its parts, depth, where it was found, what refused it."""
-    from geocrawl.build import explain
+    from geocrawl.app.explain import explain
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.cli.texts import why_lines
-    from geocrawl.store.why import why as look_up
+    from geocrawl.store.queries.why import why as look_up
 
     asked = gather_seeds([url], None)[0]
     settings = opt.settings_from(db=db)

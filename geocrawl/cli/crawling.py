@@ -104,7 +104,7 @@ def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
     """The start pages of a topic that was named, where no others are given."""
     if not topic or seeds is not None:
         return []
-    from geocrawl.parts import find_topic
+    from geocrawl.app.wiring import find_topic
 
     return list(find_topic(topic).seeds)
 
@@ -112,7 +112,7 @@ def _topic_seeds(topic: str | None, seeds: Path | None) -> list[str]:
 def _run(
     settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, record: Path | None, json: bool
 ) -> None:
-    from geocrawl.build import crawl as run_crawl
+    from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.progress import observe
     from geocrawl.cli.seeds import gather_seeds
 
@@ -135,7 +135,7 @@ def retry(
 
     Example: geocrawl retry --reason timeout-read --host maps.example.org
     """
-    from geocrawl.build import retry as put_back
+    from geocrawl.app.maintenance import retry as put_back
 
     settings = opt.settings_from(db=db)
     count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)

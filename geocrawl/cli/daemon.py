@@ -12,7 +12,7 @@ from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store.database import Database
+    from geocrawl.store.engine.database import Database
 
 
 def add_to(app: typer.Typer) -> None:
@@ -65,32 +65,32 @@ def daemon(
 
 def pause(db: opt.Db = None) -> None:
     """Let the daemon rest: it settles what is under way and asks nobody for anything until `geocrawl resume`."""
-    from geocrawl.store.keeper import ask_to_pause
+    from geocrawl.store.operations.daemon_lock import ask_to_pause
 
     _ask(db, lambda database: ask_to_pause(database, pause=True), "The daemon rests", "It will rest")
 
 
 def resume(db: opt.Db = None) -> None:
     """Let a paused daemon go on."""
-    from geocrawl.store.keeper import ask_to_pause
+    from geocrawl.store.operations.daemon_lock import ask_to_pause
 
     _ask(db, lambda database: ask_to_pause(database, pause=False), "The daemon goes on", "It will work")
 
 
 def reload(db: opt.Db = None) -> None:
     """Let the daemon read its configuration anew, as `systemctl reload geocrawl` does."""
-    from geocrawl.store.keeper import ask_to_reload
+    from geocrawl.store.operations.daemon_lock import ask_to_reload
 
     _ask(db, ask_to_reload, "The daemon reads its configuration anew", "It reads it anyway")
 
 
 def _ask(db: str | None, ask: Callable[[Database], None], running: str, idle: str) -> None:
     """Write a wish into the database, and say whether somebody is there to heed it."""
-    from geocrawl import parts
-    from geocrawl.store.keeper import alive_holder
+    from geocrawl.app import wiring
+    from geocrawl.store.operations.daemon_lock import alive_holder
 
     path = opt.database_path_from(opt.settings_from(db=db))
-    with parts.open_database(path, parts.system_clock(), create=False) as database:
+    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         ask(database)
         holder = alive_holder(database.connection, time.time())
     if holder is None:

@@ -12,7 +12,7 @@ from geocrawl.cli import options as opt
 
 def run_demo(*, json: bool) -> None:
     """Serve the demo web, crawl it with the defaults (without a delay: the web is ours), print what was found."""
-    from geocrawl.build import crawl
+    from geocrawl.app.crawl import run_crawl as crawl
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
     from geocrawl.settings import Settings
@@ -52,8 +52,8 @@ def _fresh_database() -> Path:
 
 def _print_catalogue(path: Path) -> None:
     from geocrawl.cli.tables import print_table
-    from geocrawl.store.reading import open_readonly
-    from geocrawl.store.why import export_rows
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.queries.why import export_rows
 
     with open_readonly(path) as connection:
         rows = list(export_rows(connection))

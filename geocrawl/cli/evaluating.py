@@ -10,7 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.evaluate.contest import Outcome
+    from geocrawl.lab.contest.contest import Outcome
 
 
 def add_to(app: typer.Typer) -> None:
@@ -47,7 +47,7 @@ def evaluate(
 
         geocrawl evaluate worlds/mixed --budget 2000
     """
-    from geocrawl.evaluate.contest import Plan, hold
+    from geocrawl.lab.contest.contest import Plan, hold
 
     plan = Plan(
         worlds, _named(strategies), budget=budget, seed=seed, processes=processes, set=opt.pairs(set_) if set_ else {}
@@ -55,12 +55,12 @@ def evaluate(
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
     outcome = hold(plan, tell)
     if out is not None:
-        from geocrawl.evaluate.report import write_all
+        from geocrawl.lab.contest.report import write_all
 
         for line in write_all(plan, outcome, out):
             typer.echo(line, err=True)
     if json:
-        from geocrawl.evaluate.results import to_json
+        from geocrawl.lab.contest.results import to_json
 
         typer.echo(to_json(plan, outcome), nl=False)
     else:
@@ -80,7 +80,7 @@ def _named(text: str) -> list[str]:
 def _print(outcome: Outcome) -> None:
     from rich.console import Console
 
-    from geocrawl.evaluate.table import WIDE, model_lines, tables, unrecorded_lines
+    from geocrawl.lab.contest.table import WIDE, model_lines, tables, unrecorded_lines
 
     console = Console()
     if not console.is_terminal:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.store.blocked import BlockedHost
+    from geocrawl.store.operations.opt_out import BlockedHost
 
 
 def add_to(app: typer.Typer) -> None:
@@ -49,8 +49,8 @@ def forget(
 
 
 def _listed(db: str | None) -> list[BlockedHost]:
-    from geocrawl.store.blocked import read_blocked
-    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.operations.opt_out import read_blocked
 
     with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
         return read_blocked(connection)
@@ -73,11 +73,11 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 def _forget(host: str, reason: str, db: str | None, *, json: bool) -> None:
     from dataclasses import asdict
 
-    from geocrawl import parts
-    from geocrawl.store.forget import forget as remove
+    from geocrawl.app import wiring
+    from geocrawl.store.operations.forget import forget as remove
 
     path = opt.database_path_from(opt.settings_from(db=db))
-    with parts.open_database(path, parts.system_clock(), create=False) as database:
+    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         removed = remove(database, host, plain(reason, 500), time.time())
     if json:
         opt.echo_json({"host": host, **asdict(removed)})
@@ -89,11 +89,11 @@ def _forget(host: str, reason: str, db: str | None, *, json: bool) -> None:
 
 
 def _undo(host: str, db: str | None) -> None:
-    from geocrawl import parts
-    from geocrawl.store.forget import undo
+    from geocrawl.app import wiring
+    from geocrawl.store.operations.forget import undo
 
     path = opt.database_path_from(opt.settings_from(db=db))
-    with parts.open_database(path, parts.system_clock(), create=False) as database:
+    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         was_blocked = undo(database, host)
     if not was_blocked:
         typer.echo(f"geocrawl: {host} is not left alone (`geocrawl forget --list` lists who is)", err=True)
@@ -125,7 +125,7 @@ def release(
     setting max_fruitless_per_pattern); they get a budget once more. `geocrawl forget SITE` removes a site that makes
     them without end.
     """
-    from geocrawl.build import release as let_go
+    from geocrawl.app.maintenance import release as let_go
 
     settings = opt.settings_from(db=db)
     name = _read_host(site)

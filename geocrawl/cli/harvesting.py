@@ -84,7 +84,7 @@ def harvest(
 
 def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     """Harvest, print what came of it; exit code 1 when no page of records was read."""
-    from geocrawl.build import harvest as run_harvest
+    from geocrawl.app.harvest import run_harvest
     from geocrawl.cli.progress import observe
     from geocrawl.cli.seeds import gather_seeds
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from geocrawl.store.history import EndpointHistory, Survival
+    from geocrawl.store.queries.history import EndpointHistory, Survival
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def history(
     Example: geocrawl history 17
     """
     from geocrawl.cli.seeds import gather_seeds
-    from geocrawl.store.history import history_of_address, history_of_service
+    from geocrawl.store.queries.history import history_of_address, history_of_service
     from geocrawl.urls import endpoint_key
 
     with opt.reading(db) as connection:
@@ -94,7 +94,7 @@ def changes(
     """
     from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
-    from geocrawl.store.history import changes_since
+    from geocrawl.store.queries.history import changes_since
     from geocrawl.utc import moment
 
     try:
@@ -124,7 +124,7 @@ def stats(
     Example: geocrawl stats --survival --plot survival.svg
     """
     from geocrawl.errors import UsageError
-    from geocrawl.store.history import survival as estimate
+    from geocrawl.store.queries.history import survival as estimate
 
     if not survival:
         raise UsageError("stats: nothing chosen; give --survival")

@@ -18,10 +18,10 @@ def kinds(json: opt.Json = False) -> None:
     Every KIND here can be given to `probe --kind`, `search --kind` and `export --kind`.
     """
     from geocrawl.detect.overview import overview
-    from geocrawl.probe.registry import probes, provers
+    from geocrawl.probe.registry import content_checks, probes
 
     proved = frozenset(probe.kind for probe in probes())
-    asked = frozenset(prover.kind for prover in provers(layers=1))
+    asked = frozenset(prover.kind for prover in content_checks(layers=1))
     rows = overview(proved, asked)
     if json:
         opt.echo_json([row.as_json() for row in rows])

@@ -11,7 +11,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.store.status import CatalogStatus
+    from geocrawl.store.queries.status import CatalogStatus
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 """Exit codes of monitoring plugins (Nagios)."""
@@ -31,7 +31,7 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    from geocrawl.store.backup import back_up
+    from geocrawl.store.operations.backup import back_up
 
     source = opt.database_path_from(opt.settings_from(db=db))
     size = back_up(source, file)
@@ -43,7 +43,7 @@ def restore(
     db: opt.Db = None,
 ) -> None:
     """Put a copy in the database's place. The daemon must be stopped; the former database is kept beside it."""
-    from geocrawl.store.backup import restore as put_back
+    from geocrawl.store.operations.backup import restore as put_back
 
     target = opt.database_path_from(opt.settings_from(db=db))
     kept = put_back(file, target, time.time())
@@ -58,7 +58,7 @@ def check(
 ) -> None:
     """One line and an exit code for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (Nagios plugins)."""
     from geocrawl.errors import GeocrawlError
-    from geocrawl.store.status import status as read_status
+    from geocrawl.store.queries.status import status as read_status
 
     try:
         with opt.reading(db) as connection:
@@ -116,7 +116,7 @@ def metrics(
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
     from geocrawl.daemon.metrics import write_metrics
-    from geocrawl.store.status import status as read_status
+    from geocrawl.store.queries.status import status as read_status
 
     with opt.reading(db) as connection:
         found = read_status(connection, time.time())

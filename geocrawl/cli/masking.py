@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from typer.core import TyperGroup
 
-from geocrawl.plain import masked
+from geocrawl.sanitize import masked
 
 
 class MaskedStream(io.TextIOWrapper):

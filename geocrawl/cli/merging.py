@@ -11,7 +11,7 @@ from geocrawl.cli import options as opt
 if TYPE_CHECKING:
     import sqlite3
 
-    from geocrawl.store.addresses import Address
+    from geocrawl.store.queries.addresses import Address
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
 Other = Annotated[str, typer.Argument(metavar="B", help="Likewise.")]
@@ -42,7 +42,7 @@ def split(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> 
 
 
 def _decide(one: str, other: str, *, same: bool, db: str | None, json: bool) -> None:
-    from geocrawl.build import decide_same
+    from geocrawl.app.maintenance import decide_same
 
     settings = opt.settings_from(db=db)
     decided = decide_same(
@@ -59,7 +59,7 @@ def _decide(one: str, other: str, *, same: bool, db: str | None, json: bool) -> 
 def _pairs(connection: sqlite3.Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """The endpoints that are meant, in pairs of one kind; UsageError when there are none."""
     from geocrawl.errors import UsageError
-    from geocrawl.store.addresses import pairs
+    from geocrawl.store.queries.addresses import pairs
 
     ones, others = _addresses(connection, one), _addresses(connection, other)
     if same:
@@ -81,7 +81,7 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 def _addresses(connection: sqlite3.Connection, text: str) -> tuple[Address, ...]:
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.addresses import addresses_at, addresses_of
+    from geocrawl.store.queries.addresses import addresses_at, addresses_of
 
     if text.isdecimal():
         found = addresses_of(connection, int(text)) if len(text) < 19 else ()

@@ -13,8 +13,8 @@ import typer
 if TYPE_CHECKING:
     import sqlite3
 
+    from geocrawl.crawler.report import CrawlReport, HarvestReport
     from geocrawl.model import Kind
-    from geocrawl.outcome import Harvested, Outcome
     from geocrawl.settings import Settings
 
 Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
@@ -90,7 +90,7 @@ def database_path_from(settings: Settings) -> Path:
 @contextmanager
 def reading(db: str | None) -> Iterator[sqlite3.Connection]:
     """A read-only connection to the catalogue; creates and changes nothing."""
-    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.engine.reading import open_readonly
 
     with open_readonly(database_path_from(settings_from(db=db))) as connection:
         yield connection
@@ -123,7 +123,7 @@ def pairs(items: list[str]) -> dict[str, str]:
     return out
 
 
-def tell(outcome: Outcome | Harvested, *, json: bool) -> None:
+def tell(outcome: CrawlReport | HarvestReport, *, json: bool) -> None:
     """What a run did, as JSON or in a few lines."""
     if json:
         echo_json(outcome.as_json())

@@ -10,10 +10,10 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli.masking import show_in_full
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.probing import ProbeLine
+    from geocrawl.app.probe_list import ProbeLine
     from geocrawl.settings import Settings
 
 
@@ -104,9 +104,9 @@ def probe(
 
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
+    from geocrawl.app.probe_list import run_probe
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.probing import run_probe
 
     given = gather_seeds(urls or [], file)
     if not given:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, State, Status, Visit
-from geocrawl.plain import masked, plain
+from geocrawl.sanitize import masked, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.checking import SeedAnswer
-    from geocrawl.store.seeds import SeedRow
+    from geocrawl.app.check_seeds import SeedAnswer
+    from geocrawl.store.operations.seeds import SeedRow
 
 _ORDER = ("dead", "resting", "refused", "moved", "answers")
 _COUNTED = {"answers": "that answer", "moved": "that moved"}
@@ -86,7 +86,7 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
 
 def _asked(rows: Sequence[SeedRow], *, quiet: bool, **options: object) -> Mapping[str, SeedAnswer]:
     """What each says now, by its address."""
-    from geocrawl.checking import check_seeds
+    from geocrawl.app.check_seeds import check_seeds
     from geocrawl.urls import read_url
 
     settings = opt.settings_from(**options, quiet=quiet)
@@ -113,8 +113,8 @@ def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object]
 
 
 def _led_to(db: str | None) -> Mapping[str, int]:
-    from geocrawl.store.led_to import services_by_seed
-    from geocrawl.store.reading import open_readonly
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.queries.seed_attribution import services_by_seed
 
     with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
         return services_by_seed(connection)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Url
-from geocrawl.plain import masked
+from geocrawl.sanitize import masked
 from geocrawl.urls import read_url
 
 _MASK = "=***"

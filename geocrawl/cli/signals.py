@@ -20,7 +20,7 @@ def signals(db: opt.Db = None, json: opt.Json = False) -> None:
     A row for each signal and kind: endpoints that it named, those with a verdict, valid ones, and valid ones that
     nothing else named.
     """
-    from geocrawl.store.signals import signal_yields
+    from geocrawl.store.queries.signals import signal_yields
 
     with opt.reading(db) as connection:
         rows = signal_yields(connection)

@@ -13,10 +13,10 @@ import typer
 from geocrawl.cli import options as opt
 from geocrawl.cli.masking import show_in_full
 from geocrawl.cli.seed_check import check
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.store.seeds import NewSeed, SeedRow
+    from geocrawl.store.operations.seeds import NewSeed, SeedRow
 
 _seeds = typer.Typer(no_args_is_help=True, help="Start pages of the daemon: add, list, check, remove.")
 
@@ -45,10 +45,10 @@ def add(
 
         geocrawl seeds add --shipped --region Europe --language de
     """
-    from geocrawl import parts
+    from geocrawl.app import wiring
     from geocrawl.cli.seeds import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.seeds import NewSeed, add_seeds
+    from geocrawl.store.operations.seeds import NewSeed, add_seeds
 
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], file)]
     if shipped:
@@ -58,7 +58,7 @@ def add(
     if not chosen:
         raise UsageError("no start page chosen: give a URL, --file FILE, or --shipped with another region or language")
     path = opt.database_path_from(opt.settings_from(db=db))
-    with parts.open_database(path, parts.system_clock()) as database:
+    with wiring.open_database(path, wiring.system_clock()) as database:
         added = add_seeds(database, chosen, time.time())
     typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} were there.")
 
@@ -102,12 +102,12 @@ def remove(
     db: opt.Db = None,
 ) -> None:
     """Drop start pages; what was found from them stays in the catalogue."""
-    from geocrawl import parts
+    from geocrawl.app import wiring
     from geocrawl.cli.seeds import gather_seeds
-    from geocrawl.store.seeds import remove_seeds
+    from geocrawl.store.operations.seeds import remove_seeds
 
     path = opt.database_path_from(opt.settings_from(db=db))
-    with parts.open_database(path, parts.system_clock(), create=False) as database:
+    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         removed = remove_seeds(database, gather_seeds(urls, None))
     typer.echo(f"{removed:,} start pages removed.")
     if not removed:
@@ -116,8 +116,8 @@ def remove(
 
 def stored_seeds(db: str | None, region: str | None, language: str | None) -> list[SeedRow]:
     """The daemon's start pages, those of a region and a language when these are named."""
-    from geocrawl.store.reading import open_readonly
-    from geocrawl.store.seeds import read_seeds
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.operations.seeds import read_seeds
 
     path = opt.database_path_from(opt.settings_from(db=db))
     with open_readonly(path) as connection:
@@ -144,7 +144,7 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
     import csv
     import io
 
-    from geocrawl.store.seeds import NewSeed
+    from geocrawl.store.operations.seeds import NewSeed
     from geocrawl.urls import read_url
 
     for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):

@@ -36,8 +36,8 @@ def status(
     Limits are those of your own settings: the daemon may have been started with others.
     """
     from geocrawl.cli.texts import status_lines
-    from geocrawl.store.reading import open_readonly
-    from geocrawl.store.status import status as read_status
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.queries.status import status as read_status
 
     if watch:
         if json:
@@ -66,8 +66,8 @@ def _watch(db: str | None) -> None:
 
     def now() -> Text:
         from geocrawl.cli.texts import status_lines
-        from geocrawl.store.reading import open_readonly
-        from geocrawl.store.status import status as read_status
+        from geocrawl.store.engine.reading import open_readonly
+        from geocrawl.store.queries.status import status as read_status
         from geocrawl.utc import moment
 
         at, settings = time.time(), opt.settings_from(db=db)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.cli.masking import as_shown
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     from rich.box import Box

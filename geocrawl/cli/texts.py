@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import PAGES_SHARE
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.settings import Settings
-    from geocrawl.store.show import EndpointRow, ServiceDetail
-    from geocrawl.store.status import CatalogStatus, Run
-    from geocrawl.store.why import UrlRow, Why
+    from geocrawl.store.queries.show import EndpointRow, ServiceDetail
+    from geocrawl.store.queries.status import CatalogStatus, Run
+    from geocrawl.store.queries.why import UrlRow, Why
 
 
 def span(seconds: float) -> str:

@@ -24,9 +24,9 @@ def list_(json: opt.Json = False) -> None:
 
     Example: geocrawl topics list
     """
+    from geocrawl.app.wiring import topics_folder
     from geocrawl.cli.tables import print_table
-    from geocrawl.parts import topics_folder
-    from geocrawl.priority.topics import DEFAULT_TOPIC, all_topics
+    from geocrawl.priority.topics.directory import DEFAULT_TOPIC, all_topics
 
     topics = all_topics(topics_folder()).values()
     if json:
@@ -48,8 +48,8 @@ def show(
     """
     from dataclasses import asdict
 
-    from geocrawl.parts import find_topic
-    from geocrawl.plain import plain
+    from geocrawl.app.wiring import find_topic
+    from geocrawl.sanitize import plain
 
     topic = find_topic(name)
     if json:
@@ -77,10 +77,10 @@ def add(
 
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
+    from geocrawl.app.wiring import topics_folder
     from geocrawl.cli.seeds import read_url_file
     from geocrawl.errors import EnvironmentFault
-    from geocrawl.parts import topics_folder
-    from geocrawl.priority.topics import MAX_SEEDS, Topic, write_topic
+    from geocrawl.priority.topics.directory import MAX_SEEDS, Topic, write_topic
 
     folder = topics_folder()
     if folder is None:

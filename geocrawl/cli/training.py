@@ -33,7 +33,7 @@ def topic(
 
     Example: geocrawl train topic pages.jsonl.gz --exclude worlds/portal --out topic.json
     """
-    from geocrawl.training import train_topic
+    from geocrawl.lab.training.train import train_topic
 
     opt.report(train_topic(pages, out, exclude or []), json=json)
 
@@ -47,7 +47,7 @@ def links(
 
     Example: geocrawl train links urls.csv --out links.json
     """
-    from geocrawl.training import train_links
+    from geocrawl.lab.training.train import train_links
 
     opt.report(train_links(urls, out), json=json)
 
@@ -62,6 +62,6 @@ def vectors(
 
     Example: geocrawl train vectors pages.jsonl.gz --exclude worlds/portal --out vectors.json
     """
-    from geocrawl.training import train_vectors
+    from geocrawl.lab.training.train import train_vectors
 
     opt.report(train_vectors(pages, out, exclude or []), json=json)

@@ -47,7 +47,7 @@ def bayes(
         geocrawl train bayes --pages pages.jsonl.gz --urls urls.csv --exclude worlds/portal --out bayes.json
     """
     from geocrawl.errors import UsageError
-    from geocrawl.training import train_bayes
+    from geocrawl.lab.training.train import train_bayes
 
     if not (pages or urls or db or topic):
         raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")

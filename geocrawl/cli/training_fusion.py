@@ -25,7 +25,7 @@ def fusion(
 
     Example: geocrawl train fusion worlds/portal-1 worlds/mixed-2 worlds/agency-3 --out fusion.json
     """
-    from geocrawl.evaluate.fusion_weights import train_fusion_file
+    from geocrawl.lab.training.fusion_weights import train_fusion_file
 
     summary = train_fusion_file(worlds, out, rounds=rounds, tell=lambda line: None if json else typer.echo(line))
     if json:

@@ -35,7 +35,7 @@ def make(
 
     Example: geocrawl world make mixed --pages 5000 --seed 7 --out worlds/mixed-7
     """
-    from geocrawl.worlds.folder import make as make_world
+    from geocrawl.lab.made_worlds.folder import make as make_world
 
     meta = make_world(kind, pages, seed, out, tuple(vocabulary or ()))
     if json:
@@ -56,7 +56,7 @@ def check(
 
     Example: geocrawl world check worlds/mixed-7
     """
-    from geocrawl.evaluate.check import check as check_world
+    from geocrawl.lab.recorded_worlds.check import check as check_world
 
     reports = [check_world(folder) for folder in folders]
     if json:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.export.files import opened
-from geocrawl.store.status import status
+from geocrawl.store.queries.status import status
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from geocrawl.store.status import CatalogStatus
+    from geocrawl.store.queries.status import CatalogStatus
 
 
 def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:

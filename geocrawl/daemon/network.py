@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.traces import OURS, Traces
-from geocrawl.store.outages import end_rests, put_back, shorten_rests, well_hosts
+from geocrawl.daemon.outage_undo_log import OURS, Traces
+from geocrawl.store.operations.outages import end_rests, put_back, shorten_rests, well_hosts
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
-    from geocrawl.store.database import Database
+    from geocrawl.store.engine.database import Database
 
 _WELL_HOSTS = 500
 """Known to be well from the start."""

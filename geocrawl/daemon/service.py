@@ -15,21 +15,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import NO_LIMIT, Budget
-from geocrawl.daemon.figures import Counting, Day
+from geocrawl.daemon.daily_stats import Counting, Day
+from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.network import Network
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
-from geocrawl.daemon.work import Work
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
-from geocrawl.store.patience import Patience, passing, trouble_now
+from geocrawl.store.engine.backoff import Backoff, passing, trouble_now
 
 if TYPE_CHECKING:
-    from geocrawl.crawl import Crawler
+    from geocrawl.app.session import Session
+    from geocrawl.crawler.loop import Crawler
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
-    from geocrawl.session import Session
-    from geocrawl.store.database import Database
-    from geocrawl.store.keeper import Keeper
+    from geocrawl.store.engine.database import Database
+    from geocrawl.store.operations.daemon_lock import Keeper
 
 IDLE_S = 5.0
 """Between two runs of the loop when nothing is ready."""
@@ -62,7 +62,7 @@ class Daemon:
         self._notifier = notifier
         self._network = Network(database)
         self._observer = Counting(observer, begun=self._network.begun, ended=self._heed)
-        self._patience = Patience(clock)
+        self._patience = Backoff(clock)
         self._trouble: PassingFault | None = None
         self._damage: DatabaseFault | None = None
         self._log = log

@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl import parts
+from geocrawl.app import wiring
+from geocrawl.app.retry_policy import RetryPolicy
+from geocrawl.app.session import Session
 from geocrawl.daemon.budget import Budget, budget_of, without_limits
+from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
-from geocrawl.daemon.work import Work
 from geocrawl.errors import DatabaseFault
-from geocrawl.opening import Wait
-from geocrawl.session import Session
-from geocrawl.store.backup import quick_check
-from geocrawl.store.keeper import Keeper
-from geocrawl.store.patience import Patience
+from geocrawl.store.engine.backoff import Backoff
+from geocrawl.store.operations.backup import quick_check
+from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.database import Database
+    from geocrawl.store.engine.database import Database
 
 Log = Callable[..., object]
 Made = tuple[Session, Work, Budget]
@@ -58,7 +58,7 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
     Raises EnvironmentFault when another daemon holds the database, DatabaseFault when that is damaged or cannot be
     opened, UsageError for settings that cannot be meant.
     """
-    clock, notifier = parts.system_clock(), Notifier()
+    clock, notifier = wiring.system_clock(), Notifier()
 
     def pausing(text: str, seconds: float) -> None:
         notifier.starting(text, seconds + _ATTEMPT_S)
@@ -74,7 +74,7 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
             _give_back(keeper)
             raise
 
-    with Wait(path, clock, Patience(clock), log, pausing).prepared(prepare) as start:
+    with RetryPolicy(path, clock, Backoff(clock), log, pausing).prepared(prepare) as start:
         session, work, budget = start.made
         try:
             observer.started(session.frontier.stats, ())
@@ -97,9 +97,9 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
 
 def _parts(settings: Settings, database: Database, log: Log) -> Made:
     """What the settings decide of a daemon."""
-    clock = parts.system_clock()
+    clock = wiring.system_clock()
     session = Session(without_limits(settings), database, clock)
-    for note in session.take_over():
+    for note in session.claim():
         log(note)
     queued = session.add_seeds(_stored_seeds(database), again=False)
     log("ready", database=str(database.path), strategy=session.strategy.name, start_pages_queued=queued)

@@ -16,7 +16,7 @@ from geocrawl.export.columns import COLUMNS
 from geocrawl.export.csv import write_csv
 from geocrawl.export.files import opened
 from geocrawl.export.jsonl import write_jsonl
-from geocrawl.plain import masked
+from geocrawl.sanitize import masked
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

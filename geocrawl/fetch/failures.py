@@ -18,7 +18,7 @@ from aiohttp import http_exceptions
 
 from geocrawl.fetch.guard import MARK, GuardRefusal
 from geocrawl.model import FailureCode
-from geocrawl.plain import plain
+from geocrawl.sanitize import plain
 
 #: What an exchange can raise for what a network or a server does. Anything else is a bug of ours and is not caught.
 #: ValueError: headers and addresses that a library cannot read.

@@ -22,10 +22,10 @@ from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.transport import ExactTransport
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
+from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
-from geocrawl.validators import conditions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
 _ACCEPT = {

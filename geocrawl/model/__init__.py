@@ -5,11 +5,12 @@ since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_
 """
 
 from geocrawl.model.documents import Document, Judgement
-from geocrawl.model.frontier import Entry, FrontierStats, Lease, Lesson, RankedLink, Settled, State, StoredPage, Visit
+from geocrawl.model.frontier import Entry, Feedback, FrontierStats, Lease, RankedLink, Settled, State, StoredPage, Visit
 from geocrawl.model.services import (
     SIBLING,
     Attempt,
     Candidate,
+    ContentReport,
     Deviation,
     Endpoint,
     Evidence,
@@ -18,7 +19,6 @@ from geocrawl.model.services import (
     Layer,
     Level,
     Outcome,
-    Proof,
     Service,
     Status,
     Verdict,
@@ -47,6 +47,7 @@ __all__ = [
     "SIBLING",
     "Attempt",
     "Candidate",
+    "ContentReport",
     "Deviation",
     "Document",
     "Endpoint",
@@ -54,6 +55,7 @@ __all__ = [
     "Evidence",
     "Failure",
     "FailureCode",
+    "Feedback",
     "FrontierStats",
     "HostState",
     "Item",
@@ -61,12 +63,10 @@ __all__ = [
     "Kind",
     "Layer",
     "Lease",
-    "Lesson",
     "Level",
     "Link",
     "Outcome",
     "Page",
-    "Proof",
     "Purpose",
     "Rank",
     "RankedLink",

@@ -50,4 +50,4 @@ class Judgement:
     ranks: tuple[Rank | None, ...]
     """One for each of `Document.links`, in order; None drops the link."""
     memo: bytes = b""
-    """What the strategy wants to be given back with the visit's `Lesson`; b"" for one that does not learn."""
+    """What the strategy wants to be given back with the visit's `Feedback`; b"" for one that does not learn."""

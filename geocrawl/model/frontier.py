@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from geocrawl.model.services import Candidate, Proof, Status, Verdict
+from geocrawl.model.services import Candidate, ContentReport, Status, Verdict
 from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url, Validators
 
 
@@ -106,14 +106,14 @@ class Visit:
     """Set when the lease was for a probe."""
     digest: int | None = None
     """64 bits that tell whether the links and candidates of a page that was read are the same as before."""
-    proof: Proof | None = None
+    proof: ContentReport | None = None
     """What came of asking the service for content, when that was done."""
     retry_after_s: float | None = None
     """Ask again after this long, if attempts are left; None: never."""
     memo: bytes = b""
     """`Judgement.memo`."""
     learnt: bytes | None = None
-    """The strategy's dump before this visit's lesson, when it is time to keep one."""
+    """The strategy's dump before this visit's feedback, when it is time to keep one."""
     learnt_counts: Mapping[str, int] = field(default_factory=dict)
     """With `learnt`: how much the strategy holds, for status."""
     stored: StoredPage | None = None
@@ -139,7 +139,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Feedback:
     """What a strategy may learn from one settled visit.
 
     Lessons stand in the database until the strategy's next dump covers them, so a dump and the lessons after it, fed
@@ -170,7 +170,7 @@ class Settled:
     new_candidates: int = 0
     ignored: bool = False
     """The lease was no longer ours; nothing was written."""
-    lesson: Lesson | None = None
+    feedback: Feedback | None = None
     """For a strategy that learns."""
 
 

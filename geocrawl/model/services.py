@@ -226,7 +226,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ContentReport:
     """What came of asking a valid service for content."""
 
     level: Level

@@ -20,13 +20,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Lesson, Purpose, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.centre import MAX_SEEDS, Centre, heaviest_words, pack, unpack
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.terms import term_counts
-from geocrawl.priority.vectors import cosine
+from geocrawl.priority.text.terms import term_counts
+from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centre, heaviest_words, pack, unpack
+from geocrawl.priority.vectors.tfidf import cosine
 
 NAME = "adaptive"
 VERSION = 1
@@ -107,19 +107,19 @@ class Adaptive(Defaults):
         """By the level of its page: the page itself is not there any more."""
         return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, feedback: Feedback) -> None:
         """A seed joins the centre; a page near a seed moves it."""
-        if lesson.purpose is not Purpose.PAGE or not lesson.memo:
+        if feedback.purpose is not Purpose.PAGE or not feedback.memo:
             return
-        words = unpack(lesson.memo)
-        if lesson.depth > 0:
+        words = unpack(feedback.memo)
+        if feedback.depth > 0:
             self._centre.correct(words)
             return
-        if lesson.entry_id not in self._centre.seeds and len(self._centre.seeds) >= MAX_SEEDS:
+        if feedback.entry_id not in self._centre.seeds and len(self._centre.seeds) >= MAX_SEEDS:
             return
-        self._centre = self._centre.with_seed(lesson.entry_id, words)
+        self._centre = self._centre.with_seed(feedback.entry_id, words)
         room = SEED_LINKS - sum(map(len, self._links.values()))
-        self._links[lesson.entry_id] = [id_ for _, id_ in lesson.links][: max(room, 0)]
+        self._links[feedback.entry_id] = [id_ for _, id_ in feedback.links][: max(room, 0)]
         self._seed_came = True
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:

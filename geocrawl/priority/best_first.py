@@ -18,7 +18,7 @@ from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
-from geocrawl.priority.vectors import TextModel
+from geocrawl.priority.vectors.tfidf import TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8

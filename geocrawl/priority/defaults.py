@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from geocrawl.model import Lesson, Rank
+from geocrawl.model import Feedback, Rank
 
 
 class Defaults:
@@ -20,7 +20,7 @@ class Defaults:
     needs: frozenset[str] = frozenset()
     learns: bool = False
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, feedback: Feedback) -> None:
         """Nothing."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:

@@ -17,16 +17,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.by_graph import ByGraph
-from geocrawl.priority.figures import pack_figures, unpack_figures
-from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.strategy_base import ByGraph
+from geocrawl.priority.memo_codec import pack_figures, unpack_figures
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph import Floats, LinkGraph
-    from geocrawl.priority.vectors import TextModel
+    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.vectors.tfidf import TextModel
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0
@@ -93,13 +93,13 @@ class HitsStrategy(ByGraph):
             return Rank(FOLLOWED, score)
         return None if self._drop else Rank(LAST, score)
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, feedback: Feedback) -> None:
         """A page above the threshold joins the graph with its links; every p downloads HITS is iterated."""
         weights = None
-        if lesson.memo:
-            figures = unpack_figures(lesson.memo)
-            weights = [self._best_first(figures.page, figures.of(identity)) for identity, _ in lesson.links]
-        self._order.learn(lesson, weights)
+        if feedback.memo:
+            figures = unpack_figures(feedback.memo)
+            weights = [self._best_first(figures.page, figures.of(identity)) for identity, _ in feedback.links]
+        self._order.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link), weights."""
@@ -117,7 +117,7 @@ class HitsStrategy(ByGraph):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """LinkScore of every node; a = h = 1 at the start, warm later."""
-        from geocrawl.priority.linkrank import hits
+        from geocrawl.priority.graph.link_rank import hits
 
         authority, hub = hits(graph.matrix(), graph.figure("authority", 1.0), graph.figure("hub", 1.0))
         graph.figures.update(authority=authority, hub=hub)

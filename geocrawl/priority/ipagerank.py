@@ -19,17 +19,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from geocrawl.model import Document, Judgement, Lesson, Link, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Link, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.by_graph import ByGraph
-from geocrawl.priority.figures import pack_figures, unpack_figures
-from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.strategy_base import ByGraph
+from geocrawl.priority.memo_codec import pack_figures, unpack_figures
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph import Floats, LinkGraph
-    from geocrawl.priority.pagefilter import PageFilter
-    from geocrawl.priority.thesaurus import TopicWords
+    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.text.thesaurus import TopicWords
+    from geocrawl.priority.topics.page_filter import PageFilter
 
 NAME = "ipagerank"
 FOLLOWED, LAST = 1, 0
@@ -96,13 +96,13 @@ class IPageRankStrategy(ByGraph):
             return self._rank(known)
         return self._rank(1.0 - self._d + self._d * rw if rw else 0.0)
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, feedback: Feedback) -> None:
         """The page's links join the graph with their RW; every q pages IPageRank is iterated."""
-        weights = [1.0] * len(lesson.links)  # of a redirect
-        if lesson.memo:
-            figures = unpack_figures(lesson.memo)
-            weights = [figures.of(identity) for identity, _ in lesson.links]
-        self._order.learn(lesson, weights)
+        weights = [1.0] * len(feedback.links)  # of a redirect
+        if feedback.memo:
+            figures = unpack_figures(feedback.memo)
+            weights = [figures.of(identity) for identity, _ in feedback.links]
+        self._order.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """word of the anchor nearest to the topic, rw of the anchor, ipr (None before an iteration met it), c, d."""
@@ -127,7 +127,7 @@ class IPageRankStrategy(ByGraph):
         """IPR of every node, from 1 at the start, warm later; of a node without RW, what comes through a tunnel."""
         import numpy as np
 
-        from geocrawl.priority.linkrank import even_shares, ipagerank
+        from geocrawl.priority.graph.link_rank import even_shares, ipagerank
 
         matrix, rw = graph.matrix(), graph.best_weights()
         values = ipagerank(matrix, rw, graph.figure("ipr", 1.0), d=self._d)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from geocrawl.model import Document, Judgement, Lesson, Rank, Relevance
+from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.by_graph import ByGraph
-from geocrawl.priority.linkoptions import graph_options
+from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.strategy_base import ByGraph
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
-    from geocrawl.priority.graph import Floats, LinkGraph
+    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0
@@ -55,9 +55,9 @@ class PageRankStrategy(ByGraph):
             return self.seed_rank()
         return self._rank(self._order.figure_of(waiting.id, "pr") or 1.0 - self._d)
 
-    def learn(self, lesson: Lesson) -> None:
+    def learn(self, feedback: Feedback) -> None:
         """The page's links join the graph; every q pages PageRank is iterated."""
-        self._order.learn(lesson, [1.0] * len(lesson.links))
+        self._order.learn(feedback, [1.0] * len(feedback.links))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """pagerank (None before the first iteration that met the link), d."""
@@ -65,7 +65,7 @@ class PageRankStrategy(ByGraph):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """PageRank of every node, from 1 at the start, warm later."""
-        from geocrawl.priority.linkrank import pagerank
+        from geocrawl.priority.graph.link_rank import pagerank
 
         values = pagerank(graph.matrix(), graph.figure("pr", 1.0), d=self._d)
         graph.figures["pr"] = values

@@ -16,9 +16,9 @@ from geocrawl.errors import UsageError
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
     from geocrawl.priority.options import Option
-    from geocrawl.priority.topic import TopicModel
-    from geocrawl.priority.topics import Topic
-    from geocrawl.priority.vectors import TextModel
+    from geocrawl.priority.topics.directory import Topic
+    from geocrawl.priority.topics.topic_vectors import TopicModel
+    from geocrawl.priority.vectors.tfidf import TextModel
 
 TOPIC_FILE = "gws_topic.json"
 LINKS_FILE = "gws_links.json"
@@ -65,22 +65,22 @@ class Parts:
 
     def text_model(self) -> TextModel:
         """The topic's text model: the chosen topic's, else the shipped one."""
-        from geocrawl.priority.models import read_vectors
+        from geocrawl.priority.models.topic_models import read_vectors
 
         base = read_vectors(self.models / VECTORS_FILE)
         if self.topic is None:
             return base
-        from geocrawl.priority.topics import text_model
+        from geocrawl.priority.topics.directory import text_model
 
         return text_model(self.topic, base)
 
     def keywords(self) -> TopicModel:
         """The topic's keywords: the chosen topic's, else the trained ones."""
         if self.topic is not None:
-            from geocrawl.priority.topics import keyword_model
+            from geocrawl.priority.topics.directory import keyword_model
 
             return keyword_model(self.topic, self.text_model())
-        from geocrawl.priority.models import read_topic
+        from geocrawl.priority.models.topic_models import read_topic
 
         return read_topic(self.models / TOPIC_FILE)
 
@@ -98,15 +98,15 @@ def make_strategy(
     for key in options:
         if key.partition(".")[0] not in strategies():
             raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
-    from geocrawl.priority.models import shipped_models
+    from geocrawl.priority.models.topic_models import shipped_models
 
     trained = topic is None or topic.shipped_model
     return _MAKERS[name](Parts(name, options, models_dir or shipped_models(), None if trained else topic))
 
 
 def _gws(parts: Parts) -> Strategy:
-    from geocrawl.priority.gws import GwsStrategy
-    from geocrawl.priority.models import read_links
+    from geocrawl.priority.gws.strategy import GwsStrategy
+    from geocrawl.priority.models.topic_models import read_links
 
     return GwsStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), parts.options)
 
@@ -131,8 +131,8 @@ def _pagerank(parts: Parts) -> Strategy:
 
 def _ipagerank(parts: Parts) -> Strategy:
     from geocrawl.priority.ipagerank import IPageRankStrategy, title_weight
-    from geocrawl.priority.pagefilter import PageFilter
-    from geocrawl.priority.thesaurus import TopicWords, shipped_thesaurus
+    from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
+    from geocrawl.priority.topics.page_filter import PageFilter
 
     thesaurus, weight = shipped_thesaurus(), title_weight(parts.options)
     words = TopicWords(thesaurus, {word for vector in parts.keywords().vectors.values() for word in vector})
@@ -147,24 +147,24 @@ def _adaptive(parts: Parts) -> Strategy:
 
 
 def _bayes(parts: Parts) -> Strategy:
-    from geocrawl.priority.bayes import BayesStrategy, model_file
-    from geocrawl.priority.bayes_model import read_bayes
+    from geocrawl.priority.bayes.model import read_bayes
+    from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
 
     named = model_file(parts.options)
     if named is None and parts.topic is not None:
-        from geocrawl.priority.bayes_topic import topic_model
-        from geocrawl.priority.topics import all_topics
+        from geocrawl.priority.bayes.topic import topic_model
+        from geocrawl.priority.topics.directory import all_topics
 
         return BayesStrategy(topic_model(parts.topic, all_topics().values(), parts.keywords()), parts.options)
     return BayesStrategy(read_bayes(named or parts.models / BAYES_FILE), parts.options)
 
 
 def _fusion(parts: Parts) -> Strategy:
-    from geocrawl.priority.bayes_model import read_bayes
-    from geocrawl.priority.fusion import FusionStrategy, prior_file
-    from geocrawl.priority.fusion_prior import read_prior
-    from geocrawl.priority.fusion_words import WordModels
-    from geocrawl.priority.models import read_links
+    from geocrawl.priority.bayes.model import read_bayes
+    from geocrawl.priority.fusion.prior import read_prior
+    from geocrawl.priority.fusion.strategy import FusionStrategy, prior_file
+    from geocrawl.priority.fusion.words import WordModels
+    from geocrawl.priority.models.topic_models import read_links
 
     prior = read_prior(prior_file(parts.options) or parts.models / PRIOR_FILE)
     bayes = read_bayes(parts.models / BAYES_FILE) if parts.topic is None else None
@@ -185,7 +185,7 @@ def _random(parts: Parts) -> Strategy:
 
 
 _PLACES: Mapping[str, tuple[str, str]] = {
-    "gws": ("gws", "OPTIONS"),
+    "gws": ("gws.strategy", "OPTIONS"),
     "best-first": ("best_first", "OPTIONS"),
     "best-first-page": ("best_first", "OPTIONS"),
     "best-first-anchor": ("best_first", "OPTIONS"),
@@ -194,8 +194,8 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "adaptive": ("adaptive", "OPTIONS"),
     "ipagerank": ("ipagerank", "OPTIONS"),
     "pagerank": ("pagerank", "OPTIONS"),
-    "bayes": ("bayes", "OPTIONS"),
-    "fusion": ("fusion", "OPTIONS"),
+    "bayes": ("bayes.strategy", "OPTIONS"),
+    "fusion": ("fusion.strategy", "OPTIONS"),
     "bfs": ("baselines", "BFS_OPTIONS"),
     "random": ("baselines", "RANDOM_OPTIONS"),
 }

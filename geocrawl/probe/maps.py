@@ -19,7 +19,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from geocrawl.model import Endpoint, Failure, Kind, Layer, Outcome, Page, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import picture_of, refusal
 from geocrawl.probe.images import Picture
 from geocrawl.probe.proofs import Attempts, content_url, spread
@@ -63,8 +63,8 @@ class Target:
         return replace(self, sides=(x - half_x, y - half_y, x + half_x, y + half_y))
 
 
-class MapProver:
-    """Proves WMS by their maps (`ports.Prover`)."""
+class WmsContentCheck:
+    """Proves WMS by their maps (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: tried at most."""
@@ -74,7 +74,7 @@ class MapProver:
     def kind(self) -> Kind:
         return Kind.WMS
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask for maps until one has content; see the text on top."""
         attempts = Attempts()
         maps = _Maps(endpoint.url, service)

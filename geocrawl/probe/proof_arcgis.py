@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.json_content import look_for_features, look_for_image
 from geocrawl.probe.proofs import Attempts, spread
 from geocrawl.urls import read_url, with_parameters
@@ -40,8 +40,8 @@ class _Extent:
         return max(_LEAST_PIXELS, round(_PIXELS * across)), max(_LEAST_PIXELS, round(_PIXELS * up))
 
 
-class ArcGisProver:
-    """Proves ArcGIS services by an image or a record (`ports.Prover`)."""
+class ArcGisContentCheck:
+    """Proves ArcGIS services by an image or a record (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: feature layers tried at most."""
@@ -51,7 +51,7 @@ class ArcGisProver:
     def kind(self) -> Kind:
         return Kind.ARCGIS
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask for the whole extent and then for its middle, or for one record of each of a few layers."""
         attempts = Attempts()
         for name, code, url, size in _requests(endpoint.url, service, self._layers):

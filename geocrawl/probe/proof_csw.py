@@ -6,7 +6,7 @@ Dublin Core is asked for, which every catalogue has to give, and ISO 19139 where
 from __future__ import annotations
 
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import refusal
 from geocrawl.probe.elements import attribute, child, local_name
 from geocrawl.probe.interview import is_file
@@ -19,14 +19,14 @@ _ONE = {"maxRecords": "1", "elementSetName": "brief"}
 _SCHEMAS = {"csw:Record": "", "gmd:MD_Metadata": ISO_19139}
 
 
-class CswProver:
-    """Proves CSW by one record (`ports.Prover`)."""
+class CswContentCheck:
+    """Proves CSW by one record (`ports.ContentCheck`)."""
 
     @property
     def kind(self) -> Kind:
         return Kind.CSW
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask for a record; a catalogue that refuses Dublin Core is asked for the other schema."""
         attempts = Attempts()
         if is_file(endpoint.url):  # answers nothing but itself

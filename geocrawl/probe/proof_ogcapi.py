@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.json_content import look_for_features, look_for_image
 from geocrawl.probe.proofs import Attempts, spread
 from geocrawl.urls import read_url, with_parameters
@@ -17,8 +17,8 @@ from geocrawl.urls import read_url, with_parameters
 _PIXELS = 256
 
 
-class OgcApiProver:
-    """Proves OGC APIs by one item (`ports.Prover`)."""
+class OgcApiContentCheck:
+    """Proves OGC APIs by one item (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: collections tried at most."""
@@ -28,7 +28,7 @@ class OgcApiProver:
     def kind(self) -> Kind:
         return Kind.OGCAPI
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask one collection after another until one gives content."""
         attempts = Attempts()
         for layer in choose(service, self._layers):

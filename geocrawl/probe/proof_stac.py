@@ -6,7 +6,7 @@ An API is searched; in files the way goes from child to child until a catalogue 
 from __future__ import annotations
 
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.json_answer import json_of
 from geocrawl.probe.json_content import look_for_features
 from geocrawl.probe.json_links import linked
@@ -19,14 +19,14 @@ _CONTENT = ("search", "items", "item")
 _DEEPER = ("child", "data")
 
 
-class StacProver:
-    """Proves STAC catalogues and APIs by one item (`ports.Prover`)."""
+class StacContentCheck:
+    """Proves STAC catalogues and APIs by one item (`ports.ContentCheck`)."""
 
     @property
     def kind(self) -> Kind:
         return Kind.STAC
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Follow the catalogue's links to an item. Four requests at most."""
         attempts = Attempts()
         url, name = endpoint.url, service.title

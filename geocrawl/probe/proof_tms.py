@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.elements import attribute, child, children, line_of, local_name
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_image
@@ -87,8 +87,8 @@ class _TileMap:
         return known if len(known) == len(attributes) else None
 
 
-class TmsProver:
-    """Proves tile map services by one tile (`ports.Prover`)."""
+class TmsContentCheck:
+    """Proves tile map services by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: maps tried at most."""
@@ -98,7 +98,7 @@ class TmsProver:
     def kind(self) -> Kind:
         return Kind.TMS
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask for the document of one map after another and for its tiles until one has content."""
         attempts = Attempts()
         maps = [layer.name for layer in service.layers if layer.item is Item.LAYER and layer.name]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import refusal
 from geocrawl.probe.elements import local_name
 from geocrawl.probe.interview import is_file
@@ -22,8 +22,8 @@ _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 """GML 3.2, 2.1 and 3.1 in turn; the last holds several features."""
 
 
-class WfsProver:
-    """Proves WFS by one feature (`ports.Prover`)."""
+class WfsContentCheck:
+    """Proves WFS by one feature (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: feature types tried at most."""
@@ -33,7 +33,7 @@ class WfsProver:
     def kind(self) -> Kind:
         return Kind.WFS
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Ask one feature type after another until one gives a feature."""
         attempts = Attempts()
         named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
-from geocrawl.ports import Ask, Trial
+from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_image
 from geocrawl.probe.proofs import Attempts, content_url, spread
@@ -27,8 +27,8 @@ _TRY_ON = frozenset({Outcome.BLANK, Outcome.HTTP_ERROR, Outcome.EXCEPTION, Outco
 _IMAGES = ("image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 
 
-class WmtsProver:
-    """Proves WMTS by one tile (`ports.Prover`)."""
+class WmtsContentCheck:
+    """Proves WMTS by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """`layers`: tried at most."""
@@ -38,7 +38,7 @@ class WmtsProver:
     def kind(self) -> Kind:
         return Kind.WMTS
 
-    def trial(self, endpoint: Endpoint, service: Service) -> Trial:
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Read the capabilities again, then ask for tiles until one has content."""
         attempts = Attempts()
         tiles = yield from _tiles_of(endpoint.url)

@@ -1,4 +1,4 @@
-"""What a trial brings, gathered attempt by attempt: shared by the provers of all kinds."""
+"""What a trial brings, gathered attempt by attempt: shared by the content_checks of all kinds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from geocrawl.model import Attempt, Endpoint, Failure, Level, Outcome, Page, Proof, Url
+from geocrawl.model import Attempt, ContentReport, Endpoint, Failure, Level, Outcome, Page, Url
 from geocrawl.probe.content import attempt, cors_of
 from geocrawl.probe.images import thumbnail
 from geocrawl.urls import request_url
@@ -45,11 +45,11 @@ class Attempts:
         """Whether the last attempt ends the trial: content came, or nothing more will."""
         return bool(self.made) and (self.made[-1].outcome is Outcome.OK or self.made[-1].outcome in _HOPELESS)
 
-    def proof(self, endpoint: Endpoint) -> Proof:
+    def proof(self, endpoint: Endpoint) -> ContentReport:
         """What all of them prove."""
         outcomes = {entry.outcome for entry in self.made}
         level = Level.ANSWERS if outcomes & _ANSWERED else Level.ADVERTISED
-        return Proof(
+        return ContentReport(
             level=Level.DELIVERS if Outcome.OK in outcomes else level,
             attempts=tuple(self.made),
             https=True if endpoint.url.scheme == "https" and outcomes - _HOPELESS else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.ports import Probe, Prover
+from geocrawl.ports import ContentCheck, Probe
 
 
 def probes() -> tuple[Probe, ...]:
@@ -38,24 +38,24 @@ def probes() -> tuple[Probe, ...]:
     )
 
 
-def provers(*, layers: int) -> tuple[Prover, ...]:
+def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
     """One a kind that can be asked for content; `layers`: items of a service tried at most."""
-    from geocrawl.probe.maps import MapProver
-    from geocrawl.probe.proof_arcgis import ArcGisProver
-    from geocrawl.probe.proof_csw import CswProver
-    from geocrawl.probe.proof_ogcapi import OgcApiProver
-    from geocrawl.probe.proof_stac import StacProver
-    from geocrawl.probe.proof_tms import TmsProver
-    from geocrawl.probe.proof_wfs import WfsProver
-    from geocrawl.probe.proof_wmts import WmtsProver
+    from geocrawl.probe.maps import WmsContentCheck
+    from geocrawl.probe.proof_arcgis import ArcGisContentCheck
+    from geocrawl.probe.proof_csw import CswContentCheck
+    from geocrawl.probe.proof_ogcapi import OgcApiContentCheck
+    from geocrawl.probe.proof_stac import StacContentCheck
+    from geocrawl.probe.proof_tms import TmsContentCheck
+    from geocrawl.probe.proof_wfs import WfsContentCheck
+    from geocrawl.probe.proof_wmts import WmtsContentCheck
 
     return (
-        MapProver(layers=layers),
-        WfsProver(layers=layers),
-        WmtsProver(layers=layers),
-        CswProver(),
-        ArcGisProver(layers=layers),
-        OgcApiProver(layers=layers),
-        StacProver(),
-        TmsProver(layers=layers),
+        WmsContentCheck(layers=layers),
+        WfsContentCheck(layers=layers),
+        WmtsContentCheck(layers=layers),
+        CswContentCheck(),
+        ArcGisContentCheck(layers=layers),
+        OgcApiContentCheck(layers=layers),
+        StacContentCheck(),
+        TmsContentCheck(layers=layers),
     )

@@ -20,7 +20,7 @@ SHORT, LONG = 24, 48
 LIMIT = 400_000
 SQUARE = 4.6
 """Steps may grow so much when a text grows twofold: four times and what is constant; cubes grow eightfold."""
-_NOT_IMPORTED = ("geocrawl.__main__", "geocrawl.config.__main__", "geocrawl.store.migrations")
+_NOT_IMPORTED = ("geocrawl.__main__", "geocrawl.config.__main__", "geocrawl.store.schema.migrations")
 
 
 def patterns() -> dict[str, re.Pattern[str]]:

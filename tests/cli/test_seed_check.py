@@ -16,15 +16,15 @@ import pytest
 
 from benchmarks.loopback import Handler, Server, running
 from benchmarks.processes import Run, clean_environment, geocrawl, run
-from geocrawl import build
+from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.database import Database
-from geocrawl.store.forget import forget
-from geocrawl.store.led_to import services_by_seed
-from geocrawl.store.reading import open_readonly
-from geocrawl.store.seeds import NewSeed, add_seeds
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.operations.forget import forget
+from geocrawl.store.operations.seeds import NewSeed, add_seeds
+from geocrawl.store.queries.seed_attribution import services_by_seed
 from tests.killed_crawl import Watcher
 from tests.store.world import World, candidate, link, url, verdict
 
@@ -86,7 +86,7 @@ def check(home: Path, web: Web, *options: str) -> Run:
 
 def crawl(home: Path, proxy: str, *seeds: str) -> None:
     settings = Settings(proxy=proxy, delay_s=0.0, maps=False, max_pages=10_000, strategy="bfs")
-    build.crawl(settings, home / "c.db", [url(seed) for seed in seeds], observer=Watcher(lambda moment: None))
+    run_crawl(settings, home / "c.db", [url(seed) for seed in seeds], observer=Watcher(lambda moment: None))
 
 
 def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it_does_not(

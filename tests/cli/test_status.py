@@ -9,7 +9,7 @@ from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.cli.texts import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
-from geocrawl.store.status import status
+from geocrawl.store.queries.status import status
 from tests.store.world import World
 
 BOUNDS = {"ALLOW": "example", "DENY": "a.example,b.example,c.example,d.example", "HOURS": "22-6", "PAGES_PER_DAY": "7"}

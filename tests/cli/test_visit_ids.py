@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.demo import DemoWeb
-from geocrawl.plain import masked
+from geocrawl.sanitize import masked
 
 OF_VISITS = {"leased", "settled", "failed", "service found", "seed not read"}
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks.processes import clean_environment, geocrawl, run
-from geocrawl.store.database import Database
+from geocrawl.store.engine.database import Database
 from tests.store.world import World
 
 

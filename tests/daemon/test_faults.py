@@ -13,21 +13,21 @@ import pytest
 from benchmarks import faults, faults_simulated, faults_upgrade
 from benchmarks.daemons import Place
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.traces import OURS, Traces
+from geocrawl.daemon.outage_undo_log import OURS, Traces
 from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.evaluate.replay import ReplayClock
-from geocrawl.evaluate.worlds import World as MadeWorld
-from geocrawl.health import DAY_S, HOUR_S
+from geocrawl.lab.made_worlds.folder import make as make_world
+from geocrawl.lab.recorded_worlds.replay import ReplayClock
+from geocrawl.lab.recorded_worlds.world import World as MadeWorld
 from geocrawl.model import Kind, Service, State, Visit
+from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
-from geocrawl.store.backup import quick_check, restore
-from geocrawl.store.database import REVISIONS, Database
-from geocrawl.store.history import changes_since, history_of_address
-from geocrawl.store.lifecycle import settled_state
-from geocrawl.store.outages import end_rests, put_back
-from geocrawl.store.reading import open_readonly
-from geocrawl.worlds.folder import make as make_world
+from geocrawl.store.engine.database import REVISIONS, Database
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.frontier.lifecycle import settled_state
+from geocrawl.store.operations.backup import quick_check, restore
+from geocrawl.store.operations.outages import end_rests, put_back
+from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.store.test_database import check_invariants
 from tests.store.world import ManualClock, World, candidate, link, verdict
 
@@ -128,7 +128,7 @@ def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("database", "transaction"):
-        monkeypatch.setattr(f"geocrawl.store.{module}.BUSY_S", 1.0)
+        monkeypatch.setattr(f"geocrawl.store.engine.{module}.BUSY_S", 1.0)
     mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.soak import Silent
-from geocrawl import parts
+from geocrawl.app import wiring
+from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
-from geocrawl.daemon.work import Work
-from geocrawl.health import DAY_S
-from geocrawl.session import Session
+from geocrawl.daemon.jobs import Work
+from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.fetch.server import Loopback, answer, serve
@@ -32,7 +32,7 @@ class LaterClock:
 
     def __init__(self) -> None:
         self.ahead_s = 0.0
-        self._clock = parts.system_clock()
+        self._clock = wiring.system_clock()
 
     def now(self) -> float:
         return time.time() + self.ahead_s
@@ -116,9 +116,9 @@ async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
     clock = LaterClock()
     async with serve(lambda target, writer: site.respond(target)) as server:
         site.loopback = server
-        with parts.open_database(tmp_path / "c.db", clock) as database:
+        with wiring.open_database(tmp_path / "c.db", clock) as database:
             session = Session(without_limits(SETTINGS), database, clock)
-            session.take_over()
+            session.claim()
             seed = read_url(f"{server.base}/")
             assert seed is not None
             session.add_seeds([seed], again=False)

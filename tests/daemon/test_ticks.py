@@ -11,18 +11,19 @@ from pathlib import Path
 
 from apscheduler.events import EVENT_JOB_SUBMITTED
 
-from geocrawl import build, parts
+from geocrawl.app import wiring
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.session import Session
 from geocrawl.daemon.budget import Budget, Hours, without_limits
+from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
-from geocrawl.daemon.work import Work
 from geocrawl.demo import DemoWeb
-from geocrawl.session import Session
 from geocrawl.settings import Settings
-from geocrawl.store.database import Database
-from geocrawl.store.keeper import Keeper, read_holder
-from tests.test_crawl import Watcher, settings_for, url
+from geocrawl.store.engine.database import Database
+from geocrawl.store.operations.daemon_lock import Keeper, read_holder
+from tests.app.test_crawl import Watcher, settings_for, url
 
 LIMIT_S = 60
 OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)
@@ -79,17 +80,17 @@ def test_the_watchdog_hastens_the_heartbeat_alone() -> None:
 
 
 def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_dropped(tmp_path: Path) -> None:
-    path, clock = tmp_path / "c.db", parts.system_clock()
+    path, clock = tmp_path / "c.db", wiring.system_clock()
     with DemoWeb() as web:
         settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
-        build.crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
-        with parts.open_database(path, clock) as database:
+        run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
+        with wiring.open_database(path, clock) as database:
             asyncio.run(_see_what_is_due_done(database, settings_for(web)))
             assert read_holder(database.connection) is None
 
 
 async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
-    daemon, began = _daemon(database, settings), parts.system_clock().now()
+    daemon, began = _daemon(database, settings), wiring.system_clock().now()
     running = asyncio.create_task(daemon.run())
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
@@ -109,9 +110,9 @@ async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
 
 
 def _daemon(database: Database, settings: Settings) -> Daemon:
-    clock = parts.system_clock()
+    clock = wiring.system_clock()
     session = Session(without_limits(settings), database, clock)
-    session.take_over()
+    session.claim()
     keeper = Keeper(database)
     keeper.take(clock.now())
     database.set_meta("daemon:paused", "1")

@@ -11,8 +11,8 @@ import pytest
 
 from geocrawl.daemon.budget import Budget, Hours
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.database import Database
-from geocrawl.store.keeper import Keeper
+from geocrawl.store.engine.database import Database
+from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.utc import day_of
 from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wait_for
 from tests.store.world import ManualClock

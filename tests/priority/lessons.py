@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geocrawl.model import Lesson, Purpose, State
+from geocrawl.model import Feedback, Purpose, State
 
 
 def lesson(
@@ -18,9 +18,9 @@ def lesson(
     reason: str = "ok",
     state: State = State.VISITED,
     number: int = 0,
-) -> Lesson:
+) -> Feedback:
     """Of a page that was read."""
-    return Lesson(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), memo)
+    return Feedback(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), memo)
 
 
 def approx(score: float, *, abs: float = 1e-6) -> Any:

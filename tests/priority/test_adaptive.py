@@ -10,9 +10,9 @@ from itertools import chain
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.model import Document, Judgement, Lesson, Purpose, Rank, Relevance, State
+from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance, State
 from geocrawl.priority.adaptive import BLIND_PAGES, LINK_TIER, Adaptive, page_words
-from geocrawl.priority.centre import MAX_SEEDS, Centre, pack, unpack
+from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centre, pack, unpack
 from tests.priority.documents import document, link, waiting
 
 SAMPLES = {
@@ -48,9 +48,9 @@ def deeper(text: str) -> Document:
     return document(text, link("http://b.example/1"), depth=1)
 
 
-def lesson(number: int, judged: Judgement, *, depth: int = 0, links: Sequence[int] = ()) -> Lesson:
+def lesson(number: int, judged: Judgement, *, depth: int = 0, links: Sequence[int] = ()) -> Feedback:
     pairs = tuple((f"http://x.example/{id_}", id_) for id_ in links)
-    return Lesson(number, number, Purpose.PAGE, depth, None, State.VISITED, "ok", links=pairs, memo=judged.memo)
+    return Feedback(number, number, Purpose.PAGE, depth, None, State.VISITED, "ok", links=pairs, memo=judged.memo)
 
 
 def taught(*texts: str, **options: str) -> Adaptive:
@@ -134,7 +134,7 @@ def test_a_seed_is_judged_by_the_centre_that_it_becomes_part_of() -> None:
 
 def test_a_seed_that_cannot_be_read_or_says_nothing_is_left_out_of_n() -> None:
     strategy = taught("clay", "", "the and of")
-    failed = Lesson(8, 8, Purpose.PAGE, 0, None, State.FAILED, "http-404")
+    failed = Feedback(8, 8, Purpose.PAGE, 0, None, State.FAILED, "http-404")
     strategy.learn(failed)
     assert strategy.explain(waiting())["seeds"] == 1
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Lesson, Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.bayes import BayesStrategy, model_file
-from geocrawl.priority.bayes_model import BayesModel, FeatureReader, read_bayes, write_bayes
-from geocrawl.priority.bayes_online import MAX_MEMO_BYTES, read_memo, write_memo
-from geocrawl.priority.bayes_training import Sample, train_bayes
-from geocrawl.priority.models import shipped_models
+from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
+from geocrawl.priority.bayes.model import BayesModel, FeatureReader, read_bayes, write_bayes
+from geocrawl.priority.bayes.online import MAX_MEMO_BYTES, read_memo, write_memo
+from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
+from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.models.topic_models import shipped_models
 from geocrawl.priority.registry import BAYES_FILE, make_strategy
 from tests.priority.documents import document, url, waiting
 
@@ -163,15 +163,15 @@ def test_the_shipped_model_prefers_links_to_services_in_each_of_its_languages() 
 # --------------------------------------------------------------------------- learning
 
 
-def page_lesson(entry: int, links: dict[str, int], memo: bytes, found_on: int | None = None) -> Lesson:
-    return Lesson(0, entry, Purpose.PAGE, 1, found_on, State.VISITED, "ok", links=tuple(links.items()), memo=memo)
+def page_lesson(entry: int, links: dict[str, int], memo: bytes, found_on: int | None = None) -> Feedback:
+    return Feedback(0, entry, Purpose.PAGE, 1, found_on, State.VISITED, "ok", links=tuple(links.items()), memo=memo)
 
 
-def probe_lesson(page: int, *, valid: bool) -> Lesson:
-    return Lesson(0, 99, Purpose.PROBE, 1, page, State.VISITED, "ok", valid)
+def probe_lesson(page: int, *, valid: bool) -> Feedback:
+    return Feedback(0, 99, Purpose.PROBE, 1, page, State.VISITED, "ok", valid)
 
 
-def crawl_lessons(strategy: BayesStrategy, *, valid: bool = True) -> list[Lesson]:
+def crawl_lessons(strategy: BayesStrategy, *, valid: bool = True) -> list[Feedback]:
     """Seed 1 links to 2 ("zebra") and 3 ("quagga"); 2 links to 4 ("unicorn"); a service stands on 4."""
     home = [beside("zebra", address="http://a.example/2"), beside("quagga", address="http://a.example/3")]
     inner = [beside("unicorn", address="http://a.example/4")]

@@ -9,11 +9,11 @@ import pytest
 
 from geocrawl.cli.training_bayes import bayes
 from geocrawl.errors import UsageError
-from geocrawl.priority.bayes import BayesStrategy
-from geocrawl.priority.bayes_model import read_bayes
-from geocrawl.priority.bayes_topic import topic_authorities, topic_samples
+from geocrawl.priority.bayes.model import read_bayes
+from geocrawl.priority.bayes.strategy import BayesStrategy
+from geocrawl.priority.bayes.topic import topic_authorities, topic_samples
 from geocrawl.priority.registry import make_strategy
-from geocrawl.priority.topics import Topic, all_topics
+from geocrawl.priority.topics.directory import Topic, all_topics
 from geocrawl.urls import read_url
 from tests.priority.documents import document, link
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.lab.training.bayes_files import Sources, train_bayes_file
 from geocrawl.model import Document, Link
-from geocrawl.priority.bayes_files import Sources, train_bayes_file
-from geocrawl.priority.bayes_model import read_bayes
-from geocrawl.priority.bayes_training import (
+from geocrawl.priority.bayes.model import read_bayes
+from geocrawl.priority.bayes.training import (
     Authorities,
     Sample,
     authorities,
@@ -22,7 +22,7 @@ from geocrawl.priority.bayes_training import (
     row_samples,
     train_bayes,
 )
-from geocrawl.priority.training import LabelledLink
+from geocrawl.priority.gws.training import LabelledLink
 from tests.priority.documents import document, url
 from tests.priority.test_training import text_of, write_world
 

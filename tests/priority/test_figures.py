@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.figures import pack_figures, unpack_figures
+from geocrawl.priority.memo_codec import pack_figures, unpack_figures
 
 figure = st.floats(0.0, 1.0, width=32)
 

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Document, Lesson, Purpose, Rank, State
-from geocrawl.priority import fusion_features as see
-from geocrawl.priority.bayes import BayesStrategy
-from geocrawl.priority.bayes_model import BayesModel, FeatureReader
-from geocrawl.priority.fusion import OPTIONS, SEED_TIER, FusionStrategy
-from geocrawl.priority.fusion_memory import Kept, Memory
-from geocrawl.priority.fusion_prior import Prior, read_prior, write_prior
-from geocrawl.priority.fusion_value import Value, probability
-from geocrawl.priority.fusion_words import WordModels
-from geocrawl.priority.vectors import TextModel
+from geocrawl.model import Document, Feedback, Purpose, Rank, State
+from geocrawl.priority.bayes.model import BayesModel, FeatureReader
+from geocrawl.priority.bayes.strategy import BayesStrategy
+from geocrawl.priority.fusion import features as see
+from geocrawl.priority.fusion.memory import Kept, Memory
+from geocrawl.priority.fusion.prior import Prior, read_prior, write_prior
+from geocrawl.priority.fusion.strategy import OPTIONS, SEED_TIER, FusionStrategy
+from geocrawl.priority.fusion.value import Value, probability
+from geocrawl.priority.fusion.words import WordModels
+from geocrawl.priority.vectors.tfidf import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 
 TEXTS = TextModel(
@@ -55,7 +55,7 @@ class Crawl:
     def __init__(self, strategy: FusionStrategy) -> None:
         self.strategy = strategy
         self.ids: dict[str, int] = {}
-        self.lessons: list[Lesson] = []
+        self.lessons: list[Feedback] = []
         self.ranks: dict[int, Rank | None] = {}
 
     def id_of(self, path: str) -> int:
@@ -65,11 +65,11 @@ class Crawl:
         memo = self.strategy.judge(page(path, links)).memo
         kept = tuple((url(HOST + to).identity, self.id_of(to)) for to in links)
         parent = None if found_on is None else self.id_of(found_on)
-        self.feed(Lesson(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, memo))
+        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, memo))
         for _ in range(finds):
-            self.feed(Lesson(0, 10_000, Purpose.PROBE, 2, self.id_of(path), State.VISITED, "ok", True))
+            self.feed(Feedback(0, 10_000, Purpose.PROBE, 2, self.id_of(path), State.VISITED, "ok", True))
 
-    def feed(self, lesson: Lesson) -> None:
+    def feed(self, lesson: Feedback) -> None:
         self.lessons.append(lesson)
         self.strategy.learn(lesson)
         for batch in self.strategy.revise() or ():
@@ -200,10 +200,10 @@ def test_a_redirect_hands_its_worth_on() -> None:
     crawl = Crawl(fusion())
     crawl.visit("/", ["/from"])
     target = (url(HOST + "/to").identity, 99)
-    crawl.feed(Lesson(0, crawl.id_of("/from"), Purpose.PAGE, 1, 1, State.VISITED, "redirect", None, (target,)))
-    crawl.feed(Lesson(0, 99, Purpose.PAGE, 1, 1, State.VISITED, "ok", None))
+    crawl.feed(Feedback(0, crawl.id_of("/from"), Purpose.PAGE, 1, 1, State.VISITED, "redirect", None, (target,)))
+    crawl.feed(Feedback(0, 99, Purpose.PAGE, 1, 1, State.VISITED, "ok", None))
     before = scores(crawl.strategy, page("/x", ["/from"]))
-    crawl.feed(Lesson(0, 100, Purpose.PROBE, 2, 99, State.VISITED, "ok", True))
+    crawl.feed(Feedback(0, 100, Purpose.PROBE, 2, 99, State.VISITED, "ok", True))
     assert scores(crawl.strategy, page("/x", ["/from"])) > before
 
 

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.priority import fusion_features as see
-from geocrawl.priority.fusion_training import Worth, fit, generic_places
-from geocrawl.priority.fusion_value import probability
+from geocrawl.lab.training.fusion_fit import Worth, fit, generic_places
+from geocrawl.priority.fusion import features as see
+from geocrawl.priority.fusion.value import probability
 
 PLACES = {name: place for place, name in enumerate(see.generic_names())}
 

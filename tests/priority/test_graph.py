@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.arrays import pack_arrays, unpack_arrays
-from geocrawl.priority.graph import LinkGraph
+from geocrawl.priority.graph.link_graph import LinkGraph
+from geocrawl.priority.models.arrays import pack_arrays, unpack_arrays
 
 Added = list[tuple[int, list[int]]]
 pages = st.lists(st.tuples(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=6)), max_size=30)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from geocrawl.model import Link, Rank, Relevance
 from geocrawl.priority.ipagerank import IPageRankStrategy
-from geocrawl.priority.pagefilter import PageFilter
-from geocrawl.priority.thesaurus import TopicWords, shipped_thesaurus
-from geocrawl.priority.vectors import TextModel
+from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
+from geocrawl.priority.topics.page_filter import PageFilter
+from geocrawl.priority.vectors.tfidf import TextModel
 from tests.priority.documents import document, link, waiting
 from tests.priority.lessons import approx, lesson
 

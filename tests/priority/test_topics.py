@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models import read_vectors, shipped_models
+from geocrawl.priority.models.topic_models import read_vectors, shipped_models
 from geocrawl.priority.registry import VECTORS_FILE, make_strategy
-from geocrawl.priority.terms import language_of
-from geocrawl.priority.topics import (
+from geocrawl.priority.text.terms import language_of
+from geocrawl.priority.topics.directory import (
     DEFAULT_TOPIC,
     Topic,
     all_topics,
@@ -21,7 +21,7 @@ from geocrawl.priority.topics import (
     text_model,
     write_topic,
 )
-from geocrawl.priority.vectors import TextModel
+from geocrawl.priority.vectors.tfidf import TextModel
 from geocrawl.urls import read_url
 from tests.priority.documents import document, link
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.priority.models import read_links, read_topic, shipped_models, write_topic
-from geocrawl.priority.overlap import contained, shingles
+from geocrawl.lab.training.gws_files import train_links_file, train_topic_file
+from geocrawl.lab.training.overlap import contained, shingles
+from geocrawl.priority.gws.training import LabelledLink, LabelledPage, train_links, train_topic
+from geocrawl.priority.models.topic_models import read_links, read_topic, shipped_models, write_topic
 from geocrawl.priority.registry import LINKS_FILE, TOPIC_FILE
-from geocrawl.priority.topic import TopicModel
-from geocrawl.priority.training import LabelledLink, LabelledPage, train_links, train_topic
-from geocrawl.priority.training_files import train_links_file, train_topic_file
+from geocrawl.priority.topics.topic_vectors import TopicModel
 
 DAY = dt.date(2025, 3, 1)
 INITIAL = {"en": ["wms", "map", "layer", "client"], "zh": ["地图", "图层"]}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models import read_vectors
-from geocrawl.priority.training import LabelledPage
-from geocrawl.priority.vector_training import heaviest, quantile, train_vectors, train_vectors_file
+from geocrawl.lab.training.vector_model import heaviest, quantile, train_vectors, train_vectors_file
+from geocrawl.priority.gws.training import LabelledPage
+from geocrawl.priority.models.topic_models import read_vectors
 from tests.priority.test_training import page, story, text_of, write_pages, write_world
 
 DAY = dt.date(2026, 11, 21)

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.words import content_words, has_han, segment, stop_words
+from geocrawl.priority.text.words import content_words, has_han, segment, stop_words
 
 
 def test_latin_words_are_lower_case_and_free_of_punctuation() -> None:
@@ -43,7 +43,7 @@ def test_jieba_is_loaded_for_han_text_only_is_silent_and_caches_in_the_users_fol
     work, cache = tmp_path / "work", tmp_path / "cache"
     work.mkdir()
     code = (
-        "import sys; from geocrawl.priority.words import segment; segment('latin only');"
+        "import sys; from geocrawl.priority.text.words import segment; segment('latin only');"
         "assert 'jieba' not in sys.modules; print(segment('中文'))"
     )
     root = str(Path(__file__).resolve().parents[2])

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 from shapely.geometry import box
 
 from geocrawl.model import (
+    ContentReport,
     Endpoint,
     Failure,
     FailureCode,
@@ -20,12 +21,11 @@ from geocrawl.model import (
     Level,
     Outcome,
     Page,
-    Proof,
     Service,
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.maps import MapProver, choose
+from geocrawl.probe.maps import WmsContentCheck, choose
 from geocrawl.urls import endpoint_key, read_url
 
 Answer = Callable[[Ask], Page | Failure]
@@ -94,8 +94,8 @@ def blank(ask: Ask) -> bytes:
     return png(Image.new("RGB", (int(request["WIDTH"]), int(request["HEIGHT"])), (240, 240, 250)))
 
 
-def prove(answer: Answer, *layers: Layer, version: str = "1.3.0", most: int = 3) -> tuple[Proof, list[Ask]]:
-    trial = MapProver(layers=most).trial(address(), service(*layers, version=version))
+def prove(answer: Answer, *layers: Layer, version: str = "1.3.0", most: int = 3) -> tuple[ContentReport, list[Ask]]:
+    trial = WmsContentCheck(layers=most).run(address(), service(*layers, version=version))
     asks: list[Ask] = []
     try:
         ask = next(trial)
@@ -103,11 +103,11 @@ def prove(answer: Answer, *layers: Layer, version: str = "1.3.0", most: int = 3)
             asks.append(ask)
             ask = trial.send(answer(ask))
     except StopIteration as end:
-        proof: Proof = end.value
+        proof: ContentReport = end.value
         return proof, asks
 
 
-def outcomes(proof: Proof) -> list[tuple[str, str]]:
+def outcomes(proof: ContentReport) -> list[tuple[str, str]]:
     return [(entry.layer, str(entry.outcome)) for entry in proof.attempts]
 
 

@@ -13,12 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from geocrawl.model import Failure, FailureCode, Item, Kind, Layer, Level, Outcome, Page, Proof, Purpose, Service
-from geocrawl.ports import Ask, Prover
+from geocrawl.model import (
+    ContentReport,
+    Failure,
+    FailureCode,
+    Item,
+    Kind,
+    Layer,
+    Level,
+    Outcome,
+    Page,
+    Purpose,
+    Service,
+)
+from geocrawl.ports import Ask, ContentCheck
 from geocrawl.probe.crs import is_geographic
-from geocrawl.probe.proof_csw import CswProver
-from geocrawl.probe.proof_wfs import WfsProver, look_for_feature
-from geocrawl.probe.proof_wmts import WmtsProver
+from geocrawl.probe.proof_csw import CswContentCheck
+from geocrawl.probe.proof_wfs import WfsContentCheck, look_for_feature
+from geocrawl.probe.proof_wmts import WmtsContentCheck
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts_tiles import MatrixSet, TileLayer, choose_tiles, read_sets, take_layers
 from geocrawl.urls import query_parameters, service_endpoint
@@ -36,11 +48,11 @@ RECORDS = """<csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2
 
 
 def hold(
-    prover: Prover, service: Service, reply: Callable[[Ask], Page | Failure], address: str = ADDRESS
-) -> tuple[Proof, list[Ask]]:
+    prover: ContentCheck, service: Service, reply: Callable[[Ask], Page | Failure], address: str = ADDRESS
+) -> tuple[ContentReport, list[Ask]]:
     """The proof and what was asked for."""
     asked: list[Ask] = []
-    trial = prover.trial(service_endpoint(prover.kind, url(address)), service)
+    trial = prover.run(service_endpoint(prover.kind, url(address)), service)
     try:
         ask = next(trial)
         while True:
@@ -49,7 +61,7 @@ def hold(
             found = reply(ask)
             ask = trial.send(replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found)
     except StopIteration as end:
-        proof: Proof = end.value
+        proof: ContentReport = end.value
         return proof, asked
 
 
@@ -57,7 +69,7 @@ def parameters(ask: Ask) -> dict[str, str]:
     return dict(query_parameters(ask.url))
 
 
-def outcomes(proof: Proof) -> list[Outcome]:
+def outcomes(proof: ContentReport) -> list[Outcome]:
     return [entry.outcome for entry in proof.attempts]
 
 
@@ -71,7 +83,7 @@ def wfs(version: str, *names: str) -> Service:
 
 
 def test_one_feature_delivers_and_ends_the_trial() -> None:
-    proof, asked = hold(WfsProver(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
+    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.OK])
     assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("r:road", "1 features")
     assert [ask.purpose for ask in asked] == [Purpose.MAP]
@@ -81,7 +93,7 @@ def test_one_feature_delivers_and_ends_the_trial() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
 def test_older_versions_have_other_names_for_the_same(version: str) -> None:
-    asked = parameters(hold(WfsProver(), wfs(version, "road"), lambda _: page(GML_2))[1][0])
+    asked = parameters(hold(WfsContentCheck(), wfs(version, "road"), lambda _: page(GML_2))[1][0])
     assert (asked["TYPENAME"], asked["MAXFEATURES"], asked["VERSION"]) == ("road", "1", version)
     assert "COUNT" not in asked
 
@@ -90,21 +102,24 @@ def test_a_type_without_features_leads_to_the_next() -> None:
     def reply(ask: Ask) -> Page:
         return page(GML_3_2 if parameters(ask)["TYPENAMES"] == "c" else EMPTY)
 
-    proof, _ = hold(WfsProver(), wfs("2.0.0", "a", "b", "c"), reply)
+    proof, _ = hold(WfsContentCheck(), wfs("2.0.0", "a", "b", "c"), reply)
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.BLANK, Outcome.BLANK, Outcome.OK])
-    proof, _ = hold(WfsProver(), wfs("2.0.0", "a", "b"), reply)
+    proof, _ = hold(WfsContentCheck(), wfs("2.0.0", "a", "b"), reply)
     assert proof.level is Level.ANSWERS
 
 
 def test_a_document_in_a_file_is_asked_for_nothing() -> None:
-    for prover, service in ((WfsProver(), wfs("2.0.0", "a")), (CswProver(), Service(Kind.CSW, "2.0.2", "Geoportal"))):
+    for prover, service in (
+        (WfsContentCheck(), wfs("2.0.0", "a")),
+        (CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal")),
+    ):
         proof, asked = hold(prover, service, lambda _: page(GML_2), "http://maps.example.org/capabilities.xml")
         assert (proof.level, proof.attempts, asked) == (Level.ADVERTISED, (), [])
 
 
 def test_a_wfs_that_is_slow_is_left_alone() -> None:
     failure = Failure(url(ADDRESS), FailureCode.TIMEOUT_READ, "30 s")
-    proof, asked = hold(WfsProver(), wfs("2.0.0", "a", "b"), lambda _: failure)
+    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "a", "b"), lambda _: failure)
     assert (proof.level, outcomes(proof), len(asked)) == (Level.ADVERTISED, [Outcome.TIMEOUT], 1)
 
 
@@ -136,7 +151,7 @@ def test_no_bytes_make_a_look_fail(body: bytes) -> None:
 
 def test_one_record_delivers() -> None:
     answer = page(RECORDS.format("<csw:BriefRecord/>"))
-    proof, asked = hold(CswProver(), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
+    proof, asked = hold(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.OK])
     assert proof.attempts[0].detail == "1 of 20 records"
     sent = parameters(asked[0])
@@ -144,7 +159,7 @@ def test_one_record_delivers() -> None:
 
 
 def test_an_empty_catalogue_answers() -> None:
-    proof, asked = hold(CswProver(), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format("")))
+    proof, asked = hold(CswContentCheck(), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format("")))
     assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [Outcome.BLANK], 1)
 
 
@@ -153,7 +168,7 @@ def test_a_catalogue_without_dublin_core_is_asked_for_iso_19139() -> None:
         is_iso = "gmd" in parameters(ask)["outputSchema"]
         return page(RECORDS.format("<MD_Metadata/>") if is_iso else EXCEPTION.format("outputSchema"))
 
-    proof, _ = hold(CswProver(), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
+    proof, _ = hold(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.EXCEPTION, Outcome.OK])
 
 
@@ -194,7 +209,9 @@ def drawn(*, blank: bool = False) -> Page:
 
 def test_a_tile_in_the_middle_of_the_layer_is_asked_for() -> None:
     """8° E, 47° N lies in tile 33/22 of Web Mercator's level 6, whose tiles are 5.6° wide."""
-    proof, asked = hold(WmtsProver(), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn())
+    proof, asked = hold(
+        WmtsContentCheck(), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
+    )
     assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [Outcome.OK], "EPSG:3857")
     assert len(proof.thumbnail) > 0
     sent = parameters(asked[1])
@@ -206,7 +223,7 @@ def test_a_blank_tile_leads_to_the_other_reference_system_then_to_a_finer_one() 
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn(blank=True)
 
-    proof, asked = hold(WmtsProver(), SERVICE, reply)
+    proof, asked = hold(WmtsContentCheck(), SERVICE, reply)
     assert (proof.level, outcomes(proof)) == (Level.ANSWERS, [Outcome.BLANK])
     places = [(sent["TILEMATRIXSET"], sent["TILEMATRIX"]) for sent in map(parameters, asked[1:])]
     assert places == [("google", "6"), ("world", "5"), ("google", "8")]
@@ -218,18 +235,18 @@ def test_a_document_in_a_file_is_asked_by_its_templates_on_the_same_host_only() 
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
 
-    proof, asked = hold(WmtsProver(), SERVICE, reply, address)
+    proof, asked = hold(WmtsContentCheck(), SERVICE, reply, address)
     assert [ask.url.address for ask in asked] == [
         address,
         "http://maps.example.org/t/relief/grey/2020/google/6/22/33.png",
     ]
     assert proof.level is Level.DELIVERS
-    proof, asked = hold(WmtsProver(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
+    proof, asked = hold(WmtsContentCheck(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)
 
 
 def test_a_wmts_whose_document_is_gone_has_no_attempts() -> None:
-    proof, asked = hold(WmtsProver(), SERVICE, lambda _: page(HTML, content_type="text/html"))
+    proof, asked = hold(WmtsContentCheck(), SERVICE, lambda _: page(HTML, content_type="text/html"))
     assert (proof.level, proof.attempts) == (Level.ADVERTISED, ())
     assert [ask.purpose for ask in asked] == [Purpose.PROBE, Purpose.PROBE]
 
@@ -304,9 +321,9 @@ def test_no_numbers_of_a_matrix_make_the_choice_fail(
 
 
 def test_names_too_long_for_an_address_are_passed_over() -> None:
-    proof, asked = hold(WfsProver(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
+    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
     assert [parameters(ask)["TYPENAMES"] for ask in asked] == ["road"]
     assert proof.level is Level.DELIVERS
     body = WMTS.replace("relief", "路" * 9_000)
-    proof, asked = hold(WmtsProver(), SERVICE, lambda _: page(body))
+    proof, asked = hold(WmtsContentCheck(), SERVICE, lambda _: page(body))
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)

@@ -25,7 +25,7 @@ WFS_2_0 = """<?xml version="1.0"?><wfs:WFS_Capabilities version="2.0.0" xmlns:wf
 </ows:ServiceIdentification><ows:ServiceProvider><ows:ProviderName>Road Office</ows:ProviderName>
 <ows:ProviderSite xlink:href="http://roads.example.org/"/><ows:ServiceContact>
 <ows:IndividualName>Ada</ows:IndividualName>
-<ows:PositionName>Surveyor</ows:PositionName><ows:ContactInfo><ows:Phone><ows:Voice>123</ows:Voice></ows:Phone>
+<ows:PositionName>ProbeVisitor</ows:PositionName><ows:ContactInfo><ows:Phone><ows:Voice>123</ows:Voice></ows:Phone>
 <ows:Address><ows:City>Sveg</ows:City><ows:Country>Sweden</ows:Country>
 <ows:ElectronicMailAddress>ada@example.org</ows:ElectronicMailAddress></ows:Address></ows:ContactInfo>
 </ows:ServiceContact>
@@ -88,7 +88,7 @@ def test_version_2_0_is_of_ows_common() -> None:
     assert service.contact == {
         "organization": "Road Office",
         "person": "Ada",
-        "position": "Surveyor",
+        "position": "ProbeVisitor",
         "email": "ada@example.org",
         "phone": "123",
         "city": "Sveg",

@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.model import Kind, RankedLink, Relevance, Service, State, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.budgets import held_sites
+from geocrawl.store.frontier.budgets import held_sites
 
 from .test_database import check_invariants
 from .world import World, candidate, link, verdict

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
-from geocrawl.store.reading import open_readonly
-from geocrawl.store.search import search
-from geocrawl.store.show import service_at, service_detail
-from geocrawl.store.status import status
-from geocrawl.store.text import match_query, spaced
-from geocrawl.store.why import export_rows, why
+from geocrawl.store.catalog.index_words import match_query, spaced
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.search import search
+from geocrawl.store.queries.show import service_at, service_detail
+from geocrawl.store.queries.status import status
+from geocrawl.store.queries.why import export_rows, why
 from geocrawl.urls import endpoint_key
 from tests.store.world import World, candidate, link, url, verdict
 
@@ -242,7 +242,9 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
 def test_reading_imports_neither_sqlmodel_nor_alembic_nor_shapely() -> None:
     code = (
         "import sys\n"
-        "from geocrawl.store import frontier, reading, search, show, status, why\n"
+        "from geocrawl.store.engine import reading\n"
+        "from geocrawl.store.frontier import frontier\n"
+        "from geocrawl.store.queries import search, show, status, why\n"
         "print([m for m in ('sqlmodel', 'sqlalchemy', 'alembic', 'shapely', 'jieba', 'pydantic') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
-from geocrawl.store.addresses import addresses_at, best_address, decide, pairs, why_same
-from geocrawl.store.clusters import Edge, partition
-from geocrawl.store.database import upgrade
-from geocrawl.store.likeness import Description, items_hash, likeness, telling_items
+from geocrawl.store.catalog.clusters import Edge, partition
+from geocrawl.store.catalog.matching import Description, items_hash, likeness, telling_items
+from geocrawl.store.engine.database import upgrade
+from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
 from geocrawl.urls import family, service_endpoint
 from tests.store.world import World, url, verdict
 

@@ -17,11 +17,12 @@ from sqlmodel import SQLModel
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
-from geocrawl.store import faults, tables
-from geocrawl.store.database import REVISIONS, Database, schema_of, upgrade
+from geocrawl.store import schema
+from geocrawl.store.engine import faults
+from geocrawl.store.engine.database import REVISIONS, Database, schema_of, upgrade
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
-from geocrawl.store.reading import open_readonly
-from geocrawl.store.robots import SqlRobots
 from tests.store.world import ManualClock, World, link, url
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ def test_opening_one_that_is_up_to_date_imports_no_migrations(path: Path) -> Non
     code = f"""
     import sys
     from pathlib import Path
-    from geocrawl.store.database import Database
+    from geocrawl.store.engine.database import Database
     Database.open(Path({str(path)!r}), create=True, clock=None)
     print([m for m in ("sqlmodel", "sqlalchemy", "alembic") if m in sys.modules])
     """
@@ -60,7 +61,7 @@ def test_opening_one_that_is_up_to_date_imports_no_migrations(path: Path) -> Non
 
 def test_the_migrations_make_what_the_tables_say(path: Path, tmp_path: Path) -> None:
     create(path).close()
-    assert tables.Meta.metadata is SQLModel.metadata
+    assert schema.Meta.metadata is SQLModel.metadata
     declared = create_engine(f"sqlite:///{tmp_path / 'declared.db'}")
     SQLModel.metadata.create_all(declared)
     migrated = create_engine(f"sqlite:///{path}")
@@ -103,8 +104,8 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds
     assert world.database.meta("strategy") == "gws"
     assert world.row("http://a.example/2") == ("visited", None, 0, 9)
     lease = world.lease()
-    lesson = world.settle(lease, link("a.example/3")).lesson
-    assert lease.entry.url == url("a.example/1") and lesson is not None and [*world.frontier.lessons()] == [lesson]
+    lesson = world.settle(lease, link("a.example/3")).feedback
+    assert lease.entry.url == url("a.example/1") and lesson is not None and [*world.frontier.feedback()] == [lesson]
     check_invariants(world.database.connection)
     world.database.close()
     connection = sqlite3.connect(path)
@@ -169,7 +170,7 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("geocrawl.store.database.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.engine.database.BUSY_S", 0.1)
     monkeypatch.setattr(faults, "BUSY_S", 0.1)
     yield
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.model import Attempt, Kind, Layer, Level, Outcome, Proof, Service, State, StoredPage
-from geocrawl.store.blocked import read_blocked
-from geocrawl.store.forget import Removed, forget, undo
+from geocrawl.model import Attempt, ContentReport, Kind, Layer, Level, Outcome, Service, State, StoredPage
+from geocrawl.store.operations.forget import Removed, forget, undo
+from geocrawl.store.operations.opt_out import read_blocked
 from geocrawl.urls import is_registry
 
 from .test_database import check_invariants
@@ -110,7 +110,7 @@ def test_undone_it_is_new(path: Path) -> None:
 def test_proofs_and_thumbnails_go_too(path: Path) -> None:
     world = World(path)
     world.frontier.add_candidates([candidate(f"http://{HOST}/wms")])
-    proof = Proof(
+    proof = ContentReport(
         Level.DELIVERS, (Attempt("roads", "EPSG:4326", Outcome.OK, 1.0, "", f"http://{HOST}/wms?x"),), thumbnail=b"png"
     )
     connection = world.database.connection

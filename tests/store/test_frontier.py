@@ -11,7 +11,7 @@ import pytest
 
 from geocrawl.model import Purpose, Rank, State, Visit
 from geocrawl.settings import Settings, SiteSettings
-from geocrawl.store.frontier import SqlFrontier
+from geocrawl.store.frontier.frontier import SqlFrontier
 from tests.store.world import World, candidate, link, url, verdict
 
 
@@ -183,9 +183,9 @@ def test_reranking_reorders_drops_and_brings_back(world: World) -> None:
 def test_a_queue_ranked_anew_in_many_steps_is_served_by_its_last_ranks(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geocrawl.store.rerank._READY", 7)
-    monkeypatch.setattr("geocrawl.store.rerank._WRITTEN", 2)
-    monkeypatch.setattr("geocrawl.store.rerank._STEP", 3)
+    monkeypatch.setattr("geocrawl.store.frontier.rerank._READY", 7)
+    monkeypatch.setattr("geocrawl.store.frontier.rerank._WRITTEN", 2)
+    monkeypatch.setattr("geocrawl.store.frontier.rerank._STEP", 3)
     world.seed("a.example/")
     world.visit(*(link(f"{host}.example/{n}", 5) for host in "abc" for n in range(6)))
     ids = {w.url.address: w.id for w in world.frontier.waiting()}

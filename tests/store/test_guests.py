@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import HostState
 from geocrawl.settings import Settings
-from geocrawl.store.guests import GuestLeases, Held, NotNow
+from geocrawl.store.frontier.shared_leases import Held, NotNow, SharedLeases
 from tests.store.test_database import check_invariants
 from tests.store.world import World
 
@@ -22,8 +22,8 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def leases(world: World) -> GuestLeases:
-    return GuestLeases(world.database, SETTINGS)
+def leases(world: World) -> SharedLeases:
+    return SharedLeases(world.database, SETTINGS)
 
 
 def taken(world: World, name: str = "a.example") -> Held:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from shapely.geometry import box
 
-from geocrawl.health import DAY_S
 from geocrawl.model import SIBLING, Kind, Layer, Service
-from geocrawl.store.health import due
-from geocrawl.store.history import (
+from geocrawl.model.health import DAY_S
+from geocrawl.store.catalog.health import due
+from geocrawl.store.queries.history import (
     availability,
     changes_since,
     history_of_service,

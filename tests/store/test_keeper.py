@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.store.database import Database
-from geocrawl.store.keeper import (
+from geocrawl.store.engine.database import Database
+from geocrawl.store.operations.daemon_lock import (
     STALE_S,
     Holder,
     Keeper,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.model import Lesson, Purpose, Rank, State
+from geocrawl.model import Feedback, Purpose, Rank, State
 from tests.store.world import World, candidate, link, url, verdict
 
 
@@ -16,11 +16,11 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "crawl.db", learns=True)
 
 
-def learn(world: World, *names: str, learnt: bytes | None = None) -> Lesson:
+def learn(world: World, *names: str, learnt: bytes | None = None) -> Feedback:
     """Settle the next page with links of these names; returns its lesson."""
     lease = world.lease()
     memo = lease.entry.url.address.encode()
-    lesson = world.settle(lease, *[link(f"a.example/{name}") for name in names], memo=memo, learnt=learnt).lesson
+    lesson = world.settle(lease, *[link(f"a.example/{name}") for name in names], memo=memo, learnt=learnt).feedback
     assert lesson is not None
     return lesson
 
@@ -28,8 +28,8 @@ def learn(world: World, *names: str, learnt: bytes | None = None) -> Lesson:
 def test_a_strategy_that_does_not_learn_leaves_no_lessons(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db")
     world.seed("a.example/")
-    assert world.settle(world.lease(), link("a.example/1")).lesson is None
-    assert [*world.frontier.lessons()] == []
+    assert world.settle(world.lease(), link("a.example/1")).feedback is None
+    assert [*world.frontier.feedback()] == []
 
 
 def test_lessons_are_read_back_as_they_were_given(world: World, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_lessons_are_read_back_as_they_were_given(world: World, tmp_path: Path) 
     assert (second.depth, second.found_on, second.memo) == (1, first.entry_id, b"http://a.example/1")
     assert dict(first.links)[url("a.example/2?a=1&b=2").identity] == second.links[0][1]
     world.database.close()
-    assert [*World(tmp_path / "crawl.db").frontier.lessons()] == lessons
+    assert [*World(tmp_path / "crawl.db").frontier.feedback()] == lessons
 
 
 def test_refused_links_are_left_out_of_a_lesson_and_redirects_are_not(world: World) -> None:
@@ -51,21 +51,21 @@ def test_refused_links_are_left_out_of_a_lesson_and_redirects_are_not(world: Wor
         link("a.example/song.mp3", refused="stop:media"),
         link("b.example/", same_depth=True),
         candidates=[(candidate("a.example/wms", weak=True), link("a.example/wms"))],
-    ).lesson
+    ).feedback
     assert lesson is not None
     assert [identity for identity, _ in lesson.links] == [url("a.example/1").identity, url("b.example/").identity]
     assert all(number > 0 for _, number in lesson.links)
-    assert [*world.frontier.lessons()] == [lesson]
+    assert [*world.frontier.feedback()] == [lesson]
 
 
 @pytest.mark.parametrize(("reason", "valid"), [("ok", True), ("exception", False), (None, None)])
 def test_the_lesson_of_a_probe_says_what_it_proved(world: World, reason: str | None, valid: bool | None) -> None:
     world.seed("a.example/")
-    page = world.settle(world.lease(), candidates=[(candidate("a.example/wms?service=wms"), None)]).lesson
+    page = world.settle(world.lease(), candidates=[(candidate("a.example/wms?service=wms"), None)]).feedback
     lease = world.lease()
     proved = verdict(reason) if reason else None
     state = State.VISITED if reason else State.REFUSED
-    lesson = world.settle(lease, state=state, reason=reason or "robots", verdict=proved).lesson
+    lesson = world.settle(lease, state=state, reason=reason or "robots", verdict=proved).feedback
     assert page is not None and lesson is not None
     assert (lesson.purpose, lesson.valid, lesson.state, lesson.found_on) == (
         Purpose.PROBE,
@@ -73,18 +73,18 @@ def test_the_lesson_of_a_probe_says_what_it_proved(world: World, reason: str | N
         state,
         page.entry_id,
     )
-    assert [*world.frontier.lessons()] == [page, lesson]
+    assert [*world.frontier.feedback()] == [page, lesson]
 
 
 def test_a_dump_takes_the_place_of_the_lessons_before_it(world: World) -> None:
     world.seed("a.example/")
     learn(world, "1", "2", "3")
     learn(world)
-    assert world.frontier.learnt() is None
+    assert world.frontier.strategy_state() is None
     third = learn(world, learnt=b"two lessons")
-    assert (world.frontier.learnt(), [*world.frontier.lessons()]) == (b"two lessons", [third])
+    assert (world.frontier.strategy_state(), [*world.frontier.feedback()]) == (b"two lessons", [third])
     fourth = learn(world, learnt=b"three lessons")
-    assert (fourth.number, [*world.frontier.lessons()]) == (third.number + 1, [fourth])
+    assert (fourth.number, [*world.frontier.feedback()]) == (third.number + 1, [fourth])
 
 
 def test_a_settlement_that_comes_too_late_teaches_nothing(world: World) -> None:
@@ -93,8 +93,8 @@ def test_a_settlement_that_comes_too_late_teaches_nothing(world: World) -> None:
     world.clock.time += world.settings.lease_s + 1
     again = world.lease()
     late = world.settle(lease, learnt=b"late")
-    assert late.ignored and late.lesson is None and world.frontier.learnt() is None
-    assert world.settle(again).lesson is not None
+    assert late.ignored and late.feedback is None and world.frontier.strategy_state() is None
+    assert world.settle(again).feedback is not None
 
 
 def test_a_settlement_that_is_undone_leaves_no_lesson(world: World) -> None:
@@ -104,7 +104,7 @@ def test_a_settlement_that_is_undone_leaves_no_lesson(world: World) -> None:
     world.database.connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(DatabaseFault, match="disk is full"):
         world.settle(lease, memo=b"x" * 100_000, learnt=b"y")
-    assert [*world.frontier.lessons()] == [] and world.frontier.learnt() is None
+    assert [*world.frontier.feedback()] == [] and world.frontier.strategy_state() is None
 
 
 def test_ranking_anew_names_the_lesson_it_came_after_with_its_last_rank(world: World) -> None:
@@ -136,5 +136,5 @@ def test_another_strategy_begins_with_nothing(world: World) -> None:
     learn(world, "1")
     learn(world, learnt=b"dump")
     world.frontier.rerank([], through=2)
-    world.frontier.forget_lessons()
-    assert (world.frontier.learnt(), world.frontier.revised(), [*world.frontier.lessons()]) == (None, 0, [])
+    world.frontier.clear_feedback()
+    assert (world.frontier.strategy_state(), world.frontier.revised(), [*world.frontier.feedback()]) == (None, 0, [])

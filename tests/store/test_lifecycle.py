@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import State
-from geocrawl.store.lifecycle import arrival_state, seed_reopens
+from geocrawl.store.frontier.lifecycle import arrival_state, seed_reopens
 from tests.store.world import World
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import Kind, Rank, Service, StoredPage
 from geocrawl.settings import Settings
-from geocrawl.store.retention import Retention, size_of
+from geocrawl.store.operations.retention import Retention, size_of
 from tests.store.test_database import check_invariants
 from tests.store.world import World, candidate, link, verdict
 
@@ -57,7 +57,7 @@ def test_waiting_pages_of_the_lowest_tier_go_first_the_oldest_of_them_before_oth
 
 
 def test_of_one_tier_the_oldest_go_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geocrawl.store.retention._PAGES", 50)
+    monkeypatch.setattr("geocrawl.store.operations.retention._PAGES", 50)
     rows = "SELECT id FROM url WHERE state = 'waiting' AND tier = 2 ORDER BY id"
     connection = world.database.connection
     before = [row[0] for row in connection.execute(rows)]

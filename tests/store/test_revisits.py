@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.health import DAY_S
 from geocrawl.model import State, Visit
-from geocrawl.store.revisits import Waits
+from geocrawl.model.health import DAY_S
+from geocrawl.store.frontier.revisits import Waits
 from tests.store.world import World, candidate, link
 
 WAITS = Waits(7 * DAY_S, DAY_S, 60 * DAY_S)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from geocrawl import build
+from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
-from geocrawl.store.reading import open_readonly
-from geocrawl.store.signals import signal_yields
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.signals import signal_yields
 from geocrawl.urls import read_url
-from tests.test_crawl import Watcher
+from tests.app.test_crawl import Watcher
 
 
 def test_each_signal_counts_its_endpoints_once_and_those_that_it_alone_found(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_each_signal_counts_its_endpoints_once_and_those_that_it_alone_found(tmp
     with DemoWeb() as web:
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
         settings = Settings(proxy=web.proxy_url, delay_s=0.0, strategy="bfs", siblings=0, maps=False)
-        build.crawl(settings, path, seeds, observer=Watcher())
+        run_crawl(settings, path, seeds, observer=Watcher())
     with open_readonly(path) as connection:
         rows = signal_yields(connection)
         assert {row.signal for row in rows} >= {"query", "form"}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.health import DAY_S
 from geocrawl.model import (
     Candidate,
     Kind,
@@ -25,12 +24,13 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
+from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.database import REVISIONS, upgrade
-from geocrawl.store.forget import forget
-from geocrawl.store.history import history_of_service
+from geocrawl.store.engine.database import REVISIONS, upgrade
 from geocrawl.store.keys import page_key
-from geocrawl.store.outages import Touched, put_back, standing_of
+from geocrawl.store.operations.forget import forget
+from geocrawl.store.operations.outages import Touched, put_back, standing_of
+from geocrawl.store.queries.history import history_of_service
 from tests.store.test_database import check_invariants
 from tests.store.world import World, candidate, link, url, verdict
 
@@ -260,7 +260,7 @@ def test_a_304_of_a_service_is_a_valid_probe_that_leaves_its_description(world: 
     later(world, 2)
     _, settled = settle_not_modified(world)
     now = world.clock.now()
-    assert settled.lesson is None and (settled.new_links, settled.new_candidates) == (0, 0)
+    assert settled.feedback is None and (settled.new_links, settled.new_candidates) == (0, 0)
     assert one(world, STAYS) == before and connection.execute("SELECT * FROM layer").fetchall() == texts
     assert one(world, "SELECT last_ok, last_probe, probes, health, in_a_row FROM endpoint") == (now, now, 2, "alive", 2)
     assert one(world, "SELECT last_ok, title FROM service") == (now, "Maps")
@@ -295,9 +295,9 @@ def test_a_304_of_a_page_leaves_what_was_read_and_waits_longer(world: World) -> 
     before, links = one(world, stays), world.database.connection.execute("SELECT * FROM outlinks").fetchall()
     world.clock.time += 8 * DAY_S
     world.frontier.revisit(world.clock.now(), 10, catalogues=False)
-    lessons = len([*world.frontier.lessons()])
+    lessons = len([*world.frontier.feedback()])
     _, settled = settle_not_modified(world)
-    assert settled.lesson is None and len([*world.frontier.lessons()]) == lessons
+    assert settled.feedback is None and len([*world.frontier.feedback()]) == lessons
     assert one(world, stays) == before
     assert world.database.connection.execute("SELECT * FROM outlinks").fetchall() == links
     again = f"SELECT state, reason, http_status, revisit_s / 86400.0 FROM url WHERE address = '{PAGE}'"

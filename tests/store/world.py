@@ -26,9 +26,9 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.catalog import SqlCatalog
-from geocrawl.store.database import Database
-from geocrawl.store.frontier import SqlFrontier
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import endpoint_address, endpoint_key, read_url
 
 SEED_RANK = Rank(9)

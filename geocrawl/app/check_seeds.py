@@ -1,0 +1,149 @@
+"""Asking start pages whether they still answer: one polite request each, redirects followed, nothing crawled.
+
+Hosts are asked at the same time, the pages of one host one after the other. Who asks is a guest of the catalogue
+(`guest.py`), so the daemon's delays, rests and robots.txt hold here too, and a host that it asks is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.app import wiring
+from geocrawl.model import BARRED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.urls import AddressRules
+
+if TYPE_CHECKING:
+    from geocrawl.ports import Fetcher
+    from geocrawl.settings import Settings
+
+ANSWERS, MOVED, REFUSED, RESTING, DEAD = "answers", "moved", "refused", "resting", "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedAnswer:
+    """What a start page says today."""
+
+    outcome: str
+    """answers; moved: another address answers in its place; refused: robots.txt or the operator forbids to ask it;
+    resting: its host is left in peace for now; dead."""
+    reason: str
+    """ok, http-404, dns, robots …"""
+    detail: str = ""
+    moved_to: str = ""
+    http_status: int | None = None
+    elapsed_ms: float = 0.0
+
+
+def check_seeds(
+    settings: Settings,
+    path: Path,
+    seeds: Sequence[Url],
+    *,
+    told: Callable[[Url, SeedAnswer], object],
+    say: Callable[[str], object],
+) -> Mapping[str, SeedAnswer]:
+    """What each start page says, by its address; `told` hears of each as it is known, `say` gets lines for a person.
+
+    In the catalogue at `path` only hosts' politeness and robots.txt are written.
+    """
+    clock = wiring.system_clock()
+    rules = AddressRules(settings.allow, settings.deny)
+    with wiring.shared_politeness(path, settings, clock, say) as guest:
+
+        def barred(url: Url) -> str:
+            return "forgotten" if guest is not None and guest.covers(url.host) else rules.reason(url)
+
+        own = _RobotsInMemory()
+        robots = own if guest is None else guest.robots(own)
+        fetcher: Fetcher = wiring.make_fetcher(settings, robots, clock, barred=barred)
+        if guest is not None:
+            fetcher = guest.fetcher(fetcher)
+        checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
+        return asyncio.run(checker.ask_all(seeds, told))
+
+
+class _Checker:
+    """Asks pages, `workers` hosts at a time."""
+
+    def __init__(self, fetcher: Fetcher, *, workers: int, max_redirects: int) -> None:
+        self._fetcher = fetcher
+        self._max_redirects = max_redirects
+        self._at_once = asyncio.Semaphore(workers)
+        self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._hosts: dict[str, HostState] = {}
+        self._detector = wiring.make_detector()
+
+    async def ask_all(
+        self, seeds: Sequence[Url], told: Callable[[Url, SeedAnswer], object]
+    ) -> Mapping[str, SeedAnswer]:
+        """What each says, by its address."""
+        by_host = defaultdict[str, list[Url]](list)
+        for seed in seeds:
+            by_host[seed.host].append(seed)
+        answers: dict[str, SeedAnswer] = {}
+
+        async def ask_host(urls: Sequence[Url]) -> None:
+            async with self._at_once:
+                for url in urls:
+                    answers[url.address] = found = answer_of(url, await self._follow(url))
+                    told(url, found)
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for urls in by_host.values():
+                    tasks.create_task(ask_host(urls))
+        finally:
+            await self._fetcher.close()
+        return answers
+
+    async def _follow(self, url: Url) -> Page | Failure:
+        """The answer at the end of its redirects, each host's in a turn of its own."""
+        candidate = self._detector.of_url(url)
+        purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
+        at = url
+        for _ in range(self._max_redirects + 1):
+            async with self._turns[at.host]:
+                async with self._fetcher.turn(self._hosts.get(at.host) or HostState(at.host)) as turn:
+                    answer = await turn.fetch(at, purpose=purpose)
+                self._hosts[at.host] = turn.host
+            if isinstance(answer, Failure) or answer.location is None:
+                return answer
+            at = answer.location
+        return Failure(url, FailureCode.REDIRECT_LOOP, f"more than {self._max_redirects} redirects to other hosts")
+
+
+def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
+    """What an answer, or none, says of the page that was asked for."""
+    if isinstance(found, Failure):
+        outcome = DEAD
+        if found.code is FailureCode.RESTING:
+            outcome = RESTING
+        elif found.code in BARRED or (found.code is FailureCode.ROBOTS and found.retry_after_s is None):
+            outcome = REFUSED
+        at = "" if found.url.identity == url.identity else f"{found.url.address}: "
+        reason = str(found.code) if found.code is not FailureCode.ROBOTS or outcome == REFUSED else "robots-unreachable"
+        return SeedAnswer(outcome, reason, at + found.detail, "", found.status, round(found.elapsed_ms, 1))
+    moved_to = "" if found.final.identity == url.identity else found.final.address
+    if not 200 <= found.status < 300:
+        detail = f"after a redirect to {moved_to}" if moved_to else ""
+        return SeedAnswer(DEAD, f"http-{found.status}", detail, "", found.status, round(found.elapsed_ms, 1))
+    outcome = MOVED if moved_to else ANSWERS
+    return SeedAnswer(outcome, "ok", "", moved_to, found.status, round(found.elapsed_ms, 1))
+
+
+class _RobotsInMemory:
+    """`ports.RobotsStore` for one run."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, RobotsRecord] = {}
+
+    def read_robots(self, origin: str) -> RobotsRecord | None:
+        return self._records.get(origin)
+
+    def write_robots(self, record: RobotsRecord) -> None:
+        self._records[record.origin] = record

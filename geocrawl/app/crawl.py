@@ -1,0 +1,95 @@
+"""Run a crawl: settings and start pages in, a report out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.app import wiring
+from geocrawl.app.session import Environment, Session
+from geocrawl.crawler.report import CrawlReport
+from geocrawl.model import State, Url
+
+if TYPE_CHECKING:
+    from geocrawl.ports import Clock, Observer
+    from geocrawl.settings import Settings
+    from geocrawl.store.engine.database import Database
+
+
+def run_crawl(
+    settings: Settings,
+    path: Path,
+    seeds: Sequence[Url],
+    *,
+    again: bool = False,
+    observer: Observer,
+    within: Environment | None = None,
+    record: Path | None = None,
+) -> CrawlReport:
+    """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal; `within` another web, if given.
+
+    `record`: a WARC file to which every answer is appended.
+    Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
+    """
+    clock = within.clock if within else wiring.system_clock()
+    wait = wiring.retry_policy(settings, path, clock, observer)
+    run: int | None = None
+
+    def begin(database: Database) -> _Begun:
+        nonlocal run
+        session = Session(settings, database, clock, within=within)
+        run = run or database.start_run(session.strategy.name, settings)  # once, however often the rest is begun
+        return _begin(session, database, clock, run, seeds, again=again)
+
+    with wait.prepared(begin) as begun:
+        database, session = begun.database, begun.session
+        observer.started(session.frontier.stats, begun.notes)
+        summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages, record=record))
+        wait.through(
+            lambda: database.end_run(begun.run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
+        )
+        stats = session.frontier.stats()
+        return CrawlReport(
+            summary=summary,
+            strategy=session.strategy.name,
+            database=path,
+            seeds=len(seeds),
+            waiting=stats.states.get(State.WAITING, 0),
+            services=session.catalog.counts().get("valid", 0),
+            no_seed_answered=bool(begun.queued) and not any(session.answered(url) for url in seeds),
+            notes=begun.notes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A crawl that is ready to run."""
+
+    database: Database
+    session: Session
+    run: int
+    queued: int
+    notes: tuple[str, ...]
+
+
+def _begin(
+    session: Session, database: Database, clock: Clock, run: int, seeds: Sequence[Url], *, again: bool
+) -> _Begun:
+    """Make the database ours and queue the seeds."""
+    from geocrawl.store.queries.runs import earlier_runs
+
+    notes = session.claim(earlier_runs(database.connection, run, wiring.owner(), clock.now()))
+    queued = session.add_seeds(seeds, again=again)
+    notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]
+    if seeds and not queued:
+        notes.append("All given pages were visited before; --again visits them anew.")
+    if not seeds and session.frontier.ready_at() is None:
+        notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
+    return _Begun(database, session, run, queued, tuple(notes))
+
+
+def _forgotten(database: Database, seeds: Sequence[Url]) -> list[str]:
+    return sorted({url.host for url in seeds if database.blocked.covers(url.host)})

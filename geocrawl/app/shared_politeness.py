@@ -1,0 +1,169 @@
+"""A guest beside those who work on a catalogue: it asks hosts for its own ends and shares their politeness.
+
+For each turn it holds the host in the catalogue as everybody does, so nobody asks that host meanwhile; it begins with
+what the catalogue knows of the host (delay, errors, robots.txt) and writes back what it learnt of that. Nothing else is
+written. A catalogue that cannot be written (locked, read-only) stops no guest: it says so once and goes on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
+from geocrawl.ports import Clock, Fetcher, RobotsStore, Turn
+from geocrawl.settings import Settings
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier.shared_leases import Held, NotNow, SharedLeases, SharedRobots
+
+_LOOK_S = 0.1
+"""Between two looks whether a host is free: shorter than the usual delay, in which it can be taken."""
+_PATIENCE = 0.5
+"""Part of a lease's time for which a host that others hold is waited for."""
+_SAID_AFTER_S = 3.0
+
+
+class SharedPoliteness:
+    """What a session does otherwise when it is one."""
+
+    def __init__(self, catalogue: Database, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
+        """`say` is given a line for a person: who is waited for, what rests, that nothing is shared."""
+        self._catalogue = catalogue
+        self._settings = settings
+        self._clock = clock
+        self._say = say
+
+    def covers(self, host: str) -> bool:
+        """Whether a host is left alone on request, as far as that can be read."""
+        try:
+            return self._catalogue.blocked.covers(host)
+        except sqlite3.Error:
+            return False
+
+    def robots(self, own: RobotsStore) -> RobotsStore:
+        """What origins answered for /robots.txt, to anybody."""
+        return SharedRobots(self._catalogue, own)
+
+    def fetcher(self, inner: Fetcher) -> Fetcher:
+        """One whose turns hold their hosts in the catalogue."""
+        leases = SharedLeases(self._catalogue, self._settings)
+        return SharingFetcher(inner, leases, self._settings, self._clock, self._say)
+
+
+def not_shared(error: Exception) -> str:
+    """The line for a person when a catalogue cannot be used."""
+    return f"{error}. Asking all the same: the delay to hosts is not shared with other processes"
+
+
+class SharingFetcher:
+    """`ports.Fetcher` whose turns hold their hosts in a catalogue, too."""
+
+    def __init__(
+        self, inner: Fetcher, leases: SharedLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
+    ) -> None:
+        """`say` is given a line for a person: who is waited for, what rests, that nothing is shared."""
+        self._inner = inner
+        self._leases = leases
+        self._settings = settings
+        self._clock = clock
+        self._say = say
+        self._is_said = False
+
+    @asynccontextmanager
+    async def turn(self, host: HostState) -> AsyncIterator[Turn]:
+        """The host's turn. When it is not to be had in time, every request of it fails as `resting`."""
+        held = await self._held(host.name)
+        if isinstance(held, NotNow):
+            yield _NoTurn(host, self._refusal(host.name, held))
+            return
+        if held is None:
+            async with self._inner.turn(host) as turn:
+                yield turn
+            return
+        state = replace(held.state, next_at=max(held.state.next_at, host.next_at))
+        async with self._inner.turn(state) as turn:
+            settled = False
+            try:
+                yield turn
+                settled = True
+            finally:
+                self._give_back(held, turn.host, settled=settled)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._inner.close()
+
+    async def _held(self, name: str) -> Held | NotNow | None:
+        """The host, waited for; None when it is not to be shared (nobody will be asked, or the catalogue fails us)."""
+        begun, told = self._clock.now(), False
+        while True:
+            now = self._clock.now()
+            try:
+                if self._leases.covers(name):
+                    return None
+                found = self._leases.take(name, now)
+            except (DatabaseFault, sqlite3.Error) as error:
+                self._not_shared(error)
+                return None
+            if isinstance(found, Held) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
+                return found
+            if not told and now - begun > _SAID_AFTER_S:
+                told = True
+                self._say(f"{name} is asked by {_process(found.holder)} just now: waiting for its turn to end")
+            await self._clock.sleep(_LOOK_S)
+
+    def _give_back(self, held: Held, state: HostState, *, settled: bool) -> None:
+        """End the lease; after a turn that was cut off, as if a request had just ended."""
+        now = self._clock.now()
+        if not settled:
+            pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
+            state = replace(state, next_at=max(state.next_at, now + pace_s))
+        try:
+            self._leases.give_back(held, state, now)
+        except (DatabaseFault, sqlite3.Error) as error:
+            self._not_shared(error)
+
+    def _not_shared(self, error: Exception) -> None:
+        if not self._is_said:
+            self._is_said = True
+            self._say(not_shared(error))
+
+    def _refusal(self, name: str, not_now: NotNow) -> str:
+        """Why a host is not asked, said and returned."""
+        wait_s = max(not_now.until - self._clock.now(), 0.0)
+        text = (
+            f"{name} is asked by {_process(not_now.holder)} all the time; try again later"
+            if not_now.holder
+            else f"{name} rests for another {wait_s:,.0f} s after what it answered before; try again then"
+        )
+        self._say(text)
+        return text
+
+
+class _NoTurn:
+    """`ports.Turn` of a host that is not asked."""
+
+    def __init__(self, host: HostState, detail: str) -> None:
+        self.host = host
+        self._detail = detail
+
+    async def fetch(
+        self,
+        url: Url,
+        *,
+        purpose: Purpose,
+        follow: Callable[[Url], bool] | None = None,
+        validators: Validators | None = None,
+    ) -> Page | Failure:
+        return Failure(url, FailureCode.RESTING, self._detail)
+
+    def sitemaps(self, url: Url) -> Sequence[Url]:
+        return ()
+
+
+def _process(holder: str) -> str:
+    machine, _, process = holder.rpartition(":")
+    return f"process {process} on {machine}" if machine else "another process"

@@ -1,0 +1,122 @@
+"""What a crawl did, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.crawler.loop import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlReport:
+    """What a crawl did, for people and for programs."""
+
+    summary: Summary
+    strategy: str
+    database: Path
+    seeds: int
+    waiting: int
+    services: int
+    no_seed_answered: bool
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under stable names."""
+        s = self.summary
+        return {
+            **_figures(s),
+            "new_links": s.links,
+            "strategy": self.strategy,
+            "database": str(self.database),
+            "waiting": self.waiting,
+            "services": self.services,
+        }
+
+    def lines(self) -> list[str]:
+        """A summary of a few lines."""
+        s = self.summary
+        ends = {
+            "done": "nothing waits any more",
+            "max-pages": "the limit of pages is reached (--max-pages)",
+            "max-time": "the time is up (--max-time)",
+            "signal": "stopped; `geocrawl crawl` goes on from here",
+            "resting": "what is left failed and rests for a while; `geocrawl crawl` goes on then",
+        }
+        rate = s.pages / s.seconds if s.seconds else 0.0
+        out = [
+            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} without an answer or refused; "
+            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
+            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+        ]
+        if s.reasons:
+            out.insert(1, _not_read(s))
+        if "guard" in s.reasons:
+            out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
+        if self.no_seed_answered:
+            out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestReport:
+    """What a harvest did, for people and for programs."""
+
+    summary: Summary
+    database: Path
+    services: int
+    since: str = ""
+    """The day from which on records were asked for; '' for all."""
+
+    def as_json(self) -> dict[str, object]:
+        """The figures under stable names."""
+        return {
+            **_figures(self.summary),
+            "since": self.since,
+            "database": str(self.database),
+            "services": self.services,
+        }
+
+    def lines(self) -> list[str]:
+        """A summary of a few lines."""
+        s = self.summary
+        ends = {
+            "done": "all pages within the bounds are read (--max-pages, --max-records)",
+            "max-pages": "the limit of pages is reached (--max-pages); the same command goes on",
+            "max-time": "the time is up (--max-time); the same command goes on",
+            "signal": "stopped; the same command goes on from here",
+            "resting": "what is left failed and rests for a while; the same command goes on then",
+        }
+        changed = f" of what was changed since {self.since}" if self.since else ""
+        out = [
+            f"{s.pages:,} pages of records{changed} in {s.seconds:.1f} s; "
+            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}.",
+            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+        ]
+        if not s.pages:
+            out.insert(0, "No page of records was read: is this the address of a catalogue?")
+        if s.reasons:
+            out.insert(1, _not_read(s))
+        return out
+
+
+def _figures(summary: Summary) -> dict[str, object]:
+    return {
+        "pages": summary.pages,
+        "failures": summary.failures,
+        "probes": summary.probes,
+        "valid": summary.valid,
+        "seconds": round(summary.seconds, 3),
+        "stopped": summary.stopped,
+        "reasons": summary.reasons,
+    }
+
+
+def _not_read(summary: Summary) -> str:
+    """The commonest reasons of failed and refused visits."""
+    common = sorted(summary.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
+    return "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + "."

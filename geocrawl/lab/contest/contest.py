@@ -1,0 +1,274 @@
+"""The contest: every strategy on every recorded web, each crawl in a process of its own.
+
+What cannot take part (an incomplete world, an unknown strategy, a model that was trained on the world) is skipped and
+said; the rest goes on. `random` runs with five seeds, and its row is their mean.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from geocrawl.errors import GeocrawlError, UsageError
+from geocrawl.lab.contest.judge import read_judge
+from geocrawl.lab.contest.measure import area, at_share
+from geocrawl.lab.contest.run import Job, Result, run
+from geocrawl.lab.recorded_worlds.recording import RecordedWeb, pooled, study_recording
+from geocrawl.lab.recorded_worlds.study import Study, study
+from geocrawl.lab.recorded_worlds.world import World
+
+ORACLE = "oracle"
+RANDOM_RUNS = 5
+W = TypeVar("W")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a contest compares."""
+
+    worlds: Sequence[Path]
+    strategies: Sequence[str]
+    budget: int | None = None
+    """Pages downloaded at most; None: as many as the world has."""
+    seed: int = 0
+    processes: int = 2
+    set: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the results: a strategy on a world. A mean where it ran several times."""
+
+    world: str
+    strategy: str
+    budget: int
+    pages: float
+    found: float
+    reachable: int
+    recall: float
+    precision: float
+    pages_50: float | None
+    pages_90: float | None
+    pages_100: float | None
+    area: float
+    harvest_rate: float | None
+    """Relevant pages downloaded / pages downloaded, by the world's files."""
+    discovery_rate: float | None
+    """Relevant pages downloaded / relevant pages that can be reached."""
+    judged_harvest_rate: float | None
+    """The same by the fixed judge."""
+    judged_discovery_rate: float | None
+    false_accepts: float
+    stopped: str
+    cpu_s: float | None
+    peak_mib: float | None
+    area_sd: float | None = None
+    unrecorded: float | None = None
+    """Addresses asked for that a user's recording does not hold: they count as unreachable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A row with the crawls behind it."""
+
+    row: Row
+    results: tuple[Result, ...]
+    curve: tuple[int, ...]
+    """Pages downloaded at each find (of the first crawl)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """A world and all that ran on it."""
+
+    study: Study
+    entrants: tuple[Entrant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A contest's end."""
+
+    arenas: tuple[Arena, ...]
+    skipped: tuple[str, ...]
+    """A line for each that could not take part."""
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, world by world."""
+        for arena in self.arenas:
+            for entrant in arena.entrants:
+                yield entrant.row
+
+
+def hold(plan: Plan, tell: Callable[[str], None]) -> Outcome:
+    """Run the contest; `tell` is given a line for each crawl that has ended.
+
+    Raises UsageError when nobody could run.
+    """
+    skipped: list[str] = []
+    arenas = []
+    with ThreadPoolExecutor(max(plan.processes, 1)) as pool:
+        studies = {path: pool.submit(_apart, survey, path) for path in plan.worlds}
+        for path in plan.worlds:
+            known = _got(studies[path], str(path), skipped, tell)
+            if known is not None:
+                arenas.append(_arena(plan, path, known, pool, skipped, tell))
+    if not any(entrant.results for arena in arenas for entrant in arena.entrants):
+        raise UsageError("nothing could be compared: " + ("; ".join(skipped) or "no world and no strategy was named"))
+    return Outcome(tuple(arenas), tuple(skipped))
+
+
+def survey(path: Path) -> Study:
+    """The truth about a world, or what the judge says of a recording (run in a process of its own)."""
+    if path.is_file():
+        return study_recording(RecordedWeb(path), read_judge())
+    return study(World(path), read_judge())
+
+
+def _arena(
+    plan: Plan,
+    path: Path,
+    known: Study,
+    pool: ThreadPoolExecutor,
+    skipped: list[str],
+    tell: Callable[[str], None],
+) -> Arena:
+    budget = plan.budget or known.pages
+    running = [
+        (name, [pool.submit(_apart, run, job) for job in jobs(plan, path, name, budget)])
+        for name in plan.strategies
+        if name != ORACLE
+    ]
+    ran: list[tuple[Result, ...]] = []
+    for name, futures in running:
+        got = [_got(future, f"{name} on {known.world}", skipped, tell) for future in futures]
+        if results := tuple(result for result in got if result is not None):
+            ran.append(results)
+            tell(f"{known.world} {name}: {results[0].score.found} found in {results[0].score.pages:,} pages")
+    if not known.has_truth:
+        ran = _with_pool(ran, budget)
+    entrants = [Entrant(mean_row(known, results), results, results[0].score.curve) for results in ran]
+    if ORACLE in plan.strategies and known.has_truth:
+        entrants.append(oracle_entrant(known, entrants, budget))
+    return Arena(known, tuple(entrants))
+
+
+def _with_pool(ran: Sequence[tuple[Result, ...]], budget: int) -> list[tuple[Result, ...]]:
+    """Where no truth is, what any crawl found is what can be found."""
+    flat = [result for results in ran for result in results]
+    scores = pooled({number: result.score for number, result in enumerate(flat)}, budget)
+    again = iter([replace(result, score=scores[number]) for number, result in enumerate(flat)])
+    return [tuple(next(again) for _ in results) for results in ran]
+
+
+def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
+    """The crawls of one strategy on one world: one, but for `random` one for each of five seeds."""
+    job = Job(path, strategy, budget, dict(plan.set))
+    if strategy != "random":
+        return [job]
+    return [replace(job, set={**plan.set, "random.seed": str(plan.seed + n)}) for n in range(RANDOM_RUNS)]
+
+
+def _apart(work: Callable[[W], T], what: W) -> T:
+    """`work` in a fresh process: its memory and time are its own, and its end ends nothing else."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, what).result()
+
+
+def _got(future: Future[T], what: str, skipped: list[str], tell: Callable[[str], None]) -> T | None:
+    """What a crawl came to; None, and a line, when it could not be run."""
+    try:
+        return future.result()
+    except GeocrawlError as error:
+        line = f"{what}: {error}"
+    except BrokenProcessPool:
+        line = f"{what}: its process was killed, most often for lack of memory"
+    if line not in skipped:
+        skipped.append(line)
+        tell(f"skipped {line}")
+    return None
+
+
+def mean_row(known: Study, results: Sequence[Result]) -> Row:
+    """The figures of a strategy's crawls as one row."""
+    first, scores = results[0], [result.score for result in results]
+    true = [rates(result.visited, known.relevant, known.relevant & known.reachable) for result in results]
+    judged = [rates(result.visited, known.judged, known.judged & known.reachable) for result in results]
+    areas = [score.area for score in scores]
+    return Row(
+        world=known.world,
+        strategy=first.job.strategy,
+        budget=first.job.budget,
+        pages=_mean([s.pages for s in scores]),
+        found=_mean([s.found for s in scores]),
+        reachable=first.score.reachable,
+        recall=_mean([s.recall for s in scores]),
+        precision=_mean([s.precision for s in scores]),
+        pages_50=_mean_or_none([s.pages_50 for s in scores]),
+        pages_90=_mean_or_none([s.pages_90 for s in scores]),
+        pages_100=_mean_or_none([s.pages_100 for s in scores]),
+        area=_mean(areas),
+        harvest_rate=_mean([rate for rate, _ in true]) if known.has_truth else None,
+        discovery_rate=_mean([share for _, share in true]) if known.has_truth else None,
+        judged_harvest_rate=_mean([rate for rate, _ in judged]),
+        judged_discovery_rate=_mean([share for _, share in judged]),
+        false_accepts=_mean([len(s.false_accepts) for s in scores]),
+        stopped=first.stopped,
+        cpu_s=_mean([result.cpu_s for result in results]),
+        peak_mib=max(result.peak_mib for result in results),
+        unrecorded=None if known.has_truth else _mean([result.unrecorded for result in results]),
+        area_sd=round(statistics.stdev(areas), 6) if len(areas) > 1 else None,
+    )
+
+
+def oracle_entrant(known: Study, others: Sequence[Entrant], budget: int) -> Entrant:
+    """The row of one who knows the way; it downloads the pages it needs and no more."""
+    reachable = others[0].row.reachable if others else len(known.oracle)
+    times = [time for time in known.oracle if time <= budget]
+    pages = times[-1] if times else 0
+    row = Row(
+        world=known.world,
+        strategy=ORACLE,
+        budget=budget,
+        pages=pages,
+        found=len(times),
+        reachable=reachable,
+        recall=round(len(times) / reachable, 6) if reachable else 0.0,
+        precision=round(len(times) / pages, 6) if pages else 0.0,
+        pages_50=at_share(times, 0.5),
+        pages_90=at_share(times, 0.9),
+        pages_100=at_share(times, 1.0),
+        area=area(times, reachable, budget),
+        harvest_rate=None,
+        discovery_rate=None,
+        judged_harvest_rate=None,
+        judged_discovery_rate=None,
+        false_accepts=0,
+        stopped="done",
+        cpu_s=None,
+        peak_mib=None,
+    )
+    return Entrant(row, (), tuple(times))
+
+
+def rates(visited: Sequence[str], relevant: frozenset[str], wanted: frozenset[str]) -> tuple[float, float]:
+    """(relevant pages among those downloaded, share of the wanted ones among them); a page twice counts once."""
+    seen = set(visited)
+    harvest = len(seen & relevant) / len(seen) if seen else 0.0
+    return harvest, len(seen & wanted) / len(wanted) if wanted else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(statistics.fmean(values), 6)
+
+
+def _mean_or_none(values: Sequence[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return _mean(known) if known else None

@@ -1,0 +1,261 @@
+"""The papers' claims beside our figures: what agrees and what does not, by the figures alone; causes are conjectures.
+
+The tables are the papers' own. They were measured on other webs, so the comparison is
+of order and factor, never of the numbers themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from geocrawl.lab.contest.contest import Arena, Entrant, Outcome, rates
+from geocrawl.lab.contest.run import Result
+from geocrawl.lab.recorded_worlds.study import Study
+
+LEAST_DIFFERENCE = 0.01
+"""Share of the larger figure: what is closer is no evidence for or against a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that a paper reports, in a form that a contest can agree with or not."""
+
+    text: str
+    better: str
+    worse: str
+    figure: str
+    """The column of `Row` that it speaks of (for `pages_…` less is better), or a rate@pages: recall, harvest_rate or
+    discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart."""
+    because: str
+    """What may be behind it when ours differs: how ours and the paper's methods or webs are known to differ. It is
+    printed as a conjecture, for no contest measures causes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One paper's section of the report."""
+
+    title: str
+    head: Sequence[str]
+    table: Sequence[Sequence[str]]
+    """As printed there."""
+    strategies: Sequence[str]
+    claims: Sequence[Claim]
+    note: str
+
+
+_GWS = Paper(
+    title="gws: Shen, Gui, You, Hu, Wu (2015), a topic crawler for discovering geospatial web services",
+    head=("seed", "crawler", "pages downloaded", "WMS", "precision"),
+    table=(
+        ("1: a page listing OGC WMS servers", "generic (breadth-first)", "1,820", "888", "48.68 %"),
+        ("", "gws", "1,373", "886", "64.53 %"),
+        ("2: a national geological survey's home page", "generic", "18,955", "153", "0.81 %"),
+        ("", "gws", "2,201", "153", "6.95 %"),
+    ),
+    strategies=("gws", "bfs"),
+    claims=(
+        Claim(
+            "gws has found 90 % of its services after fewer pages than breadth-first",
+            "gws",
+            "bfs",
+            "pages_90",
+            "where nearly every page is about WMS, words of page and link tell little apart",
+        ),
+        Claim(
+            "gws has the larger area",
+            "gws",
+            "bfs",
+            "area",
+            "services that stand one link from the seed are breadth-first's own ground",
+        ),
+        Claim(
+            "gws is more precise (services found / pages downloaded)",
+            "gws",
+            "bfs",
+            "precision",
+            "ours keeps links of priority 0 as the lowest queue instead of discarding them, so a crawl to the end "
+            "downloads as many pages as breadth-first; with --set gws.drop_zero=true it stops earlier and misses some",
+        ),
+    ),
+    note="The paper's crawls end when the queue is empty. Ours end there too, or at the budget.",
+)
+_HITS = Paper(
+    title="hits: Liu, Li (2017), topic crawler algorithm with link structure",
+    head=("crawler", "recall at 5,000 pages"),
+    table=(("best-first", "67 %"), ("best-n-first", "69 %"), ("fusion of best-first and HITS", "75 %")),
+    strategies=("hits", "best-n-first", "best-first", "best-first-page", "best-first-anchor"),
+    claims=(
+        Claim(
+            "HITS finds earlier than best-first",
+            "hits",
+            "best-first",
+            "recall@5000",
+            "authority needs a graph of many relevant pages; and ours serves links of irrelevant pages last, where the "
+            "paper drops them (--set hits.drop=true)",
+        ),
+        Claim(
+            "HITS finds earlier than best-n-first",
+            "hits",
+            "best-n-first",
+            "recall@5000",
+            "authority needs a graph of many relevant pages; and ours serves links of irrelevant pages last, where the "
+            "paper drops them (--set hits.drop=true)",
+        ),
+        Claim(
+            "best-n-first finds earlier than best-first",
+            "best-n-first",
+            "best-first",
+            "recall@5000",
+            "the two differ only where a better link turns up within one batch",
+        ),
+    ),
+    note="The paper's weakness, run time, stands in the column CPU s.",
+)
+_ADAPTIVE = Paper(
+    title="adaptive: Min, Huang (2015), user-defined topic focused crawler",
+    head=("crawler", "harvest rate at 3,000 pages, 10 seeds"),
+    table=(("best-first, trained", "about 75 %"), ("adaptive", "about 70 %"), ("breadth-first", "below 40 %")),
+    strategies=("best-first-page", "best-first", "adaptive", "bfs"),
+    claims=(
+        Claim(
+            "adaptive harvests more than breadth-first",
+            "adaptive",
+            "bfs",
+            "harvest_rate@3000",
+            "its topic is whatever the seeds say: a directory's front page says little of map services",
+        ),
+        Claim(
+            "trained best-first harvests more than adaptive",
+            "best-first-page",
+            "adaptive",
+            "harvest_rate@3000",
+            "the trained topic is no more than words of other sites, the seeds' own words may fit a world better",
+        ),
+    ),
+    note="The worlds' seeds are home pages and directories, one to six of them, not ten pages of one topic.",
+)
+_IPAGERANK = Paper(
+    title="ipagerank: Li, Zhao, Yu, the SkyReach focused crawler",
+    head=("crawler", "precision and discovery rate at 500 … 4,000 pages"),
+    table=(("IPageRank", "above both"), ("PageRank", "between"), ("breadth-first", "lowest")),
+    strategies=("ipagerank", "pagerank", "bfs"),
+    claims=(
+        Claim(
+            "IPageRank is above PageRank",
+            "ipagerank",
+            "pagerank",
+            "discovery_rate@4000",
+            "the word that matters may stand in no link's text; then RW is 0 and nothing is passed on",
+        ),
+        Claim(
+            "PageRank is above breadth-first",
+            "pagerank",
+            "bfs",
+            "discovery_rate@4000",
+            "PageRank knows nothing of the topic: it favours the pages that every navigation links to",
+        ),
+        Claim(
+            "IPageRank is above breadth-first",
+            "ipagerank",
+            "bfs",
+            "discovery_rate@4000",
+            "RW is 0 where anchors say nothing",
+        ),
+    ),
+    note="Read for their order only: the paper's figures are curves. The test set was 20 topic sites and 60 others, as "
+    "`mixed` is. The page filter is off there and here.",
+)
+_BAYES = Paper(
+    title="bayes: Han et al. (2010), professional crawling guided by a naive Bayes classifier",
+    head=("measure", "reported"),
+    table=(
+        ("harvest by a human sample", "98 %"),
+        ("harvest by a page classifier, 50,000 pages", "about 90 %"),
+        ("KL divergence, pages : link contexts", "2.09"),
+        ("KL divergence, pages : pages / contexts : contexts", "0.57 / 0.78"),
+    ),
+    strategies=("bayes", "best-first-anchor", "bfs"),
+    claims=(
+        Claim(
+            "a classifier of link contexts finds earlier than breadth-first",
+            "bayes",
+            "bfs",
+            "area",
+            "anchors such as 'click here' and navigation without words leave it without evidence",
+        ),
+        Claim(
+            "anchor, context and lexicon together find earlier than the anchor alone",
+            "bayes",
+            "best-first-anchor",
+            "area",
+            "the anchor's rival here is a cosine with the topic, no classifier of anchors",
+        ),
+    ),
+    note="Divergences and the page-trained control are measured where the model is trained, not in a crawl.",
+)
+PAPERS = (_GWS, _HITS, _ADAPTIVE, _IPAGERANK, _BAYES)
+
+
+def verdicts(paper: Paper, outcome: Outcome) -> list[str]:
+    """A sentence for each claim and world, from the figures; one where a strategy did not run says so."""
+    return [_verdict(claim, arena) for claim in paper.claims for arena in outcome.arenas]
+
+
+def _verdict(claim: Claim, arena: Arena) -> str:
+    entrants = {entrant.row.strategy: entrant for entrant in arena.entrants}
+    missing = [name for name in (claim.better, claim.worse) if name not in entrants]
+    if missing:
+        return f"{arena.study.world}: not compared, {' and '.join(missing)} did not run ({claim.text})."
+    first, second = (figure(entrants[name], arena, claim.figure) for name in (claim.better, claim.worse))
+    if first is None or second is None:
+        return f"{arena.study.world}: not compared, one of them found nothing ({claim.text})."
+    less = claim.figure.startswith("pages")
+    show: Callable[[float], str] = (lambda value: f"{value:,.0f}") if less else (lambda value: f"{value:.3f}")
+    label = figure_label(claim.figure, entrants[claim.better].row.budget)
+    figures = f"{label} {show(first)} for {claim.better}, {show(second)} for {claim.worse}"
+    maybe = f"Not measured, but possible: {claim.because}."
+    if abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)) or first == second:
+        return f"{arena.study.world}: no difference to speak of: {claim.text}; here {figures}. {maybe}"
+    if (first < second) == less:
+        return f"{arena.study.world}: agrees: {claim.text}; {figures}{_factor(first, second, less)}."
+    return f"{arena.study.world}: differs: {claim.text}; here {figures}. {maybe}"
+
+
+def _factor(first: float, second: float, less: bool) -> str:
+    low, high = (first, second) if less else (second, first)
+    return f" (a factor of {high / low:.2f})" if low > 0 else ""
+
+
+def figure_label(name: str, budget: int) -> str:
+    """A figure's name for people."""
+    rate, at, pages = name.partition("@")
+    if name.startswith("pages_"):
+        return f"pages until {name.removeprefix('pages_')} % of what it finds"
+    words = rate.replace("_", " ")
+    return f"{words} after {_pages_at(int(pages), budget):,} pages" if at else words
+
+
+def figure(entrant: Entrant, arena: Arena, name: str) -> float | None:
+    """A column of the row, or a rate after so many pages: the mean of the strategy's crawls."""
+    rate, at, pages = name.partition("@")
+    if not at:
+        value = getattr(entrant.row, name)
+        return None if value is None else float(value)
+    number = _pages_at(int(pages), entrant.row.budget)
+    values = [rate_after(result, arena.study, rate, number) for result in entrant.results]
+    return sum(values) / len(values) if values else None
+
+
+def rate_after(result: Result, study: Study, rate: str, pages: int) -> float:
+    """recall, harvest_rate or discovery_rate of a crawl after its first pages."""
+    if rate == "recall":
+        found = sum(time <= pages for time in result.score.curve)
+        return found / result.score.reachable if result.score.reachable else 0.0
+    harvest, discovery = rates(result.visited[:pages], study.relevant, study.relevant & study.reachable)
+    return harvest if rate == "harvest_rate" else discovery
+
+
+def _pages_at(pages: int, budget: int) -> int:
+    return max(1, min(pages, budget // 3))

@@ -1,0 +1,96 @@
+"""A contest drawn: recall over pages, and areas as bars, in colours that colour-blind readers tell apart.
+
+Colours are those of Okabe and Ito (2008); line styles and labels at the curves' ends say the same again.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from geocrawl.lab.contest.contest import ORACLE, Arena, Entrant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+_STYLES = ("-", "--", "-.", (0, (1, 1)))
+_INCHES = (9.0, 5.4)
+
+
+def curves(arena: Arena) -> Figure:
+    """Recall over pages downloaded, a line for each strategy."""
+    figure, axes = _figure()
+    entrants = sorted(arena.entrants, key=lambda entrant: -entrant.row.area)
+    for number, entrant in enumerate(entrants):
+        row = entrant.row
+        xs, ys = _steps(entrant)
+        colour, style = ("#000000", (0, (1, 2))) if row.strategy == ORACLE else _look(number)
+        label = f"{row.strategy} ({row.area:.3f})"
+        axes.step(xs, ys, where="post", label=label, color=colour, linestyle=style, linewidth=1.6)
+    axes.set_xlim(0, entrants[0].row.budget if entrants else 1)
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("pages downloaded")
+    axes.set_ylabel("recall: services found / reachable")
+    axes.set_title(f"{arena.study.world}: harvest curves (area in brackets)")
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return figure
+
+
+def bars(arena: Arena) -> Figure:
+    """The area under each curve; the spread of `random` as a whisker."""
+    figure, axes = _figure()
+    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: row.area)
+    names, areas = [row.strategy for row in rows], [row.area for row in rows]
+    axes.barh(names, areas, color=_COLOURS[0], xerr=[row.area_sd or 0.0 for row in rows], ecolor=_COLOURS[1], capsize=3)
+    for place, row in enumerate(rows):
+        axes.text(row.area + (row.area_sd or 0.0) + 0.01, place, f"{row.area:.3f}", va="center", fontsize=8)
+    axes.set_xlim(0, 1.05)
+    axes.set_xlabel(f"area: mean recall over {rows[0].budget if rows else 0:,} pages")
+    axes.set_title(f"{arena.study.world}: area under the harvest curve")
+    return figure
+
+
+def drawn(figure: Figure, form: str) -> bytes:
+    """The figure as `svg` or `png`; the same figure gives the same bytes."""
+    import matplotlib
+
+    stream = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "geocrawl", "svg.fonttype": "none"}):
+        figure.savefig(
+            stream, format=form, dpi=120, bbox_inches="tight", metadata={"Date": None} if form == "svg" else {}
+        )
+    return stream.getvalue()
+
+
+def missing() -> str:
+    """'' when plots can be drawn, else a line that says what to install."""
+    if find_spec("matplotlib") is None:
+        return "no plots: they need matplotlib (pip install 'geocrawl[evaluate]')"
+    return ""
+
+
+def _figure() -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_INCHES)
+    axes = figure.add_subplot()
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _look(number: int) -> tuple[str, object]:
+    return _COLOURS[number % len(_COLOURS)], _STYLES[(number // 4) % len(_STYLES)]
+
+
+def _steps(entrant: Entrant) -> tuple[Sequence[float], Sequence[float]]:
+    """The curve's corners; a crawl that ended earlier keeps its last recall up to the budget."""
+    row = entrant.row
+    times = [time for time in entrant.curve if time <= row.budget]
+    xs = [0, *times, row.budget]
+    ys = [n / row.reachable if row.reachable else 0.0 for n in [*range(len(times) + 1), len(times)]]
+    return xs, ys

@@ -1,0 +1,161 @@
+"""A contest written down: results.csv, results.json, plots, and report.html, one page that needs nothing beside it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from geocrawl import __version__
+from geocrawl.lab.contest import plots
+from geocrawl.lab.contest.contest import Arena, Outcome, Plan
+from geocrawl.lab.contest.papers import PAPERS, Paper, figure, figure_label, verdicts
+from geocrawl.lab.contest.results import to_csv, to_json, write_text
+from geocrawl.lab.contest.table import HEADS, cells, model_lines
+from geocrawl.sanitize import plain
+
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:1150px;margin:2em auto;padding:0 1em}
+h1{font-size:1.7em;margin-bottom:.2em} h2{margin-top:2.2em;border-bottom:2px solid #0072B2;padding-bottom:.2em}
+h3{margin-top:1.4em} .wide{overflow-x:auto}
+table{border-collapse:collapse;font-size:13px;margin:.8em 0} caption{text-align:left;font-weight:600;padding:.3em 0}
+th,td{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
+th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid #555}
+.beside{display:flex;flex-wrap:wrap;gap:2.5em} img{max-width:100%;height:auto} small,.note{color:#555}
+li{margin:.25em 0} .agrees::before{content:"\\2713\\a0";color:#009E73;font-weight:700}
+.differs::before{content:"\\2717\\a0";color:#D55E00;font-weight:700} .none::before{content:"\\2013\\a0";color:#555}
+ul.verdicts{list-style:none;padding-left:0}
+"""
+_EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
+network as in a real crawl: one worker, no delays, robots.txt obeyed, five links deep. <b>found</b> counts the
+valid WMS in the catalogue whose capabilities were asked for, <b>false</b> those catalogued as valid that are not;
+<b>to 50 %</b>, 90 and 100 are the pages downloaded until that share of what this crawl finds in the end was found;
+<b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.
+A crawl that may download every page finds what all others find, so its last figures say little: the order in
+which it does shows in the area and in the pages needed. <b>harvest</b> and
+<b>discovery</b> count relevant pages (naming a valid service, or one link before such a page) among those
+downloaded and among those that can be reached; the <b>judged</b> columns say the same by a fixed judge of
+page texts that no strategy uses. <b>oracle</b> knows where every service is named and the shortest ways
+there.</p>"""
+_NO_TRUTH = """This is a recording of a crawl, with no truth beside it: what any strategy here found counts as what
+can be found, only the judged columns say what is relevant, and what was not recorded cannot be reached."""
+_RATES = ("harvest_rate@3000", "discovery_rate@4000")
+
+
+def write_all(plan: Plan, outcome: Outcome, folder: Path) -> Iterator[str]:
+    """Write every file of a contest; yields a line for each. Raises EnvironmentFault when one cannot be written.
+
+    Without matplotlib the plots are left out, with a line that says so.
+    """
+    write_text(folder / "results.csv", to_csv(outcome))
+    write_text(folder / "results.json", to_json(plan, outcome))
+    yield f"wrote {folder / 'results.csv'} and results.json"
+    missing = plots.missing()
+    if missing:
+        yield missing
+    else:
+        for arena in outcome.arenas:
+            yield _write_plots(arena, folder)
+    write_text(folder / "report.html", to_html(plan, outcome, with_plots=not missing))
+    yield f"wrote {folder / 'report.html'}"
+
+
+def _write_plots(arena: Arena, folder: Path) -> str:
+    for name, drawing in (("curves", plots.curves(arena)), ("areas", plots.bars(arena))):
+        for form in ("svg", "png"):
+            (folder / f"{arena.study.world}-{name}.{form}").write_bytes(plots.drawn(drawing, form))
+    return f"wrote {folder / arena.study.world}-curves and -areas, .svg and .png"
+
+
+def to_html(plan: Plan, outcome: Outcome, *, with_plots: bool = True) -> str:
+    """The report as one page: styles and pictures inside, no scripts."""
+    body = [*_opening(plan, outcome)]
+    for arena in outcome.arenas:
+        body += _world(arena, with_plots=with_plots)
+    for paper in PAPERS:
+        body += _paper(paper, outcome)
+    body += _closing(outcome)
+    head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
+    return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
+
+
+def _opening(plan: Plan, outcome: Outcome) -> Iterator[str]:
+    names = ", ".join(plan.strategies)
+    yield "<h1>Contest of strategies</h1>"
+    yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
+    yield _EXPLAINED
+    if outcome.skipped:
+        yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in outcome.skipped) + "</ul>"
+
+
+def _world(arena: Arena, *, with_plots: bool) -> Iterator[str]:
+    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: -row.area)
+    study = arena.study
+    yield f"<h2>World {escape(plain(study.world))}</h2>"
+    if rows:
+        facts = (
+            f"{study.pages:,} pages, {rows[0].reachable:,} services that can be found, budget {rows[0].budget:,} pages"
+        )
+        relevant = (
+            f"{len(study.relevant):,} relevant pages, {len(study.relevant & study.reachable):,} of them reachable"
+        )
+        yield f"<p>{facts}; {relevant}; the judge calls {len(study.judged):,} pages relevant.</p>"
+    if not study.has_truth:
+        asked = ", ".join(f"{row.strategy} {row.unrecorded or 0:,.0f}" for row in rows)
+        yield f"<p>{_NO_TRUTH} Asked for and not recorded: {escape(asked)}.</p>"
+    yield _table(HEADS, [cells(row) for row in rows], "Best area first")
+    if with_plots and rows:
+        for drawing, what in ((plots.curves(arena), "harvest curves"), (plots.bars(arena), "areas")):
+            data = base64.b64encode(plots.drawn(drawing, "svg")).decode()
+            label = escape(f"{study.world}: {what}")
+            yield f"<p><img alt='{label}' src='data:image/svg+xml;base64,{data}'></p>"
+
+
+def _paper(paper: Paper, outcome: Outcome) -> Iterator[str]:
+    yield f"<h2>{escape(paper.title)}</h2><div class='beside'><div>"
+    yield _table(paper.head, paper.table, "The paper")
+    yield "</div><div>"
+    for arena in outcome.arenas:
+        yield _ours(paper, arena)
+    yield f"</div></div><p class='note'>{escape(paper.note)}</p>"
+    lines = verdicts(paper, outcome)
+    yield (
+        "<ul class='verdicts'>" + "".join(f"<li class='{_mark(line)}'>{escape(line)}</li>" for line in lines) + "</ul>"
+    )
+
+
+def _ours(paper: Paper, arena: Arena) -> str:
+    budget = arena.entrants[0].row.budget if arena.entrants else 0
+    rates = [figure_label(name, budget) for name in _RATES]
+    head = ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area", *rates, "CPU s")
+    shown = [HEADS.index(name) for name in ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area")]
+    rows = []
+    for entrant in arena.entrants:
+        if entrant.row.strategy in paper.strategies:
+            texts = cells(entrant.row)
+            values = [figure(entrant, arena, name) for name in _RATES]
+            after = ["-" if value is None else f"{value:.1%}" for value in values]
+            rows.append([*(texts[i] for i in shown), *after, texts[HEADS.index("CPU s")]])
+    return _table(head, rows, f"Ours: {arena.study.world}")
+
+
+def _mark(line: str) -> str:
+    verdict = line.partition(": ")[2].partition(":")[0]
+    return verdict if verdict in ("agrees", "differs") else "none"
+
+
+def _closing(outcome: Outcome) -> Iterator[str]:
+    yield "<h2>Models and what they were trained on</h2><ul>"
+    for line in model_lines(outcome):
+        yield f"<li>{escape(plain(line))}</li>"
+    yield "</ul><p>No model was trained on a world that it is measured on: such a strategy would have been skipped.</p>"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    heads = "".join(f"<th scope='col'>{escape(text)}</th>" for text in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(plain(text))}</td>" for text in row) + "</tr>" for row in rows)
+    return (
+        f"<div class='wide'><table><caption>{escape(plain(caption))}</caption><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,110 @@
+"""A contest as files: results.csv for tables, results.json with everything that makes it repeatable."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from importlib.metadata import PackageNotFoundError, version
+from io import StringIO
+from pathlib import Path
+
+from geocrawl import __version__
+from geocrawl.errors import EnvironmentFault
+from geocrawl.lab.contest.contest import Entrant, Outcome, Plan, Row
+from geocrawl.lab.contest.judge import JUDGE_FILE, read_judge
+from geocrawl.lab.contest.run import Job, settings_for
+
+COLUMNS = tuple(field.name for field in fields(Row))
+COSTS = ("cpu_s", "peak_mib")
+"""The columns that differ between two runs of one contest."""
+_LIBRARIES = ("selectolax", "lxml", "httpx", "numpy", "scipy", "jieba", "OWSLib", "warcio")
+
+
+def to_csv(outcome: Outcome) -> str:
+    """One line a world and strategy, the world's order and the plan's."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in outcome.rows():
+        writer.writerow(["" if value is None else _number(value) for value in asdict(row).values()])
+    return text.getvalue()
+
+
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def to_json(plan: Plan, outcome: Outcome) -> str:
+    """Versions, settings, models with what they were trained on, rows, curves, false accepts and what was skipped."""
+    judge = read_judge()
+    data = {
+        "geocrawl": __version__,
+        "python": platform.python_version(),
+        "libraries": {name: found for name in _LIBRARIES if (found := _version(name))},
+        "plan": {
+            "strategies": list(plan.strategies),
+            "budget": plan.budget,
+            "seed": plan.seed,
+            "set": dict(plan.set),
+        },
+        "settings": _settings(plan),
+        "models": _models(outcome),
+        "page_judge": {"file": JUDGE_FILE, "made": dict(judge.made)},
+        "worlds": [
+            {
+                "world": arena.study.world,
+                "pages_sha256": arena.study.sha256,
+                "pages": arena.study.pages,
+                "relevant": len(arena.study.relevant),
+                "relevant_reachable": len(arena.study.relevant & arena.study.reachable),
+                "judged_relevant": len(arena.study.judged),
+                "rows": [_entrant(entrant) for entrant in arena.entrants],
+            }
+            for arena in outcome.arenas
+        ],
+        "skipped": list(outcome.skipped),
+    }
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def _entrant(entrant: Entrant) -> dict[str, object]:
+    false = sorted({address for result in entrant.results for address in result.score.false_accepts})
+    areas = [result.score.area for result in entrant.results]
+    return {**asdict(entrant.row), "curve": list(entrant.curve), "areas": areas, "false_accept_addresses": false}
+
+
+def _settings(plan: Plan) -> dict[str, object]:
+    """Every setting that a crawl of the contest changes from its default."""
+    used = settings_for(Job(Path(), "", plan.budget or 0, dict(plan.set)))
+    default = type(used)()
+    names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))
+    return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}
+
+
+def _models(outcome: Outcome) -> dict[str, Mapping[str, object]]:
+    """Strategy → model → how it was made."""
+    used: dict[str, Mapping[str, object]] = {}
+    for arena in outcome.arenas:
+        for entrant in arena.entrants:
+            if entrant.results:
+                used[entrant.row.strategy] = {m.name: dict(m.made) for m in entrant.results[0].models}
+    return used
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of the contest. Raises EnvironmentFault when it cannot be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise EnvironmentFault(f"{path} cannot be written: {error.strerror or error}") from error

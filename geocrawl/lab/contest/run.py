@@ -1,0 +1,182 @@
+"""One strategy on one recorded web: the crawl that people run, in a database of its own that is thrown away."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.session import Environment
+from geocrawl.app.wiring import make_strategy
+from geocrawl.errors import UsageError
+from geocrawl.lab.contest.measure import Score, measure
+from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
+from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb, measure_recording
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
+from geocrawl.lab.recorded_worlds.study import file_sha256
+from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One crawl of the contest."""
+
+    world: Path
+    strategy: str
+    budget: int
+    """Pages downloaded at most."""
+    set: Mapping[str, str] = field(default_factory=dict)
+    """Constants of strategies, as `--set` takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """A crawl that has ended."""
+
+    log: Sequence[Request]
+    catalogue: Sequence[tuple[str, str]]
+    """(url, kind) of each endpoint catalogued as valid."""
+    stopped: str
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one crawl of the contest came to."""
+
+    job: Job
+    score: Score
+    visited: tuple[str, ...]
+    """Keys of the pages downloaded, in order."""
+    stopped: str
+    cpu_s: float
+    """Of the crawl alone: without imports, the reading of the world and of models."""
+    peak_mib: float
+    """Of the process, the world's index included."""
+    models: tuple[Model, ...]
+    """What the strategy was made of."""
+    unrecorded: int = 0
+    """Addresses asked for that a user's recording does not hold."""
+
+
+def settings_for(job: Job, database: str = "") -> Settings:
+    """A crawl's settings in a contest: the order is the strategy's alone.
+
+    So there is one worker, no host is waited for, none rests, and nothing is asked twice; nor are services asked for
+    content, which changes neither the order nor what counts as found.
+    """
+    return Settings(
+        db=database,
+        strategy=job.strategy,
+        set=dict(job.set),
+        max_pages=job.budget,
+        workers=1,
+        delay_s=0.0,
+        max_crawl_delay_s=0.0,
+        backoff_first_s=0.0,
+        max_attempts=1,
+        allow_private=True,
+        maps=False,
+    )
+
+
+def run(job: Job) -> Result:
+    """Run one job in this process.
+
+    Raises UsageError for an incomplete world, an unknown strategy or setting, a model that was trained on this world.
+    """
+    settings = settings_for(job)
+    models = models_read(lambda: make_strategy(settings, job.strategy))
+    web: Web
+    if job.world.is_file():
+        web = recorded = RecordedWeb(job.world)
+        refuse_trained_on(models, recorded.name, file_sha256(job.world))
+        crawled = replay(web, read_seeds(recorded.seeds), settings)
+        score = measure_recording(crawled.log, crawled.catalogue, job.budget)
+    else:
+        world = World(job.world)
+        refuse_trained_on(models, world.name, world.sha256)
+        crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
+        score = measure(world, crawled.log, crawled.catalogue, job.budget)
+    return Result(
+        job=job,
+        score=score,
+        visited=tuple(request.key for request in crawled.log if request.is_page),
+        stopped=crawled.stopped,
+        cpu_s=crawled.cpu_s,
+        peak_mib=peak_mib(),
+        models=models,
+        unrecorded=len({request.url for request in crawled.log if request.kind == UNRECORDED}),
+    )
+
+
+def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
+    """Crawl a closed web from `seeds` in virtual time.
+
+    Raises UsageError for an unknown strategy or setting and when no seed answers, EnvironmentFault when there is no
+    room for the database.
+    """
+    clock = ReplayClock()
+    transport = ReplayTransport(web, clock)
+    within = Environment(clock, transport, lambda: transport.pages)
+    with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
+        database = Path(folder) / "geocrawl.db"
+        watch = _Stopwatch()
+        outcome = run_crawl(settings, database, seeds, observer=watch, within=within)
+        cpu_s = round(time.process_time() - watch.begun, 3)
+        if outcome.no_seed_answered:
+            raise UsageError(f"none of the seeds answered: {', '.join(seed.address for seed in seeds)[:200]}")
+        return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, cpu_s)
+
+
+def valid_endpoints(database: Path) -> list[tuple[str, str]]:
+    """(url, kind) of what a catalogue holds as valid, in the order of its export."""
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.queries.why import export_rows
+
+    with open_readonly(database) as connection:
+        return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]
+
+
+def read_seeds(addresses: Sequence[str]) -> list[Url]:
+    """The addresses a crawl starts from. Raises UsageError when none is one."""
+    urls = [url for url in map(read_url, addresses) if url is not None]
+    if not urls:
+        raise UsageError(f"none of the seeds is an address: {', '.join(addresses)[:200]}")
+    return urls
+
+
+def peak_mib() -> float:
+    """The process's high-water mark of memory; of Linux alone, else 0."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return 0.0
+    found = re.search(r"VmHWM:\s*(\d+)", status)
+    return round(int(found[1]) / 1024, 1) if found else 0.0
+
+
+class _Stopwatch:
+    """`ports.Observer` that says nothing and notes when the crawl itself began: imports and schema lie before."""
+
+    begun = 0.0
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        """The parts stand ready."""
+        self.begun = time.process_time()
+
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
+    def leased(self, lease: Lease) -> None:
+        """Nothing is shown."""
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        """Nothing is shown."""

@@ -1,0 +1,109 @@
+"""A contest on the terminal: a table for each world, and what the models were trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.table import Table
+
+from geocrawl.lab.contest.contest import Arena, Outcome, Row
+from geocrawl.lab.contest.models import Model
+from geocrawl.sanitize import plain
+
+HEADS = (
+    "strategy",
+    "pages",
+    "found",
+    "recall",
+    "precision",
+    "to 50 %",
+    "to 90 %",
+    "to 100 %",
+    "area",
+    "harvest",
+    "discovery",
+    "judged h.",
+    "judged d.",
+    "false",
+    "CPU s",
+    "MiB",
+)
+_FIRST = frozenset({"strategy", "pages", "found", "recall", "precision", "to 50 %", "to 90 %", "area", "CPU s"})
+"""What a narrow terminal still shows."""
+WIDE = 150
+
+
+def tables(outcome: Outcome, width: int) -> Iterator[Table]:
+    """One for each world, the best area first; fewer columns where fewer characters fit."""
+    for arena in outcome.arenas:
+        yield _table(arena, [i for i, head in enumerate(HEADS) if width >= WIDE or head in _FIRST])
+
+
+def _table(arena: Arena, shown: Sequence[int]) -> Table:
+    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: -row.area)
+    budget = rows[0].budget if rows else 0
+    reachable = rows[0].reachable if rows else 0
+    table = Table(
+        box=box.SIMPLE_HEAD, title=f"{plain(arena.study.world, 60)}: {reachable:,} services, budget {budget:,} pages"
+    )
+    for i in shown:
+        table.add_column(HEADS[i], justify="left" if i == 0 else "right", no_wrap=True)
+    for row in rows:
+        texts = cells(row)
+        table.add_row(*(texts[i] for i in shown))
+    return table
+
+
+def cells(row: Row) -> list[str]:
+    """A row as people read it, by HEADS."""
+    spread = f" ±{row.area_sd:.3f}" if row.area_sd is not None else ""
+    return [
+        row.strategy,
+        f"{row.pages:,.0f}",
+        f"{row.found:,.0f}",
+        f"{row.recall:.1%}",
+        f"{row.precision:.2%}",
+        *(_whole(value) for value in (row.pages_50, row.pages_90, row.pages_100)),
+        f"{row.area:.3f}{spread}",
+        *(
+            _share(value)
+            for value in (row.harvest_rate, row.discovery_rate, row.judged_harvest_rate, row.judged_discovery_rate)
+        ),
+        f"{row.false_accepts:g}",
+        "-" if row.cpu_s is None else f"{row.cpu_s:,.1f}",
+        _whole(row.peak_mib),
+    ]
+
+
+def unrecorded_lines(outcome: Outcome) -> Iterator[str]:
+    """What a user's recording lacks, for each strategy that asked for it."""
+    for row in outcome.rows():
+        if row.unrecorded is not None:
+            yield f"{row.world}: {row.strategy} asked for {row.unrecorded:,.0f} addresses that were not recorded"
+
+
+def _whole(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def model_lines(outcome: Outcome) -> Iterator[str]:
+    """What the models of the strategies were trained on, each once."""
+    seen = set()
+    for arena in outcome.arenas:
+        for entrant in arena.entrants:
+            for model in entrant.results[0].models if entrant.results else ():
+                if (entrant.row.strategy, model.name) not in seen:
+                    seen.add((entrant.row.strategy, model.name))
+                    yield f"{entrant.row.strategy}: {model.name} learnt from {_sources(model)}"
+
+
+def _sources(model: Model) -> str:
+    """What a model was trained on, the first four of many."""
+    names = [name for name, _ in model.learnt_from()]
+    more = f" and {len(names) - 4} more (results.json has all)" if len(names) > 4 else ""
+    return ", ".join(names[:4]) + more if names else "no files named"

@@ -1,0 +1,278 @@
+"""Pages as HTML: seven designs, each with variants, from a page's plan.
+
+A design is a table of templates; what varies within one (how links are spelt, which end tags are left out, what classes
+are called) hangs on the site's `manner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from typing import NamedTuple
+
+from geocrawl.lab.made_worlds.parts import Anchor, Block, Facts, Listing, Page, Piece, Prose, Raw, Site
+from geocrawl.lab.made_worlds.prose import Writer
+from geocrawl.lab.made_worlds.seeded_random import lot_of
+
+
+class Rendered(NamedTuple):
+    """A page as it is sent."""
+
+    content_type: str
+    body: bytes
+    targets: tuple[str, ...]
+    """Addresses of everything that it links to or loads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The templates of one design. {c} is a prefix of class names, {x} what it is about."""
+
+    doctype: str
+    body: str
+    """With {name}, {nav}, {title}, {main}, {foot}."""
+    nav: tuple[str, str, str]
+    """Opening, one link, closing."""
+    links: tuple[str, str, str]
+    facts: tuple[str, str, str]
+    """The middle with {label} and {x}."""
+    heading: str
+    paragraph: str = "<p>{x}</p>\n"
+
+
+_HTML5 = "<!DOCTYPE html>\n"
+_HTML4 = '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">\n'
+_XHTML = (
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\n'
+)
+_LIST = ("<ul>\n", "<li>{x}</li>\n", "</ul>\n")
+_ROWS = ("<table>\n", "<tr><th>{label}</th><td>{x}</td></tr>\n", "</table>\n")
+
+
+@lru_cache(maxsize=1)
+def designs() -> Mapping[str, Design]:
+    """All designs by their name."""
+    return {
+        "modern": Design(
+            _HTML5,
+            '<header class="{c}-top"><strong>{name}</strong>{nav}</header>\n<main>\n<h1>{title}</h1>\n{main}</main>\n'
+            '<footer class="{c}-end">{foot}</footer>',
+            ('<nav aria-label="{c}"><ul>', "<li>{x}</li>", "</ul></nav>"),
+            _LIST,
+            (
+                '<table class="{c}-facts"><tbody>\n',
+                '<tr><th scope="row">{label}</th><td>{x}</td></tr>\n',
+                "</tbody></table>\n",
+            ),
+            "<h2>{x}</h2>\n",
+        ),
+        "cards": Design(
+            _HTML5,
+            '<div id="{c}-page"><aside>{nav}</aside>\n<section><h1>{title}</h1>\n{main}</section>\n</div>\n'
+            '<div class="{c}-bottom">{name} {foot}</div>',
+            ('<div class="{c}-menu">', "<span>{x}</span>\n", "</div>"),
+            ('<div class="{c}-deck">\n', '<article class="{c}-card"><h3>{x}</h3></article>\n', "</div>\n"),
+            (
+                '<div class="{c}-deck">\n',
+                '<article class="{c}-card"><h4>{label}</h4><p>{x}</p></article>\n',
+                "</div>\n",
+            ),
+            '<h2 class="{c}-head">{x}</h2>\n',
+        ),
+        "table": Design(
+            _HTML4,
+            '<table width="100%" cellpadding=4><tr><td colspan=2 bgcolor="#ccddee"><font size=5>{name}</font></td>\n'
+            "<tr valign=top><td width=160>{nav}</td>\n<td><h3>{title}</h3>\n{main}</td></tr>\n"
+            "<tr><td colspan=2><small>{foot}</small></td></tr></table>",
+            ("<p>", "{x}<br>\n", "</p>"),
+            ("<table border=1>\n", "<tr><td>{x}</td></tr>\n", "</table>\n"),
+            ("<table border=1>\n", "<tr><td><b>{label}</b><td>{x}\n", "</table>\n"),
+            "<b>{x}</b><br>\n",
+            "<p>{x}\n",
+        ),
+        "definitions": Design(
+            _XHTML,
+            '<div class="{c}"><p>{nav}</p>\n<h1>{name}</h1><h2>{title}</h2>\n{main}<hr />{foot}</div>',
+            ("", "{x} | ", ""),
+            ("<ol>\n", "<li>{x}</li>\n", "</ol>\n"),
+            ("<dl>\n", "<dt>{label}</dt>\n<dd>{x}</dd>\n", "</dl>\n"),
+            "<h3>{x}</h3>\n",
+        ),
+        "bare": Design(
+            "",
+            "<h1>{title}</h1>\n{nav}\n{main}\n<hr>\n<address>{name} {foot}</address>",
+            ("[ ", "{x} ]\n[ ", "]"),
+            _LIST,
+            _ROWS,
+            "<h2>{x}</h2>\n",
+        ),
+        "boxes": Design(
+            _HTML5,
+            '<div class="{c}1"><div class="{c}2">{nav}</div>\n'
+            '<div class="{c}3"><div class="{c}4">{title}</div>\n{main}</div>\n'
+            '<div class="{c}5">{name}</div><div class="{c}6">{foot}</div></div>',
+            ("", '<div class="{c}7">{x}</div>', ""),
+            ('<div class="{c}8">\n', '<div class="{c}9">{x}</div>\n', "</div>\n"),
+            ('<div class="{c}8">\n', '<div class="{c}9"><span>{label}:</span> {x}</div>\n', "</div>\n"),
+            '<div class="{c}0">{x}</div>\n',
+            '<div class="{c}p">{x}</div>\n',
+        ),
+        "frames": Design(
+            _HTML4,
+            "<center><b>{title}</b></center>\n{main}\n<hr size=1>{nav}\n<font size=1>{name} {foot}</font>",
+            ("", "{x} - ", ""),
+            ("<blockquote>\n", "{x}<br>\n", "</blockquote>\n"),
+            ("<pre>\n", "{label}: {x}\n", "</pre>\n"),
+            "<u>{x}</u><br>\n",
+        ),
+    }
+
+
+def render(page: Page, seed: int) -> Rendered:
+    """A page as it is sent; its texts hang on the web's seed and its own address."""
+    return _Renderer(page, seed).render()
+
+
+class _Renderer:
+    def __init__(self, page: Page, seed: int) -> None:
+        self._page = page
+        self._site = site = page.site
+        self._design = designs()[site.design]
+        self._lot = lot_of(seed, page.copy_of or page.address)
+        jargon = site.jargon if page.jargon is None else page.jargon
+        self._writer = Writer(self._lot, site.language, site.words, site.names, jargon)
+        self._targets: list[str] = []
+        self._class = f"{site.host[:1]}{site.manner % 97}"
+
+    def render(self) -> Rendered:
+        page, site = self._page, self._site
+        body = self._frameset() if page.frames else self._body()
+        html = f"{self._design.doctype}<html{self._language()}>\n<head>{self._head()}</head>\n{body}\n</html>\n"
+        kind = page.content_type or "text/html"
+        if site.charset_sent:
+            kind += f"; charset={site.charset}"
+        return Rendered(kind, html.encode(site.charset, "xmlcharrefreplace"), tuple(dict.fromkeys(self._targets)))
+
+    def _language(self) -> str:
+        return f' lang="{self._site.language.code}"' if self._site.manner % 3 else ""
+
+    def _head(self) -> str:
+        site, page = self._site, self._page
+        if self._design.doctype == _HTML5:
+            parts = [f'<meta charset="{site.charset}">']
+        else:
+            parts = [f'<meta http-equiv="Content-Type" content="text/html; charset={site.charset}">']
+        order = (page.title, site.name) if site.manner % 2 else (site.name, page.title)
+        parts.append(f"<title>{escape(' - '.join(order))}</title>")
+        if _spelling(site) == "base":
+            parts.append(f'<base href="{site.home}">')
+        if page.refresh:
+            self._targets.append(page.refresh)
+            parts.append(f'<meta http-equiv="refresh" content="{site.manner % 5}; url={escape(page.refresh)}">')
+        for script in page.scripts:
+            self._targets.append(script)
+            parts.append(f'<script src="{escape(self._spell(script))}"></script>')
+        return "".join(parts)
+
+    def _frameset(self) -> str:
+        frames = "".join(
+            f'<frame src="{escape(self._href(frame))}" name="{frame.text}">' for frame in self._page.frames
+        )
+        return f'<frameset cols="180,*">{frames}</frameset>'
+
+    def _body(self) -> str:
+        site, design = self._site, self._design
+        title = self._page.title
+        main = "".join(map(self._block, self._page.blocks))
+        if site.aside:
+            main += self._block(Listing(site.label("archive"), site.aside))
+        inner = design.body.format(
+            c=self._class,
+            name=escape(site.name),
+            nav=self._series(design.nav, site.navigation),
+            title=escape(title),
+            main=main,
+            foot=" ".join(map(self._anchor, site.footer)),
+        )
+        return f"<body>\n{inner}\n</body>"
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Prose():
+                return "".join(self._paragraphs(block))
+            case Listing():
+                return self._heading(block.heading) + self._series(self._design.links, block.anchors)
+            case Facts():
+                return self._heading(block.heading) + self._facts(block)
+            case Raw():
+                self._targets += block.targets
+                return block.html + "\n"
+
+    def _heading(self, text: str) -> str:
+        return self._design.heading.format(c=self._class, x=escape(text)) if text else ""
+
+    def _paragraphs(self, prose: Prose) -> Iterator[str]:
+        waiting = list(prose.within)
+        for number in range(max(prose.paragraphs, len(waiting))):
+            text = escape(self._writer.paragraph(), quote=False)
+            if number < len(waiting):
+                text = f"{text} {self._anchor(waiting[number])} {escape(self._writer.sentence(), quote=False)}"
+            yield self._design.paragraph.format(c=self._class, x=text)
+
+    def _facts(self, facts: Facts) -> str:
+        start, row, end = self._design.facts
+        rows = "".join(
+            row.format(c=self._class, label=escape(label), x=" ".join(map(self._piece, pieces)))
+            for label, pieces in facts.rows
+        )
+        return start.format(c=self._class) + rows + end
+
+    def _series(self, templates: tuple[str, str, str], anchors: tuple[Anchor, ...]) -> str:
+        start, each, end = templates
+        return (
+            start.format(c=self._class)
+            + "".join(each.format(c=self._class, x=self._anchor(anchor)) for anchor in anchors)
+            + end.format(c=self._class)
+        )
+
+    def _piece(self, piece: Piece) -> str:
+        match piece:
+            case Anchor():
+                return self._anchor(piece)
+            case Raw():
+                self._targets += piece.targets
+                return piece.html
+        return escape(piece, quote=False)
+
+    def _anchor(self, anchor: Anchor) -> str:
+        rel = f' rel="{anchor.rel}"' if anchor.rel else ""
+        href = escape(self._href(anchor))
+        if self._site.manner % 7 == 0:
+            href = href.replace("&amp;", "&")  # as most people write it
+        return f'<a href="{href}"{rel}>{escape(anchor.text, quote=False)}</a>'
+
+    def _href(self, anchor: Anchor) -> str:
+        self._targets.append(anchor.target)
+        return anchor.spelt or self._spell(anchor.target)
+
+    def _spell(self, target: str) -> str:
+        """The address relative to the page, as far as the site's manner goes."""
+        home = self._site.home
+        spelling = _spelling(self._site)
+        if spelling == "absolute" or not target.startswith(home) or target == home:
+            return target
+        path = target[len(home) :]
+        if spelling == "base":
+            return path
+        folder = self._page.address.partition("?")[0].rpartition("/")[0] + "/"
+        if spelling == "relative" and target.startswith(folder):
+            rest = target[len(folder) :]
+            if rest and not rest.startswith("?") and ":" not in rest:
+                return rest
+        return f"/{path}"
+
+
+def _spelling(site: Site) -> str:
+    return ("absolute", "root", "relative", "root", "relative", "base")[site.manner % 6]

@@ -1,0 +1,112 @@
+"""The character of a made web, drawn from its seed: what other seeds do otherwise.
+
+Shares are drawn within bounds that recorded webs show, so that what is tuned on some seeds and tested on others has to
+hold for webs of several kinds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.vocabulary import LANGUAGES, Theme, read_vocabularies, themes
+
+DESIGNS = ("modern", "cards", "table", "definitions", "bare", "boxes", "frames")
+WAYS = (
+    ("href-getcapabilities", 5.0, 9.0),
+    ("href-getmap", 0.5, 2.5),
+    ("href-bare", 0.5, 3.0),
+    ("text", 0.5, 3.0),
+    ("js", 0.4, 1.8),
+    ("xml", 0.2, 1.2),
+    ("csw-record", 0.1, 0.5),
+    ("redirect", 0.2, 0.8),
+    ("form", 0.2, 0.8),
+    ("sitemap", 0.05, 0.2),
+    ("robots-disallowed", 0.05, 0.2),
+)
+"""Ways of naming a service: least and greatest weight of each."""
+FAULTS = ("notfound", "exception", "html200", "auth", "garbage")
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """The character of one web."""
+
+    vocabularies: Sequence[Theme]
+    leisure: Sequence[Theme]
+    languages: Mapping[str, float]
+    """Weight of each language."""
+    designs: Sequence[str]
+    ways: Mapping[str, float]
+    """Weight of each way of naming a service."""
+    broken: float
+    """Share of services that do not work."""
+    slow: float
+    lenient: float
+    vague: float
+    """Share of anchors that do not say where they lead."""
+    titled: float
+    """Share of pages with a service whose titles say so."""
+    spoken: float
+    """Share of sites whose addresses carry words."""
+    jargon: float
+    """Share of nouns on pages about services that belong to that language."""
+    writers: float
+    """Share of other sites that write about services and offer none."""
+    hidden: float
+    """Share of providers that only pages of other topics lead to."""
+    traps: float
+    """Share of pages that are the same again, or made without end."""
+    elsewhere: float
+    """Share of services on hosts of their own."""
+
+    def language(self, lot: random.Random) -> str:
+        """One of its languages."""
+        return lot.choices(list(self.languages), list(self.languages.values()))[0]
+
+    def way(self, lot: random.Random) -> str:
+        """One of its ways of naming a service."""
+        return lot.choices(list(self.ways), list(self.ways.values()))[0]
+
+    def behaviour(self, lot: random.Random) -> str:
+        """How a service behaves."""
+        share = lot.random()
+        for name, part in (("slow", self.slow), ("lenient", self.lenient)):
+            if share < part:
+                return name
+            share -= part
+        return lot.choice(FAULTS) if share < self.broken else "valid"
+
+
+def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
+    """The mixture of a web. `names`: its vocabularies; none: two to five drawn by lot. UsageError: unknown ones."""
+    lot = lot_of("mixture", kind, seed)
+    vocabularies = read_vocabularies(names)
+    if not names:
+        vocabularies = tuple(lot.sample(vocabularies, lot.randint(2, 5)))
+    others = [theme for theme in themes().values() if not theme.relevant]
+    codes = ["en", *lot.sample(LANGUAGES[1:], lot.randint(1, 3) if kind == "mixed" else lot.randint(0, 1))]
+    if kind != "mixed":
+        lot.shuffle(codes)
+    weights = [1.0] + [lot.uniform(0.2, 0.9) if kind == "mixed" else 0.12 for _ in codes[1:]]
+    return Mixture(
+        vocabularies=vocabularies,
+        leisure=tuple(lot.sample(others, lot.randint(4, len(others)))),
+        languages=dict(zip(codes, weights, strict=True)),
+        designs=tuple(lot.sample(DESIGNS, lot.randint(3, 5))),
+        ways={name: lot.uniform(least, most) for name, least, most in WAYS},
+        broken=lot.uniform(0.08, 0.2),
+        slow=lot.uniform(0.0, 0.02),
+        lenient=lot.uniform(0.01, 0.08),
+        vague=lot.uniform(0.15, 0.6),
+        titled=lot.uniform(0.0, 0.7),
+        spoken=lot.uniform(0.2, 0.8),
+        jargon=lot.uniform(0.12, 0.4),
+        writers=lot.uniform(0.05, 0.2),
+        hidden=lot.uniform(0.1, 0.35),
+        traps=lot.uniform(0.04, 0.12),
+        elsewhere=lot.uniform(0.3, 0.8),
+    )

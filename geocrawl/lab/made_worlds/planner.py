@@ -1,0 +1,211 @@
+"""What all sites of a made web are planned with: hosts, pages in sections, lists in several leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from geocrawl.lab.made_worlds.exposures import Exposures
+from geocrawl.lab.made_worlds.mixture import Mixture
+from geocrawl.lab.made_worlds.parts import Anchor, Block, Facts, Listing, Page, Prose, Service, Site, Web
+from geocrawl.lab.made_worlds.prose import Names, Writer, organisation, place
+from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.services import Services
+from geocrawl.lab.made_worlds.vocabulary import Theme, languages
+
+_PATHS = (
+    "/{w}/{n}",
+    "/{w}/{n}.html",
+    "/view.php?id={n}",
+    "/index.php?page={w}&nr={n}",
+    "/{w}-{n}/",
+    "/a{n}.htm",
+    "/{n}",
+)
+_SPOKEN = ("/{w}/{s}", "/{w}/{s}.html", "/{w}/{n}-{s}/", "/{s}-{n}.htm")
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+
+
+class Planner:
+    """A web under way: what every kind of site needs to make its own."""
+
+    def __init__(self, seed: int, kind: str, mixture: Mixture) -> None:
+        self.seed = seed
+        self.kind = kind
+        self.mixture = mixture
+        self.lot = lot_of("web", kind, seed)
+        self.web = Web()
+        self.services = Services(self.lot, mixture, self.web)
+        self.exposures = Exposures(self.lot, mixture, self.web)
+        self.outskirts: Page | Site | None = None
+        """Where pages are added when some are missing: on this site, or on one that this page (None: a seed) names."""
+        self.later: dict[tuple[str, str], list[Service]] = {}
+        """Services that wait for what names several at once, by host and way."""
+        self._hosts: set[str] = set()
+        self._number = 1000
+
+    # ------------------------------------------------------------------ sites
+
+    def site(self, theme: Theme, *, host: str = "", code: str = "", jargon: float = 0.0, name: str = "") -> Site:
+        """A new site; what is not given is drawn."""
+        lot = self.lot
+        language = languages()[code or self.mixture.language(lot)]
+        where, roman = place(lot, language)
+        words = theme.words[language.code]
+        body = organisation(lot, language, words, where)
+        places = (where, *(place(lot, language)[0] for _ in range(5)))
+        return Site(
+            host=self.host(host or f"{roman}-{theme.name[:4]}"),
+            name=name or (body if theme.relevant else f"{where} {words.name}"),
+            language=language,
+            theme=theme,
+            names=Names(places, body),
+            charset=lot.choice(language.charsets),
+            charset_sent=lot.random() < 0.4,
+            design=lot.choice(self.mixture.designs),
+            manner=lot.getrandbits(16),
+            jargon=jargon,
+            spoken=lot.random() < self.mixture.spoken,
+        )
+
+    def host(self, stem: str) -> str:
+        """A host that is not taken. The stem may already be a whole name beneath .example."""
+        lot = self.lot
+        plain = stem.removesuffix(".example").encode("idna" if not stem.isascii() else "ascii").decode()
+        for number in range(1, 10_000):
+            name = plain if number == 1 else f"{plain}{number}"
+            lead = "www." if "." not in name and lot.random() < 0.6 else ""
+            host = f"{lead}{name}.example"
+            if name not in self._hosts:
+                self._hosts.add(name)
+                return host
+        raise ValueError(f"no host is left for {stem}")
+
+    def beside(self, site: Site, label: str, theme: Theme | None = None) -> Site:
+        """A site of the same body on a host beside the given one."""
+        domain = site.host.removeprefix("www.")
+        other = self.site(theme or site.theme, host=f"{label}.{domain}", code=site.language.code, jargon=site.jargon)
+        other.name, other.names, other.charset = site.name, site.names, site.charset
+        return other
+
+    # ------------------------------------------------------------------ pages
+
+    def writer(self, site: Site) -> Writer:
+        """For the titles of a site's pages."""
+        return Writer(self.lot, site.language, site.words, site.names, site.jargon)
+
+    def address(self, site: Site, word: str, title: str = "") -> str:
+        """An address for a further page of a section."""
+        self._number += 1
+        slug = _NOT_PLAIN.sub("-", title.lower()).strip("-")[:40]
+        if site.spoken and len(slug) > 3:
+            form = _SPOKEN[site.manner % len(_SPOKEN)]
+            path = form.format(w=word, s=slug, n=self._number)
+            if self.web.has(site.at(path)):
+                path = f"/{word}/{self._number}-{slug}"
+        else:
+            path = _PATHS[site.manner % len(_PATHS)].format(w=word, n=self._number)
+        return site.at(path)
+
+    def page(self, site: Site, word: str, title: str, *blocks: Block, jargon: float | None = None) -> Page:
+        """A further page of a section, recorded."""
+        page = Page(self.address(site, word, title), site, title, list(blocks), jargon)
+        self.web.add(page)
+        return page
+
+    def title(self, site: Site, *, placed: bool = True) -> str:
+        """A title of the site's theme."""
+        title = self.lot.choice(site.words.titles)
+        if not placed:
+            return title
+        where = self.lot.choice(site.names.places)
+        year = self.lot.randint(1990, 2024)
+        return self.lot.choice(
+            (f"{title} {where}", f"{title} {year}", f"{where}: {title}", f"{title}, {where} {year}")
+            if site.language.spaced
+            else (f"{where}{title}", f"{title}{year}", f"{year}{where}{title}")
+        )
+
+    def service_title(self, site: Site, service: Service) -> str:
+        """The title of a page about a service."""
+        if self.lot.random() >= self.mixture.titled:
+            return service.title
+        return self.lot.choice(site.language.titled).format(t=service.title)
+
+    def articles(self, site: Site, word: str, count: int, *, jargon: float | None = None) -> list[Page]:
+        """`count` pages of prose that link to some of each other."""
+        pages: list[Page] = []
+        for _ in range(count):
+            page = self.page(site, word, self.title(site), Prose(self.paragraphs()), jargon=jargon)
+            if pages:
+                others = self.lot.sample(pages, min(len(pages), self.lot.randint(1, 4)))
+                page.blocks.append(Listing(site.label("related"), tuple(link(other) for other in others)))
+            pages.append(page)
+        return pages
+
+    def listed(
+        self, site: Site, word: str, title: str, anchors: Sequence[Anchor], per_leaf: int, *, head: Page | None = None
+    ) -> Page:
+        """Links in leaves of `per_leaf`, each leaf linking to those around it and the first; returns the first.
+
+        `head` is a page that takes the place of the first leaf.
+        """
+        leaves = list(_parted(anchors, per_leaf)) or [()]
+        base = self.address(site, word) if head is None else head.address
+        mark = "&" if "?" in base else "?"
+        addresses = [
+            base,
+            *(f"{base}{mark}{'pg' if site.manner % 2 else 'start'}={n}" for n in range(2, len(leaves) + 1)),
+        ]
+        first = head or Page(base, site, title)
+        for number, (address, leaf) in enumerate(zip(addresses, leaves, strict=True)):
+            page = first if number == 0 else Page(address, site, f"{title} {number + 1}")
+            page.blocks.append(Listing("", tuple(leaf)))
+            if len(leaves) > 1:
+                page.blocks.append(Listing("", tuple(_turning(site, addresses, number))))
+            if page is not head:
+                self.web.add(page)
+        return first
+
+    def paragraphs(self) -> int:
+        """How many a page has: most a few, some many."""
+        return min(18, int(self.lot.paretovariate(1.1) * 2))
+
+    def recommend(self, site: Site, pages: Sequence[Page]) -> None:
+        """Let every page of a site name some of its others, as some sites do, and none as others."""
+        if site.manner % 3 == 0:
+            return
+        some = self.lot.sample(pages, min(len(pages), site.manner % 14))
+        site.aside = tuple(map(link, some))
+
+    def facts(self, site: Site, title: str) -> Facts:
+        """What a page about a data set says in its table."""
+        lot = self.lot
+        rows = (
+            (site.label("theme"), (site.words.name,)),
+            (site.label("provider"), (site.names.organisation,)),
+            (site.label("updated"), (f"{lot.randint(2001, 2024)}-{lot.randint(1, 12):02}-{lot.randint(1, 28):02}",)),
+        )
+        return Facts(title if lot.random() < 0.3 else "", rows[: lot.randint(1, 3)])
+
+
+def link(page: Page, text: str = "") -> Anchor:
+    """A link to a page, by its title."""
+    return Anchor(page.address, text or page.title)
+
+
+def _parted(anchors: Sequence[Anchor], size: int) -> Iterator[Sequence[Anchor]]:
+    for start in range(0, len(anchors), size):
+        yield anchors[start : start + size]
+
+
+def _turning(site: Site, addresses: Sequence[str], number: int) -> Iterator[Anchor]:
+    """Links to the leaf before and behind; some sites name several leaves by number."""
+    if number > 0:
+        yield Anchor(addresses[number - 1], site.label("previous"))
+    if site.manner % 5:
+        for other in range(max(0, number - 4), min(len(addresses), number + 9)):
+            if other != number:
+                yield Anchor(addresses[other], str(other + 1))
+    if number + 1 < len(addresses):
+        yield Anchor(addresses[number + 1], site.label("next"))

@@ -1,0 +1,85 @@
+"""A directory of map services: lists in several orders, a page for each service, the sites of the providers."""
+
+from __future__ import annotations
+
+from geocrawl.lab.made_worlds import traps
+from geocrawl.lab.made_worlds.catalogue import provider_site
+from geocrawl.lab.made_worlds.leisure import leisure_site
+from geocrawl.lab.made_worlds.parts import Anchor, Facts, Listing, Page, Prose, Service, Site
+from geocrawl.lab.made_worlds.planner import Planner, link
+
+
+def portal(planner: Planner, pages: int) -> None:
+    """Plan about `pages` pages."""
+    lot, mixture = planner.lot, planner.mixture
+    services = round(pages * lot.uniform(0.42, 0.56))
+    head = planner.site(
+        lot.choice(mixture.vocabularies), host=lot.choice(("findmaps", "servicelist", "geoindex")), jargon=0.4
+    )
+    head.name = head.language.directory.format(p=lot.choice(head.names.places))
+    home = Page(head.home, head, head.label("services"), [Prose(2)])
+    planner.web.add(home)
+    planner.web.seeds.append(head.home)
+    bodies = _bodies(planner, max(3, pages // 90), services, round(pages * lot.uniform(0.25, 0.4)))
+    listed = services - len(planner.web.services)
+    made = [planner.services.make(lot.choice(bodies)) for _ in range(max(4, listed))]
+    details = [_detail(planner, head, service) for service in made]
+    lists = _lists(planner, head, details, pages)
+    guide = planner.outskirts = planner.page(head, "guide", head.label("help"), Prose(4))
+    head.navigation = (Anchor(head.home, head.label("home")), *map(link, lists[:3]), link(guide))
+    home.blocks.append(Listing(head.label("theme"), tuple(map(link, lists))))
+    forum = leisure_site(planner, head.theme, max(12, pages // 30), jargon=0.5)
+    count = max(2, pages // 350)
+    size = max(10, (pages - planner.web.pages) * 4 // (5 * count))
+    strangers = [leisure_site(planner, lot.choice(mixture.leisure), size) for _ in range(count)]
+    strangers.append(forum)
+    away = [Anchor(body.home, body.name) for body in bodies] + [Anchor(site.home, site.name) for site in strangers]
+    head.footer = (link(planner.listed(head, "providers", head.label("partners"), away, 40)),)
+    traps.dead_ends(planner, head, details)
+    traps.copies(planner, details, int(pages * mixture.traps * 0.4))
+
+
+def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Site]:
+    """Providers; some of their services stand on their own pages too, a fifth there alone."""
+    lot = planner.lot
+    sites = []
+    for _ in range(count):
+        site = planner.site(lot.choice(planner.mixture.vocabularies), jargon=planner.mixture.jargon)
+        provider_site(planner, site, max(1, services // (5 * count)), max(14, pages // count), others=0.05)
+        sites.append(site)
+    return sites
+
+
+def _detail(planner: Planner, head: Site, service: Service) -> Page:
+    """A page about one service; some name it twice, some only say that it is there."""
+    lot = planner.lot
+    facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
+    title = planner.service_title(head, service)
+    page = planner.page(head, lot.choice(("server", "entry")), title, Prose(lot.randint(1, 3)), facts)
+    ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
+    for way in dict.fromkeys(ways):
+        planner.exposures.put(page, service, "text" if way in ("sitemap", "csw-record") else way)
+    return page
+
+
+def _heading(planner: Planner, head: Site, number: int) -> str:
+    """What a list is called: by a theme of the web's, a title of one, or a number."""
+    themes = [theme.words[head.language.code] for theme in planner.mixture.vocabularies]
+    names = [words.name for words in themes] + [title for words in themes for title in words.titles]
+    return f"{head.label('services')}: {names[number] if head.spoken else number + 1}"
+
+
+def _lists(planner: Planner, head: Site, details: list[Page], pages: int) -> list[Page]:
+    """All entries in several orders, some lists with other sortings."""
+    lot = planner.lot
+    anchors = [link(page) for page in details]
+    per_leaf = lot.choice((15, 20, 30))
+    groups = max(2, min(12, len(anchors) // 50))
+    lists = [
+        planner.listed(head, "list", _heading(planner, head, n), anchors[n::groups], per_leaf) for n in range(groups)
+    ]
+    if pages > 300:
+        traps.facets(planner, head, lists[0], 4)
+        by_date = lot.sample(anchors, len(anchors) // 2)
+        lists.append(planner.listed(head, "new", head.label("updated"), by_date, per_leaf))
+    return lists

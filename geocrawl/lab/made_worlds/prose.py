@@ -1,0 +1,74 @@
+"""Sentences, names of places and organisations: drawn by lot from a language's patterns and a theme's words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geocrawl.lab.made_worlds.vocabulary import Language, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a site's texts mention again and again."""
+
+    places: Sequence[str]
+    organisation: str
+
+
+class Writer:
+    """Writes texts of one site. Same `lot`, same texts."""
+
+    def __init__(self, lot: random.Random, language: Language, words: Words, names: Names, jargon: float) -> None:
+        """`jargon`: share of nouns and of sentences (0 to 1) that come from the language of services."""
+        self._lot = lot
+        self._language = language
+        self._words = words
+        self._names = names
+        self._jargon = jargon
+
+    def __getitem__(self, slot: str) -> str:
+        """The next filling of a pattern's slot."""
+        lot, language = self._lot, self._language
+        match slot:
+            case "n":
+                return lot.choice(language.jargon if lot.random() < self._jargon else self._words.nouns)
+            case "t":
+                return lot.choice(self._words.titles)
+            case "a":
+                return lot.choice(language.adjectives)
+            case "v":
+                return lot.choice(language.verbs)
+            case "p":
+                return lot.choice(self._names.places)
+            case "o":
+                return self._names.organisation
+            case "w":
+                return lot.choice(("1.1.0", "1.1.1", "1.3.0"))
+            case "y":
+                return str(lot.randint(1972, 2024))
+        return str(lot.randint(3, 9800))
+
+    def sentence(self) -> str:
+        """One sentence."""
+        patterns = self._language.talk if self._lot.random() < self._jargon else self._language.sentences
+        text = self._lot.choice(patterns).format_map(self)
+        return text[:1].upper() + text[1:]
+
+    def paragraph(self, least: int = 2, most: int = 6) -> str:
+        """A few sentences."""
+        gap = " " if self._language.spaced else ""
+        return gap.join(self.sentence() for _ in range(self._lot.randint(least, most)))
+
+
+def place(lot: random.Random, language: Language) -> tuple[str, str]:
+    """A place that does not exist: (its name, the name in Latin letters)."""
+    picks = lot.sample(range(len(language.syllables)), 2)
+    name = "".join(language.syllables[i] for i in picks)
+    return name.capitalize() if language.spaced else name, "".join(language.roman[i] for i in picks)
+
+
+def organisation(lot: random.Random, language: Language, words: Words, where: str) -> str:
+    """A body of this theme at this place."""
+    return lot.choice(language.organisations).format(p=where, s=words.name)

@@ -1,0 +1,137 @@
+"""A user's own crawl, recorded by `geocrawl crawl --record`, as a web to replay: pages and services as they answered.
+
+There is no truth beside it. Only the fixed judge says what is relevant, and what can be found is what any strategy of
+the contest found (the pool). What was not recorded cannot be reached; how much of that was asked for is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from geocrawl.errors import UsageError
+from geocrawl.fetch.record import SEEDS_FIELD
+from geocrawl.lab.contest.judge import PageJudge
+from geocrawl.lab.contest.measure import TOPIC_KIND, Score, area, at_share
+from geocrawl.lab.recorded_worlds.addresses import read_query
+from geocrawl.lab.recorded_worlds.replay import Request, Response, nothing
+from geocrawl.lab.recorded_worlds.services import operation
+from geocrawl.lab.recorded_worlds.study import Study, file_sha256
+from geocrawl.lab.recorded_worlds.warc import WarcFile, kind_of_answer
+from geocrawl.model import Page
+from geocrawl.page.document import PageReader
+from geocrawl.urls import endpoint_key, read_url
+
+UNRECORDED = "unrecorded"
+_CAPABILITIES = re.compile(rb"<(?:\w+:)?(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities[\s>]")
+
+
+class RecordedWeb:
+    """The web of one WARC file (`replay.Web`)."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises UsageError for a file that is no WARC, is cut off, or holds no page."""
+        self.path = path
+        self.name = path.name.removesuffix(".gz").removesuffix(".warc")
+        self.warc = WarcFile(path, with_scheme=True, kind_of=_kind_of)
+        self.seeds: Sequence[str] = self.warc.info.get(SEEDS_FIELD) or [self.warc.first][: bool(self.warc.first)]
+        if not self.seeds:
+            raise UsageError(f"{path} holds no answer of a web server")
+
+    @property
+    def pages(self) -> int:
+        """Recorded answers that count as pages."""
+        return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        """What was recorded; else 404, of kind `unrecorded`."""
+        stored = self.warc.read(f"{scheme}://{host}{target}")
+        if stored is None:
+            return nothing(404)._replace(kind=UNRECORDED)
+        return Response(stored.status, stored.headers, stored.body, stored.kind, None, _asked(target))
+
+
+def _asked(target: str) -> str | None:
+    return operation({name.lower(): value for name, value in read_query(target)})
+
+
+def _kind_of(address: str, content_type: str, head: bytes) -> str:
+    """As in a recorded world, but that services are known by what was asked and answered."""
+    if _asked(address.partition("#")[0]) or _CAPABILITIES.search(head):
+        return "service"
+    return kind_of_answer(address, content_type, head)
+
+
+def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
+    """What the judge says of every recorded page; nothing else is known."""
+    reader, judged, pages = PageReader(), set(), set()
+    for key, record in web.warc.records.items():
+        stored, url = web.warc.read(key), read_url(key)
+        if stored is None or url is None or record.kind != "page" or 300 <= record.status < 400:
+            continue
+        headers = {name.lower(): value for name, value in stored.headers}
+        document = reader.read(Page(url, url, stored.status, headers, stored.body, 0.0, 0.0), depth=0)
+        bare = key.partition("://")[2]
+        pages.add(bare)
+        if judge.is_relevant(document.title, document.text):
+            judged.add(bare)
+    return Study(
+        world=web.name,
+        pages=web.pages,
+        relevant=frozenset(),
+        reachable=frozenset(pages),
+        judged=frozenset(judged),
+        oracle=(),
+        sha256=file_sha256(web.path),
+        has_truth=False,
+    )
+
+
+def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str]], budget: int) -> Score:
+    """The figures of a crawl whose reachable services are not known yet: its own finds stand for them (`pooled`)."""
+    first: dict[str, int] = {}
+    pages = 0
+    for request in log:
+        pages += request.is_page
+        if request.kind == "service" and request.status == 200:
+            first.setdefault(_endpoint(request.url), pages)
+    keys = {_endpoint(address) for address, kind in catalogue if kind == TOPIC_KIND}
+    moments = {key: max(1, first[key]) for key in keys if key in first}
+    times = tuple(sorted(moments.values()))
+    return Score(
+        pages=pages,
+        service_requests=sum(request.kind == "service" for request in log),
+        found=len(times),
+        reachable=len(times),
+        recall=1.0 if times else 0.0,
+        precision=round(len(times) / pages, 6) if pages else 0.0,
+        pages_50=at_share(times, 0.5),
+        pages_90=at_share(times, 0.9),
+        pages_100=at_share(times, 1.0),
+        area=area(times, len(times), budget),
+        false_accepts=(),
+        moments=times,
+        curve=times,
+        endpoints=tuple(sorted(moments)),
+    )
+
+
+def pooled(scores: Mapping[int, Score], budget: int) -> dict[int, Score]:
+    """The same figures when what any of the crawls found counts as reachable."""
+    pool = len({endpoint for score in scores.values() for endpoint in score.endpoints})
+    return {
+        number: replace(
+            score,
+            reachable=pool,
+            recall=round(score.found / pool, 6) if pool else 0.0,
+            area=area(score.curve, pool, budget),
+        )
+        for number, score in scores.items()
+    }
+
+
+def _endpoint(address: str) -> str:
+    url = read_url(address)
+    return endpoint_key(url) if url is not None else address

@@ -1,0 +1,168 @@
+"""A recorded web in the network's place: a transport that answers from memory, and a clock that costs no time.
+
+All above the transport is the production code of `fetch`: turns, robots.txt, redirects, limits, decoding. Every answer
+is noted in an access log of the shape that a server in the crawl's way would write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator
+from typing import NamedTuple, Protocol
+
+import httpx
+
+from geocrawl.lab.recorded_worlds.addresses import read_query, split_address
+from geocrawl.lab.recorded_worlds.services import SLOW_S, Reply, operation, reply, unknown_service
+from geocrawl.lab.recorded_worlds.world import World
+
+_LATENCY_S = 0.001
+"""Virtual time of an answer: no two are given in the same moment, as on a real web."""
+_START = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
+
+
+class ReplayClock:
+    """Virtual time, the same in every replay: sleeping moves it on at once (`ports.Clock`)."""
+
+    def __init__(self, start: float = _START) -> None:
+        self._now = self._start = start
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Seconds since the replay began."""
+        return self._now - self._start
+
+    async def sleep(self, seconds: float) -> None:
+        """Move on; other tasks run first."""
+        self._now += max(seconds, 0.0)
+        await asyncio.sleep(0)
+
+    def advance(self, seconds: float) -> None:
+        """Time that an answer took."""
+        self._now += seconds
+
+
+class Request(NamedTuple):
+    """A line of the access log."""
+
+    method: str
+    url: str
+    status: int
+    bytes: int
+    kind: str
+    """page, robots, sitemap, asset, service or unknown."""
+    service: str | None
+    """Id of the service that answered."""
+    request: str | None
+    """The OGC operation asked for."""
+    key: str
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it counts as a downloaded page."""
+        return self.kind == "page" and self.method == "GET" and not 300 <= self.status < 400
+
+
+class Response(NamedTuple):
+    """What the web answers."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+    kind: str
+    service: str | None = None
+    request: str | None = None
+    seconds: float = 0.0
+
+
+class Web(Protocol):
+    """A closed web."""
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        """The answer to a GET of scheme://host + target, all in their uniform spelling."""
+
+
+class WorldWeb:
+    """The web of a recorded world: what is recorded first, then its services, else not found."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        """An unknown host (and https) is a bad gateway (502), an unknown path 404, as behind a proxy."""
+        if scheme != "http" or host not in self._world.hosts:
+            return nothing(502)
+        stored = self._world.stored(host + target)
+        if stored is not None:
+            return Response(stored.status, stored.headers, stored.body, stored.kind)
+        place = host + target.partition("?")[0]
+        if place not in self._world.by_place:
+            return nothing(404)
+        parameters: dict[str, str] = {}
+        for name, value in read_query(target):
+            parameters.setdefault(name.lower(), value)
+        service = self._world.pick(place, parameters)
+        if service is None:
+            return _of_service(unknown_service(parameters), None, operation(parameters))
+        answer = reply(service, parameters, lambda: self._world.document(service))
+        seconds = SLOW_S if service.behaviour == "slow" else 0.0
+        return _of_service(answer, service.id, operation(parameters))._replace(seconds=seconds)
+
+
+def _of_service(answer: Reply, service: str | None, request: str | None) -> Response:
+    headers = [("Content-Type", answer.content_type), *answer.headers]
+    return Response(answer.status, headers, answer.body, "service", service, request)
+
+
+def nothing(status: int) -> Response:
+    """An error page of this status."""
+    headers = [("Content-Type", "text/html; charset=utf-8")]
+    return Response(status, headers, f"<title>{status}</title><h1>{status}</h1>\n".encode(), "unknown")
+
+
+class ReplayTransport:
+    """`fetch.http.Transport` over a closed web."""
+
+    def __init__(self, web: Web, clock: ReplayClock) -> None:
+        self._web = web
+        self._clock = clock
+        self.log: list[Request] = []
+        """Every request, in order."""
+        self.pages = 0
+        """Pages downloaded so far."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer at once, in virtual time."""
+        address = str(request.extensions["address"])
+        scheme = address.partition("://")[0].lower()
+        host, target = split_address(address)
+        answer = self._web.respond(scheme, host, target)
+        url = f"{scheme}://{host}{target}"
+        entry = Request(
+            "GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, host + target
+        )
+        self.log.append(entry)
+        self.pages += entry.is_page
+        self._clock.advance(_LATENCY_S + answer.seconds)
+        return httpx.Response(answer.status, headers=_encoded(answer.headers), stream=_Body(answer.body))
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1", "replace"), value.encode("utf-8")) for name, value in headers]
+
+
+class _Body(httpx.AsyncByteStream):
+    """A body in one piece."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._body

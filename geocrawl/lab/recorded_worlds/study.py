@@ -1,0 +1,166 @@
+"""What a recorded web holds, by its own files: which pages are relevant, which can be reached, what an oracle needs.
+
+A page is relevant when it names a valid service or is one link before such a page. A page can be reached when links
+that robots.txt allows lead to it from a seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from geocrawl.fetch.robots import Rules, read_text
+from geocrawl.lab.contest.judge import PageJudge
+from geocrawl.lab.contest.measure import TOPIC_KIND
+from geocrawl.lab.contest.oracle import oracle
+from geocrawl.lab.recorded_worlds.addresses import key_of
+from geocrawl.lab.recorded_worlds.warc import Stored
+from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.model import Document, Page
+from geocrawl.page.document import PageReader
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+
+_RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
+"""A script or a configuration that a page or a script names; no link, but where services are written too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The truth about a web that crawls are held against. Pages by their keys (`addresses.key_of`)."""
+
+    world: str
+    pages: int
+    relevant: frozenset[str]
+    reachable: frozenset[str]
+    """All pages that can be reached, relevant or not."""
+    judged: frozenset[str]
+    """Pages that the fixed judge calls relevant."""
+    oracle: tuple[int, ...]
+    """Pages downloaded at each find by one who knows the way."""
+    sha256: str
+    """Of the recorded pages."""
+    has_truth: bool = True
+    """False: only the judge knows what is relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A web's answers and the links between them."""
+
+    links: Mapping[str, Sequence[str]]
+    """Key → keys that it links to, names, or redirects to; only recorded ones."""
+    is_page: Mapping[str, bool]
+    """Key → whether it counts as a page (else a redirect, a script, a sitemap …)."""
+    seeds: Sequence[str]
+    barred: frozenset[str]
+    """Keys that robots.txt forbids."""
+
+
+def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> Study:
+    """Read every recorded answer once. `max_depth`: links from a seed that the oracle may go; None as crawls do."""
+    links: dict[str, Sequence[str]] = {}
+    judged = set()
+    for key, document, stored in documents(world):
+        links[key] = tuple(dict.fromkeys(targets(world, key, document, stored)))
+        if _is_page(world, key) and judge.is_relevant(document.title, document.text):
+            judged.add(key)
+    graph = Graph(
+        links=links,
+        is_page={key: _is_page(world, key) for key in world.warc.records},
+        seeds=[key for key in map(key_of, world.seeds) if key in world.warc.records],
+        barred=_barred(world),
+    )
+    depth = Settings().max_depth if max_depth is None else max_depth
+    return Study(
+        world=world.name,
+        pages=world.pages,
+        relevant=frozenset(_relevant(world, graph)),
+        reachable=frozenset(_reachable(graph)),
+        judged=frozenset(judged),
+        oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, named_at(world), max_depth=depth),
+        sha256=world.sha256,
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """Of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
+    reader = PageReader()
+    for key in world.warc.records:
+        stored = world.stored(key)
+        url = read_url(f"http://{key}")
+        if stored is None or url is None or stored.kind == "robots":
+            continue
+        headers = {name.lower(): value for name, value in stored.headers}
+        page = Page(url, url, stored.status, headers, stored.body, 0.0, 0.0)
+        yield key, reader.read(page, depth=0), stored
+
+
+def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
+    """Keys of the recorded answers that this one leads to."""
+    addresses = [link.url.address for link in document.links]
+    named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]
+    if 300 <= stored.status < 400:
+        named += [value for name, value in stored.headers if name.lower() == "location"]
+    base = f"http://{key}"
+    addresses += [url.address for url in (read_url(text, base) for text in named) if url is not None]
+    for address in addresses:
+        target = key_of(address)
+        if target in world.warc.records:
+            yield target
+
+
+def _is_page(world: World, key: str) -> bool:
+    record = world.warc.records[key]
+    return record.kind == "page" and not 300 <= record.status < 400
+
+
+def _barred(world: World) -> frozenset[str]:
+    """Keys that robots.txt of their host forbids to geocrawl."""
+    rules: dict[str, Rules] = {}
+    for key, record in world.warc.records.items():
+        host, slash, path = key.partition("/")
+        stored = world.stored(key) if slash + path == "/robots.txt" and record.status == 200 else None
+        if stored is not None:
+            rules[host] = Rules(read_text(stored.body, Settings().robots_body_bytes), "geocrawl")
+    hosts = {key: key.partition("/")[0] for key in world.warc.records}
+    return frozenset(key for key, host in hosts.items() if host in rules and not rules[host].allows(f"http://{key}"))
+
+
+def _relevant(world: World, graph: Graph) -> Iterator[str]:
+    naming = {key_of(page) for service in world.services if service.valid for page, _ in service.exposures}
+    for key, page in graph.is_page.items():
+        if page and (key in naming or any(target in naming for target in graph.links.get(key, ()))):
+            yield key
+
+
+def _reachable(graph: Graph) -> Iterator[str]:
+    seen = set(graph.seeds) - graph.barred
+    waiting = deque(sorted(seen))
+    while waiting:
+        key = waiting.popleft()
+        if graph.is_page[key]:
+            yield key
+        for target in graph.links.get(key, ()):
+            if target not in seen and target not in graph.barred:
+                seen.add(target)
+                waiting.append(target)
+
+
+def named_at(world: World) -> dict[str, set[str]]:
+    """Key of a recorded answer → ids of the valid services of the topic that it names."""
+    named: dict[str, set[str]] = {}
+    for service in world.services:
+        if service.kind == TOPIC_KIND and service.valid and service.reachable:
+            for page, _ in service.exposures:
+                named.setdefault(key_of(page), set()).add(service.id)
+    return named

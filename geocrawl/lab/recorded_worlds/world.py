@@ -1,0 +1,210 @@
+"""A recorded web in a folder: its pages (WARC), its services and the truth about them.
+
+The folder's format is that of docs/worlds.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. What is
+missing or cut off is said in one line that names the file; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.lab.recorded_worlds.addresses import key_of
+from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile
+
+REST_KINDS = frozenset({"arcgis", "ogcapi", "stac"})
+_FILES = ("world.json", "pages.warc.gz", "services.jsonl", "truth.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class TrueService:
+    """A service of a recorded web: how it behaves, where it is named, and whether it can be found."""
+
+    id: str
+    kind: str
+    base: str
+    aliases: tuple[str, ...]
+    behaviour: str
+    document: str | None
+    requires: Mapping[str, str]
+    content_type: str | None
+    variant: str | None
+    exposures: tuple[tuple[str, str], ...]
+    """(page, how) of each place that names it."""
+    valid: bool
+    reachable: bool
+
+    def places(self) -> Iterator[str]:
+        """host/path of each address it answers at; a REST service with and without the last slash."""
+        for address in (self.base, *self.aliases):
+            place = key_of(address).partition("?")[0]
+            yield place
+            if self.kind in REST_KINDS:
+                yield place.removesuffix("/") if place.endswith("/") else place + "/"
+
+    def requirements_met(self, parameters: Mapping[str, str]) -> int | None:
+        """How many parameters it demands; None when one is missing."""
+        if any(parameters.get(name) != value for name, value in self.requires.items()):
+            return None
+        return len(self.requires)
+
+
+class World:
+    """A recorded web."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises UsageError for a folder that is no complete world, EnvironmentFault for one that cannot be read."""
+        missing = [name for name in _FILES if not (folder / name).is_file()]
+        if missing:
+            raise UsageError(f"{folder} is no recorded web: it has no {' and no '.join(missing)}")
+        self.folder = folder
+        self.name = folder.resolve().name
+        self.meta = meta = _read_json(folder / "world.json")
+        self.seeds = _seeds(meta, folder)
+        self.warc = WarcFile(folder / "pages.warc.gz")
+        self._check_count(meta)
+        self.services: Sequence[TrueService] = _read_services(folder)
+        self.by_place: dict[str, list[TrueService]] = {}
+        for service in self.services:
+            for place in dict.fromkeys(service.places()):
+                self.by_place.setdefault(place, []).append(service)
+        self.hosts = {key.partition("/")[0] for key in (*self.warc.records, *self.by_place)}
+
+    def _check_count(self, meta: Mapping[str, Any]) -> None:
+        counts = meta.get("counts")
+        expected = counts.get("records") if isinstance(counts, dict) else None
+        if isinstance(expected, int) and len(self.warc.records) < expected:
+            found = len(self.warc.records)
+            raise UsageError(f"{self.warc.path} is incomplete: {found:,} of the {expected:,} records in world.json")
+
+    @cached_property
+    def pages(self) -> int:
+        """Recorded answers that count as pages: neither redirects nor robots.txt, sitemaps, feeds, scripts, images."""
+        return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
+
+    @cached_property
+    def by_id(self) -> Mapping[str, TrueService]:
+        """The services by their id."""
+        return {service.id: service for service in self.services}
+
+    def stored(self, key: str) -> Stored | None:
+        """What is recorded under a key (`key_of`)."""
+        return self.warc.read(key)
+
+    def document(self, service: TrueService) -> bytes:
+        """A service's capabilities document; b'' when it has none. UsageError when its file is not there."""
+        if not service.document:
+            return b""
+        path = self.folder / "documents" / Path(service.document).name
+        try:
+            return gzip.decompress(path.read_bytes())
+        except FileNotFoundError as error:
+            raise UsageError(f"{self.folder} is incomplete: it has no documents/{path.name}") from error
+        except (OSError, EOFError) as error:
+            raise EnvironmentFault(f"{path} cannot be read: {error}") from error
+
+    def pick(self, place: str, parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
+        """The service at host/path that a request with these parameters is for; `kind` prefers one."""
+        return pick(self.by_place.get(place, ()), parameters, kind)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of pages.warc.gz: by it a model tells whether it was trained here."""
+        with self.warc.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def pick(services: Sequence[TrueService], parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
+    """Of several services at one address the one whose demands are met best, then the one of the kind asked for.
+
+    Without SERVICE, the requests of WFS mean that one, all others a WMS if there is one.
+    """
+    asked = kind or parameters.get("service", "").lower()
+    request = parameters.get("request", "").lower()
+
+    def fit(service: TrueService) -> int:
+        if asked:
+            return 2 * (service.kind == asked)
+        if service.kind == "wfs" and request in ("getfeature", "describefeaturetype"):
+            return 2
+        return int(service.kind == "wms")
+
+    ranked = [(met, fit(s), s) for s in services if (met := s.requirements_met(parameters)) is not None]
+    return max(ranked, key=lambda entry: entry[:2])[2] if ranked else None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise EnvironmentFault(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise UsageError(f"{path} holds no JSON object")
+    return data
+
+
+def _seeds(meta: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
+    seeds = meta.get("seeds")
+    if not isinstance(seeds, list) or not seeds or not all(isinstance(seed, str) for seed in seeds):
+        raise UsageError(f"{folder / 'world.json'} names no seeds")
+    return tuple(seeds)
+
+
+def _read_services(folder: Path) -> tuple[TrueService, ...]:
+    truth = _read_truth(folder / "truth.csv")
+    path = folder / "services.jsonl"
+    services = []
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            services.append(_service(json.loads(line), truth))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            problem = f"no service as the format has it ({type(error).__name__}: {error})"
+            raise UsageError(f"{path}, line {number}: {problem}") from error
+    return tuple(services)
+
+
+def _service(row: Mapping[str, Any], truth: Mapping[str, Mapping[str, str]]) -> TrueService:
+    known = truth[row["id"]]
+    return TrueService(
+        id=row["id"],
+        kind=row["kind"],
+        base=row["base"],
+        aliases=tuple(row.get("aliases") or ()),
+        behaviour=row["behaviour"],
+        document=row.get("document"),
+        requires={name.lower(): value for name, value in (row.get("requires") or {}).items()},
+        content_type=row.get("content_type"),
+        variant=row.get("variant"),
+        exposures=tuple((each["page"], each["how"]) for each in row.get("exposures") or ()),
+        valid=known["valid"] == "1",
+        reachable=bool(known["min_depth"]),
+    )
+
+
+def _read_truth(path: Path) -> dict[str, Mapping[str, str]]:
+    rows = csv.DictReader(_lines(path))
+    lacking = {"id", "valid", "min_depth"} - set(rows.fieldnames or ())
+    if lacking:
+        raise UsageError(f"{path} has no column {' and '.join(sorted(lacking))}")
+    return {row["id"]: row for row in rows}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    except OSError as error:
+        raise EnvironmentFault(f"{path} cannot be read: {error.strerror or error}") from error

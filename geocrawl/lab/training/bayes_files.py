@@ -1,0 +1,146 @@
+"""Training `bayes` from files and finished crawls: `geocrawl train bayes`.
+
+Examples are read, pages that stand in the webs the model will be measured on are left out, and the model is written
+with the record of its making, which is also what the function returns.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from geocrawl.errors import UsageError
+from geocrawl.lab.training.gws_files import read_labelled_links
+from geocrawl.lab.training.labelled_pages import EXCLUSION, read_text, record
+from geocrawl.lab.training.overlap import TextOf, contained
+from geocrawl.model import Document
+from geocrawl.priority.bayes.model import write_bayes
+from geocrawl.priority.bayes.topic import topic_authorities, topic_lexicon, topic_samples
+from geocrawl.priority.bayes.training import (
+    LEAST_SOURCES,
+    TOPIC_SHARE,
+    Sample,
+    authorities,
+    domain_lexicon,
+    page_samples,
+    row_samples,
+    train_bayes,
+)
+from geocrawl.priority.gws.training import LabelledLink
+from geocrawl.priority.topics.directory import Topic
+from geocrawl.priority.topics.topic_vectors import TopicModel
+
+DocumentOf = Callable[[str, str], Document]
+"""(address, html) to the page as a crawl reads it."""
+LICENCE = (
+    "urls.csv: mostly dataportals-registry by Dateno (Common Data Index), CC-BY 4.0; only counts of words are kept"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What to learn from; at least one of the first three."""
+
+    pages: Path | None = None
+    """JSON lines of url, label and html (.gz or plain)."""
+    urls: Path | None = None
+    """A CSV of url, label, anchor and note."""
+    finds: Iterable[tuple[str, str, bool]] = ()
+    """(anchor, title of the page it stands on, whether a valid service came within two hops) of a crawl's links."""
+    database: Path | None = None
+    """The file `finds` come from, for the record."""
+    exclude: Sequence[Path] = ()
+    """Recorded webs whose pages must not be learnt from."""
+    topic: Topic | None = None
+    """What links are to lead to; None: map services."""
+    other_topics: Sequence[Topic] = ()
+    """What they are told from."""
+    keywords: TopicModel | None = None
+    """Of `topic`."""
+
+
+_NOTHING = Sources()
+
+
+def train_bayes_file(
+    sources: Sources, out: Path, *, document_of: DocumentOf, text_of: TextOf, on: dt.date
+) -> dict[str, object]:
+    """Learn from all `sources` together and write the model to `out`; returns the record.
+
+    Raises UsageError for a file that is none of that (with the line), EnvironmentFault for one that cannot be read.
+    """
+    rows = list(read_labelled_links(sources.urls)) if sources.urls else []
+    pages = list(read_documents(sources.pages, document_of)) if sources.pages else []
+    kept, excluded = without_worlds(pages, sources.exclude, text_of)
+    of_pages, of_urls = file_samples(kept, rows, sources)
+    samples = {
+        "pages": of_pages,
+        "urls": of_urls,
+        "finds": [Sample(anchor, (title,) if title else (), good, title) for anchor, title, good in sources.finds],
+    }
+    if sources.topic:
+        samples["texts"] = list(topic_samples(sources.topic, sources.other_topics))
+    model = train_bayes([each for group in samples.values() for each in group], _lexicon(sources))
+    files = [path for path in (sources.pages, sources.urls) if path]
+    how = "naive Bayes over links labelled by where they lead (geocrawl train bayes)"
+    made: dict[str, object] = {
+        **record(how, files, sources.exclude, on=on),
+        "topic": sources.topic.name if sources.topic else None,
+        "database": sources.database.name if sources.database else None,
+        "options": {"least_sources": LEAST_SOURCES, "topic_share": TOPIC_SHARE, **EXCLUSION},
+        "pages": {"read": len(pages), "excluded": len(excluded), "learnt_from": len(kept)},
+        "samples": {name: _by_class(group) for name, group in samples.items()},
+        "words": len(model.features),
+        "licence": LICENCE if sources.urls else "",
+        "excluded_pages": excluded,
+    }
+    write_bayes(replace(model, made=made), out)
+    return {**made, "excluded_pages": len(excluded), "out": str(out)}
+
+
+def file_samples(
+    pages: Sequence[tuple[Document, str]], rows: Sequence[LabelledLink], sources: Sources = _NOTHING
+) -> tuple[list[Sample], list[Sample]]:
+    """The samples of labelled pages' links, and those of labelled addresses. For a topic the pages' labels do not
+    count: where their links lead decides."""
+    topic = sources.topic
+    domains = topic_authorities(topic, sources.other_topics) if topic else authorities(pages, rows)
+    return list(page_samples([page for page, _ in pages], domains)), list(row_samples(rows, domains))
+
+
+def without_worlds(
+    pages: Sequence[tuple[Document, str]], worlds: Sequence[Path], text_of: TextOf
+) -> tuple[list[tuple[Document, str]], list[str]]:
+    """(the pages that stand in none of the recorded webs, the addresses of the others, sorted)."""
+    standing = contained([page.text for page, _ in pages], worlds, text_of)
+    kept = [page for i, page in enumerate(pages) if i not in standing]
+    return kept, sorted(pages[i][0].url.address for i in standing)
+
+
+def read_documents(path: Path, document_of: DocumentOf) -> Iterator[tuple[Document, str]]:
+    """(page, label) of JSON lines. Raises UsageError, naming the line, and EnvironmentFault."""
+    for number, line in enumerate(io.StringIO(read_text(path)), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            yield document_of(row["url"], row["html"]), str(row["label"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{path}, line {number}: expected a JSON object with url, label and html "
+                f"({type(error).__name__}: {error})"
+            ) from error
+
+
+def _lexicon(sources: Sources) -> tuple[str, ...]:
+    return domain_lexicon() if sources.keywords is None else topic_lexicon(sources.keywords)
+
+
+def _by_class(samples: Iterable[Sample]) -> dict[str, int]:
+    counts = Counter(sample.positive for sample in samples)
+    return {"positive": counts[True], "negative": counts[False]}

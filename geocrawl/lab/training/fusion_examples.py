@@ -1,0 +1,102 @@
+"""What the links of recorded webs are worth, for the training of fusion: crawls by fusion itself, looked at on the way.
+
+At moments of a crawl some of the links that wait are taken: those that fusion would serve next, and some of all. What
+each is worth then follows from the world's files: the greatest mean reward a page among the ways that begin with it
+and lead to pages nobody has linked to so far, what lies behind discounted for each step (reinforcement spidering:
+Rennie, McCallum, ICML 1999; a link's index among bandits: Gittins 1979). The crawls are made by the very weights that
+are being learnt and their examples pile up over rounds, so that what is met while using the weights is what they were
+fitted to (DAgger: Ross, Gordon, Bagnell, AISTATS 2011).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from geocrawl.lab.recorded_worlds.walk import Walk, Web
+from geocrawl.lab.training.fusion_fit import Worth, generic_places
+from geocrawl.priority.fusion.strategy import FusionStrategy
+
+DISCOUNT = 0.7
+"""Share of its worth that a page keeps for each link before it."""
+HORIZON = 2
+"""Links behind a page that are looked at."""
+LOOKS = 30
+"""Moments of a crawl at which links are taken, besides some at its beginning."""
+NEXT, OTHERS = 60, 60
+"""Links taken at a moment: those to be served next, and any."""
+_BEGINNING, _OFTEN = 40, 4
+"""In the first visits, after how many a look is taken."""
+
+
+def examples(web: Web, strategy: FusionStrategy, seed: int) -> list[Worth]:
+    """Links that waited in a crawl of `web` by `strategy`, with what they were worth. The same for the same seed."""
+    lot = random.Random(seed)  # noqa: S311 - a sample, no secret
+    taker = _Taker(strategy, lot, max(10, web.pages // LOOKS))
+    Walk(web, strategy, taker.look).run()
+    return taker.taken
+
+
+@dataclass(slots=True)
+class _Taker:
+    strategy: FusionStrategy
+    lot: random.Random
+    every: int
+    taken: list[Worth] = field(default_factory=list)
+    places: Mapping[int, int] = field(default_factory=generic_places)
+
+    def look(self, walk: Walk) -> None:
+        """Take links when it is time."""
+        visits = walk.visits
+        if visits and (visits % self.every == 0 or (visits <= _BEGINNING and visits % _OFTEN == 0)):
+            worth = _Worths(walk).of
+            self.taken += self._links(walk, worth)
+
+    def _links(self, walk: Walk, worth: Callable[[str, int], float]) -> Iterator[Worth]:
+        waiting = [(number, score) for number, score in self.strategy.waiting_scores() if walk.waits(number)]
+        best = sorted(waiting, key=lambda entry: (-entry[1], entry[0]))[:NEXT]
+        for number, _ in best + self.lot.sample(waiting, min(len(waiting), OTHERS)):
+            features = self.strategy.features(number)
+            generic = tuple(self.places[each] for each in features if each in self.places)
+            offset = self.strategy.logit([each for each in features if each not in self.places])
+            steps = max(min(HORIZON, walk.steps_behind(number)), 0)
+            yield Worth(generic, offset, worth(walk.places[number].key, steps))
+
+
+class _Worths:
+    """The worth of pages at one moment of a walk, 0…1."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._known: dict[tuple[str, int], float] = {}
+
+    def of(self, key: str, steps: int) -> float:
+        """1 with a service that is new; else what lies up to `steps` links behind, on pages that are not yet known."""
+        worth = self._known.get((key, steps))
+        if worth is None:
+            self._known[key, steps] = 0.0  # a way that leads back brings nothing more
+            worth = self._known[key, steps] = self._measured(key, steps)
+        return worth
+
+    def _measured(self, key: str, steps: int) -> float:
+        answer = self._walk.web.answers.get(key)
+        if answer is None:
+            return 0.0
+        if answer.services - self._walk.found:
+            return 1.0
+        behind = self._behind([target for _, target in answer.leads], steps - 1) if steps else []
+        return _greatest_mean(sorted(behind, reverse=True), float(answer.is_page))
+
+    def _behind(self, targets: Sequence[str], steps: int) -> list[float]:
+        known = self._walk.known
+        return [self.of(target, steps) for target in targets if target not in known]
+
+
+def _greatest_mean(worths: Sequence[float], cost: float) -> float:
+    """Of the first 1, 2, … of `worths`, discounted, a page; the page that leads there costs `cost`."""
+    best = total = 0.0
+    for count, worth in enumerate(worths, 1):
+        total += worth
+        best = max(best, DISCOUNT * total / (cost + count))
+    return best

@@ -1,0 +1,121 @@
+"""Labelled pages as files: read, told from those of webs that a model is measured on, dealt into folds, recorded."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import hashlib
+import io
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from geocrawl import __version__
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.lab.training.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
+from geocrawl.priority.gws.training import LabelledPage
+from geocrawl.urls import read_url
+
+FOLDS = 5
+"""Parts that pages are dealt into by their site: each is measured by a model of the others."""
+_HTML = "text/html; charset=utf-8"
+"""Training pages are text in JSON, so whatever their markup says they are handed on as UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The pages of a file."""
+
+    kept: Sequence[LabelledPage]
+    """What may be learnt from."""
+    excluded: Sequence[str]
+    """Addresses of those that stand in a web the model will be measured on, sorted."""
+
+    def counts(self) -> dict[str, object]:
+        """For the record of a model."""
+        labels = Counter(f"{page.label} {page.language}" for page in self.kept)
+        return {
+            "read": len(self.kept) + len(self.excluded),
+            "excluded": len(self.excluded),
+            "learnt_from": dict(sorted(labels.items())),
+        }
+
+
+def read_examples(pages: Path, exclude: Sequence[Path], text_of: TextOf) -> Examples:
+    """The pages of `pages`, less those that stand in the recorded webs `exclude`. Raises as `read_pages`."""
+    read = list(read_pages(pages, text_of))
+    standing = contained([page.text for page in read], exclude, text_of)
+    kept = [page for i, page in enumerate(read) if i not in standing]
+    return Examples(kept, sorted(read[i].url for i in standing))
+
+
+def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
+    """The pages of JSON lines (.gz or plain). Raises UsageError, naming the line, and EnvironmentFault."""
+    for number, line in enumerate(io.StringIO(read_text(path)), 1):
+        if not line.strip():
+            continue
+        try:
+            row: Mapping[str, str] = json.loads(line)
+            title, text = text_of(row["html"].encode("utf-8", "surrogatepass"), _HTML)
+            yield LabelledPage(row["url"], row["lang"], row["label"], title, text)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{path}, line {number}: expected a JSON object with url, lang, label and html "
+                f"({type(error).__name__}: {error})"
+            ) from error
+
+
+def fold_of(page: LabelledPage) -> int:
+    """Which of the `FOLDS` a page belongs to: that of its site."""
+    return hashlib.sha256(site_of(page).encode()).digest()[0] % FOLDS
+
+
+def site_of(page: LabelledPage) -> str:
+    """The registered domain of its address; the address itself when it is none."""
+    url = read_url(page.url)
+    return url.site if url else page.url
+
+
+# --------------------------------------------------------------------------- files and the record
+
+
+def read_text(path: Path) -> str:
+    """The file's text, unpacked when its name ends in .gz."""
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise EnvironmentFault(f"{path} cannot be read: {error}") from error
+
+
+def record(how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
+    """What the record of every model says: how it was made, when and by which version, and from which files.
+
+    `exclude`: recorded webs whose pages were left out.
+    """
+    return {
+        "how": how,
+        "date": on.isoformat(),
+        "geocrawl": __version__,
+        "files": [_fingerprint(path) for path in files],
+        "exclude": [_fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
+    }
+
+
+EXCLUSION: Mapping[str, float] = {"shingle_words": SHINGLE_WORDS, "contained": CONTAINED}
+"""The options of `read_examples`, for the record."""
+
+
+def _fingerprint(path: Path, name: str = "") -> dict[str, object]:
+    """Name, size and sha256 of a file that was learnt from."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"file": name or path.name, "bytes": path.stat().st_size, "sha256": digest}
+    except OSError as error:
+        raise EnvironmentFault(f"{path} cannot be read: {error.strerror or error}") from error

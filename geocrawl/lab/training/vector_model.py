@@ -1,0 +1,174 @@
+"""How the text model is learnt: a vocabulary with idf and a topic vector a language, from labelled pages or texts.
+
+Pure but for `train_vectors_file`, which reads the pages, leaves out those that stand in the worlds the model will be
+measured on, and writes the model with the record of its making.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from geocrawl.errors import UsageError
+from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record, site_of
+from geocrawl.lab.training.overlap import TextOf
+from geocrawl.priority.gws.training import ON_TOPIC, LabelledPage
+from geocrawl.priority.models.topic_models import write_vectors
+from geocrawl.priority.text.terms import term_counts
+from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
+
+LEAST_SITES = 2
+"""A term of fewer sites than this is rare and has no axis (hits, "rare words removed")."""
+TOPIC_TERMS = 400
+"""The heaviest terms of a topic vector that are kept (ours): the rest add noise and size."""
+THRESHOLD_QUANTILE = 0.05
+"""Of the scores of held-out pages on the topic (hits takes it from 200 hand-picked ones)."""
+
+
+def train_vectors(pages: Sequence[LabelledPage]) -> TextModel:
+    """The text model of labelled pages; `threshold` and `typical` are quantiles of pages of sites that each fold of the
+    training left out. Raises UsageError when no page is on the topic.
+    """
+    counted = [(page, term_counts(f"{page.title}\n{page.text}")) for page in pages]
+    idf, topics = _learn(counted)
+    if not topics:
+        raise UsageError(f"nothing to learn from: no page is labelled {ON_TOPIC!r}")
+    scores = held_out_scores(counted)
+    on_topic = sorted(score for label, score in scores if label == ON_TOPIC)
+    rounded = {language: _rounded(vector) for language, vector in topics.items()}
+    return TextModel(
+        _rounded(idf),
+        rounded,
+        threshold=round(quantile(on_topic, THRESHOLD_QUANTILE), 4),
+        typical=round(quantile(on_topic, 0.5), 4),
+        made={
+            "terms": len(idf),
+            "topic_terms": TOPIC_TERMS,
+            "least_sites": LEAST_SITES,
+            "held_out": _held_out_record(scores),
+        },
+    )
+
+
+Counted = tuple[LabelledPage, Mapping[str, int]]
+
+
+def _learn(pages: Sequence[Counted]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """(idf, topic vector a language). The topic is Rocchio's (1971): centre of the pages on the topic less that of the
+    others, what is above 0 of it; so a site's frame and a language's common words do not make the topic.
+    """
+    idf = _idf(pages)
+    on, off = (_centres(pages, idf, on_topic=which) for which in (True, False))
+    topics = {}
+    for language, centre in on.items():
+        others = off.get(language, {})
+        differences = {term: weight - others.get(term, 0.0) for term, weight in centre.items()}
+        topics[language] = heaviest({term: d for term, d in differences.items() if d > 0.0}, TOPIC_TERMS)
+    return idf, topics
+
+
+def _idf(pages: Sequence[Counted]) -> dict[str, float]:
+    """ln((1 + N)/(1 + df)) + 1 of the language in which it is lowest: a word that is common in one language weighs
+    little in all. Words of few sites are rare words and left out.
+    """
+    sizes = Counter(page.language for page, _ in pages)
+    df: dict[str, Counter[str]] = defaultdict(Counter)
+    sites: dict[str, set[str]] = defaultdict(set)
+    for page, counts in pages:
+        df[page.language].update(counts.keys())
+        site = site_of(page)
+        for term in counts:
+            sites[term].add(site)
+    idf: dict[str, float] = {}
+    for language, frequencies in df.items():
+        for term, number in frequencies.items():
+            if len(sites[term]) >= LEAST_SITES:
+                weight = math.log((1 + sizes[language]) / (1 + number)) + 1.0
+                idf[term] = min(weight, idf.get(term, weight))
+    return idf
+
+
+def _centres(pages: Sequence[Counted], idf: Mapping[str, float], *, on_topic: bool) -> dict[str, dict[str, float]]:
+    """Language → centre of its pages on the topic, or of its others; a site counts by the root of its pages."""
+    sites: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for page, counts in pages:
+        if (page.label == ON_TOPIC) is on_topic and (vector := tf_idf(counts, idf)):
+            sites[page.language, site_of(page)].append(vector)
+    centres: dict[str, dict[str, float]] = defaultdict(dict)
+    weights: dict[str, float] = defaultdict(float)
+    for (language, _), vectors in sorted(sites.items()):
+        weight = math.sqrt(len(vectors))
+        weights[language] += weight
+        centre = centres[language]
+        for term, value in mean(vectors).items():
+            centre[term] = centre.get(term, 0.0) + weight * value
+    return {
+        language: {term: value / weights[language] for term, value in centre.items()}
+        for language, centre in centres.items()
+    }
+
+
+def heaviest(vector: Mapping[str, float], number: int) -> dict[str, float]:
+    """Its heaviest terms, heaviest first, ties in the order of the alphabet."""
+    return dict(sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:number])
+
+
+def held_out_scores(pages: Sequence[Counted]) -> list[tuple[str, float]]:
+    """(label, similarity) of each page, by the model of the sites of the other folds."""
+    scores = []
+    for fold in range(FOLDS):
+        idf, topics = _learn([each for each in pages if fold_of(each[0]) != fold])
+        model = TextModel(idf, topics, threshold=0.0, typical=0.0)
+        scores += [(page.label, model.nearness(tf_idf(counts, idf))) for page, counts in pages if fold_of(page) == fold]
+    return scores
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value below which `share` of the sorted values lie (the lower of two neighbours); 0 without any."""
+    return ordered[math.floor(share * (len(ordered) - 1))] if ordered else 0.0
+
+
+def _held_out_record(scores: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
+    """Label → the scores of its pages at 5, 25, 50, 75 and 95 %."""
+    by: dict[str, list[float]] = defaultdict(list)
+    for label, score in scores:
+        by[label].append(score)
+    shares = (0.05, 0.25, 0.5, 0.75, 0.95)
+    return {label: [round(quantile(sorted(some), share), 4) for share in shares] for label, some in sorted(by.items())}
+
+
+def _rounded(vector: Mapping[str, float]) -> dict[str, float]:
+    return {term: round(weight, 4) for term, weight in sorted(vector.items())}
+
+
+def train_vectors_file(
+    pages: Path, out: Path, exclude: Sequence[Path], text_of: TextOf, *, on: dt.date
+) -> dict[str, object]:
+    """Learn the text model from `pages` and write it to `out`; returns the record.
+
+    Arguments and errors are those of `training_files.train_topic_file`.
+    """
+    examples = read_examples(pages, exclude, text_of)
+    model = train_vectors(examples.kept)
+    made: dict[str, object] = {
+        **record(
+            "TF-IDF over labelled pages, topic = those labelled ogc (geocrawl train vectors)", [pages], exclude, on=on
+        ),
+        "options": {**EXCLUSION, "threshold_quantile": THRESHOLD_QUANTILE},
+        "pages": examples.counts(),
+        **model.made,
+        "excluded_pages": examples.excluded,
+    }
+    model = TextModel(model.idf, model.topics, threshold=model.threshold, typical=model.typical, made=made)
+    write_vectors(model, out)
+    return {
+        **made,
+        "threshold": model.threshold,
+        "typical": model.typical,
+        "excluded_pages": len(examples.excluded),
+        "heaviest_terms": {language: list(heaviest(vector, 12)) for language, vector in model.topics.items()},
+        "out": str(out),
+    }

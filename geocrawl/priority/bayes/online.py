@@ -1,0 +1,175 @@
+"""What `bayes` learns from its own finds: links that led to a verified service within two hops are positive samples.
+
+A link's fate is known late, so every link that was kept is remembered with its features. When its page is visited it
+counts as negative, since it has led to nothing yet; when a valid service turns up on that page or one link behind it,
+it becomes positive. All of this follows from the lessons alone, in their order. Memory is bounded: of the links the
+oldest are forgotten first, and beyond `MAX_FEATURES` no new word is taken up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Feedback, Link, Purpose, State
+
+VERSION = 1
+HOPS = 2
+"""Links before a service that get the credit (METHODS: within a hop or two)."""
+MAX_LINKS = 20_000
+MAX_FEATURES = 50_000
+MAX_MEMO_BYTES = 20_000
+_MEMO_LINKS, _MEMO_FEATURES = 500, 24
+"""Links of a page, and features of a link, that are noted."""
+_WAITING, _NEGATIVE, _POSITIVE = 0, 1, 2
+
+
+@dataclass(slots=True)
+class _Link:
+    """A link that was kept."""
+
+    found_on: int
+    fate: int
+    features: list[str]
+
+
+@dataclass(slots=True)
+class Experience:
+    """Counts of the crawl's own samples, and the links whose fate may still change."""
+
+    positive: int = 0
+    negative: int = 0
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Feature → samples of + and of − that have it."""
+    unrevised: int = 0
+    """Lessons since links were last ranked anew."""
+    _links: dict[int, _Link] = field(default_factory=dict)
+
+    def learn(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> bool:
+        """Take in a feedback; True when the counts have changed. `score` says which context of a link is the better."""
+        self.unrevised += 1
+        samples = (self.positive, self.negative)
+        if feedback.purpose is Purpose.PAGE:
+            self._visited(feedback, score)
+        elif feedback.purpose is Purpose.PROBE and feedback.valid:
+            self._found(feedback.found_on)
+        return samples != (self.positive, self.negative)
+
+    def waiting(self) -> Iterator[tuple[int, list[str]]]:
+        """(frontier id, features) of the links that are remembered and were not visited."""
+        return ((number, link.features) for number, link in self._links.items() if link.fate == _WAITING)
+
+    def _visited(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> None:
+        own = self._links.get(feedback.entry_id)
+        noted = read_memo(feedback.memo)
+        for identity, number in feedback.links:
+            # A redirect's target has no words of its own: what led to the redirect leads to it.
+            features = noted.get(_short(identity)) if feedback.memo else own.features if own else None
+            if features is not None and number != feedback.entry_id:
+                self._remember(number, feedback.entry_id, features, score)
+        if own is not None and own.fate == _WAITING and feedback.state is State.VISITED:
+            own.fate = _NEGATIVE
+            self.negative += 1
+            self._count(own.features, 0, 1)
+
+    def _remember(
+        self, number: int, found_on: int, features: list[str], score: Callable[[Sequence[str]], float]
+    ) -> None:
+        known = self._links.get(number)
+        if known is None:
+            if len(self._links) >= MAX_LINKS:
+                del self._links[next(iter(self._links))]
+            self._links[number] = _Link(found_on, _WAITING, features)
+        elif known.fate == _WAITING and features != known.features and score(features) > score(known.features):
+            known.found_on, known.features = found_on, features
+
+    def _found(self, page: int | None) -> None:
+        """A valid service stands on `page`: the links that led there are positive."""
+        for _ in range(HOPS):
+            link = self._links.get(page) if page is not None else None
+            if link is None:
+                return
+            if link.fate == _NEGATIVE:
+                self.negative -= 1
+                self.positive += 1
+                self._count(link.features, 1, -1)
+                link.fate = _POSITIVE
+            page = link.found_on
+
+    def _count(self, features: Sequence[str], plus: int, minus: int) -> None:
+        for feature in features:
+            if feature in self.counts or len(self.counts) < MAX_FEATURES:
+                before = self.counts.get(feature, (0, 0))
+                self.counts[feature] = (max(before[0] + plus, 0), max(before[1] + minus, 0))
+
+    # ------------------------------------------------------------------ kept over restarts
+
+    def dump(self) -> bytes:
+        """Everything, for `load`."""
+        words: dict[str, int] = {}
+        links = [
+            (number, each.found_on, each.fate, [words.setdefault(f, len(words)) for f in each.features])
+            for number, each in self._links.items()
+        ]
+        state = {
+            "version": VERSION,
+            "samples": [self.positive, self.negative],
+            "unrevised": self.unrevised,
+            "counts": self.counts,
+            "words": list(words),
+            "links": links,
+        }
+        return zlib.compress(json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode(), 6)
+
+    @classmethod
+    def load(cls, state: bytes) -> Experience:
+        """What `dump` wrote. Raises UsageError for a state of another version."""
+        try:
+            data = json.loads(zlib.decompress(state))
+            if data["version"] != VERSION:
+                raise ValueError(f"version {data['version']}, not {VERSION}")
+            words, (positive, negative) = data["words"], data["samples"]
+            counts = {feature: (plus, minus) for feature, (plus, minus) in data["counts"].items()}
+            links = {number: _Link(page, fate, [words[i] for i in each]) for number, page, fate, each in data["links"]}
+            return cls(positive, negative, counts, data["unrevised"], links)
+        except (KeyError, IndexError, TypeError, ValueError, zlib.error) as error:
+            raise UsageError(
+                f"what bayes had learnt in this database cannot be taken up ({error}); crawl on with --strategy "
+                "bayes --set bayes.online=false"
+            ) from error
+
+
+# --------------------------------------------------------------------------- memos
+
+
+def write_memo(links: Sequence[Link], features: Sequence[Sequence[str]]) -> bytes:
+    """The features of a page's first links, to be given back with its feedback; at most `MAX_MEMO_BYTES`."""
+    words: dict[str, int] = {}
+    noted: dict[str, list[int]] = {}
+    for link, each in zip(links, features, strict=True):
+        if len(noted) >= _MEMO_LINKS:
+            break
+        known = noted.setdefault(_short(link.url.identity), [])
+        known += [words.setdefault(f, len(words)) for f in each[: _MEMO_FEATURES - len(known)]]
+    while True:
+        memo = zlib.compress(json.dumps([list(words), noted], ensure_ascii=False, separators=(",", ":")).encode(), 1)
+        if len(memo) <= MAX_MEMO_BYTES:
+            return memo
+        noted = dict(list(noted.items())[: len(noted) // 2])
+        words = dict.fromkeys(list(words)[: max((i for each in noted.values() for i in each), default=-1) + 1], 0)
+
+
+def read_memo(memo: bytes) -> dict[str, list[str]]:
+    """Short name of a link's identity → its features; empty for no memo."""
+    if not memo:
+        return {}
+    words, noted = json.loads(zlib.decompress(memo))
+    return {name: list(dict.fromkeys(words[i] for i in each)) for name, each in noted.items()}
+
+
+def _short(identity: str) -> str:
+    return hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

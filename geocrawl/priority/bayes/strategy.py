@@ -1,0 +1,142 @@
+"""`bayes`: professional crawling guided by a Naive Bayes classifier (Han et al. 2010).
+
+A link is classified from its own context: the words of its anchor, the words around it, and whether either holds a
+term of the domain. The class is argmax P(c) Π P(F_j | c) over the features that are present, and a link's score is
+P(+ | features); nothing is discarded, only ranked. A waiting link keeps the higher of its scores, which is the
+frontier's rule for every strategy.
+
+Where the paper is silent: smoothing is Laplace's; words that the model has not seen say nothing; seeds stand above all
+links. A page as such is not judged, so its relevance is 0.
+
+The classifier also learns during the crawl from what the links brought (`bayes_online`), for its training data come by
+themselves; `bayes.online=false` leaves it as it was trained. The prior stays the trained model's, so that scores given
+early and late can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.bayes.model import BayesModel, FeatureReader, prior_weight, probability, samples_of, weight
+from geocrawl.priority.bayes.online import Experience, write_memo
+from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.text.contexts import link_contexts
+
+NAME = "bayes"
+SEED_TIER, LINK_TIER = 2, 1
+_EXPLAINED = 12
+"""Features named by `explain`, the heaviest first."""
+_BATCH = 5_000
+
+OPTIONS: Mapping[str, Option] = {
+    "model": Option("", "file of `geocrawl train bayes` to go by; empty: the model that comes with geocrawl"),
+    "online": Option(True, "learn during the crawl: links that led to a valid service within two hops are positive"),
+    "own_weight": Option(10.0, "how many trained samples one sample of the crawl's own counts for", 0.0, 1e6),
+    "revise": Option(500, "lessons after which waiting links are ranked anew (online only); 0: never", 0, 10_000_000),
+}
+
+
+def model_file(options: Mapping[str, str]) -> Path | None:
+    """The file that `bayes.model` names; None: the shipped model. Raises UsageError for a bad option."""
+    named = str(parse_options(NAME, options, OPTIONS)["model"])
+    return Path(named) if named else None
+
+
+class BayesStrategy(Defaults):
+    """The order of P(+ | features)."""
+
+    name = NAME
+
+    def __init__(self, model: BayesModel, options: Mapping[str, str]) -> None:
+        """`options` as people set them, `bayes.online` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
+        values = parse_options(NAME, options, OPTIONS)
+        self.learns = bool(values["online"])
+        self._own_weight = float(values["own_weight"])
+        self._revise_after = int(values["revise"])
+        self._model = model
+        self._prior = prior_weight(model)
+        self._features = FeatureReader(model.lexicon)
+        self._experience = Experience()
+        self._weights: dict[str, float] = {}
+        """Those worked out since the last change of the counts."""
+
+    def seed_rank(self) -> Rank:
+        return Rank(SEED_TIER)
+
+    def judge(self, document: Document) -> Judgement:
+        """P(+ | features) for each link. Relevance 0: the classifier reads links, not pages."""
+        links, of_link = document.links, self._features.of_link
+        contexts = link_contexts(links)
+        features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
+        ranks = tuple(Rank(LINK_TIER, self.score(each)) for each in features)
+        memo = write_memo(links, features) if self.learns else b""
+        return Judgement(Relevance.NONE, 0.0, ranks, memo)
+
+    def score(self, features: Sequence[str]) -> float:
+        """P(+ | features), 0…1."""
+        known = self._weights
+        return probability([self._prior, *[known[f] if f in known else self._weight(f) for f in features]])
+
+    def rank(self, waiting: Waiting) -> Rank:
+        """By the anchor alone, which is what the database knows of a link."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        return Rank(LINK_TIER, self.score(self._features.of_link(waiting.anchor)))
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """score (0…1, of the anchor alone), prior and features: those that weighed most, ln P(F|+) − ln P(F|−)."""
+        features = self._features.of_link(waiting.anchor)
+        known = {each: round(self._weight(each), 3) for each in features if self._weight(each)}
+        heaviest = sorted(known.items(), key=lambda item: (-abs(item[1]), item[0]))[:_EXPLAINED]
+        return {
+            "score": round(self.score(features), 6),
+            "prior": round(self._prior, 3),
+            "features": dict(heaviest),
+            "unknown": [each for each in features if each not in known],
+            "seed": waiting.depth == 0,
+        }
+
+    # ------------------------------------------------------------------ learning
+
+    def learn(self, feedback: Feedback) -> None:
+        """Count what a settled visit says of the links that led there (`bayes_online`)."""
+        if self.learns and self._experience.learn(feedback, self.score):
+            self._weights.clear()
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """New ranks of the waiting links that are remembered, every `bayes.revise` lessons."""
+        if not self.learns or not self._revise_after or self._experience.unrevised < self._revise_after:
+            return None
+        self._experience.unrevised = 0
+        ranks = [(number, Rank(LINK_TIER, self.score(features))) for number, features in self._experience.waiting()]
+        return (ranks[start : start + _BATCH] for start in range(0, len(ranks), _BATCH))
+
+    def dump(self) -> bytes:
+        """What was learnt, bounded by the links and words that are remembered."""
+        return self._experience.dump() if self.learns else b""
+
+    def load(self, state: bytes) -> None:
+        """Take up a former dump. Raises UsageError for one of another version."""
+        if self.learns and state:
+            self._experience = Experience.load(state)
+            self._weights.clear()
+
+    def _weight(self, feature: str) -> float:
+        """ln P(F|+) − ln P(F|−) from the trained samples and, each counted `own_weight` times, the crawl's own; 0 for a
+        feature that no sample has: it says nothing."""
+        known = self._weights.get(feature)
+        if known is not None:
+            return known
+        own, times = self._experience, self._own_weight
+        plus, minus = self._model.features.get(feature, (0, 0))
+        own_plus, own_minus = own.counts.get(feature, (0, 0))
+        having = (plus + times * own_plus, minus + times * own_minus)
+        if not any(having):
+            return 0.0
+        all_plus, all_minus = samples_of(self._model, feature)
+        self._weights[feature] = weight(having, (all_plus + times * own.positive, all_minus + times * own.negative))
+        return self._weights[feature]

@@ -1,0 +1,148 @@
+"""What fusion remembers of links that wait and of pages that were visited, both bounded.
+
+A waiting link is kept as numbers (its arms, then its features), with its page and the rank that the frontier holds. A
+visited page is kept with the example that the link to it was, so that a find can be credited to the whole way, and
+with its part of the features of its own links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geocrawl.priority.fusion.value import Example
+from geocrawl.priority.models.arrays import Arrays
+
+NOBODY = -1
+_PAGE_HEAD = 7
+
+
+class Kept(NamedTuple):
+    """A link that waits."""
+
+    packed: bytes
+    """Its own arms and then its other features, uint32."""
+    page: int
+    """Frontier id of the page it stands on."""
+    key: int
+    """CRC-32 of its identity."""
+    score: float
+    """As the frontier has it."""
+
+
+@dataclass(slots=True)
+class Passed:
+    """A page that was visited."""
+
+    page: int
+    """Frontier id of the page that led to it; `NOBODY` for a seed."""
+    led: Example
+    """The link that led to it."""
+    since_find: int
+    tunnel: int
+    numbers: tuple[int, ...] = ()
+    """Its part of the features of its links; none for a page without links."""
+    finds: int = 0
+    reward: float = 0.0
+
+
+class Memory:
+    """Links and pages by frontier id."""
+
+    def __init__(self, *, most_links: int, most_pages: int) -> None:
+        """Past `most_links` those of lowest score are forgotten and keep the rank they have; pages go by age."""
+        self._most_links = most_links
+        self._most_pages = most_pages
+        self.links: dict[int, Kept] = {}
+        self.pages: dict[int, Passed] = {}
+        self._by_key: dict[int, int] = {}
+
+    def keep(self, id_: int, link: Kept) -> None:
+        """Remember a link; of two pages that it stands on, the one that gives it the higher score counts."""
+        known = self.links.get(id_)
+        if id_ in self.pages or (known is not None and known.score >= link.score):
+            return
+        self.links[id_] = link
+        self._by_key[link.key] = id_
+        if len(self.links) > self._most_links * 5 // 4:
+            self._forget_links()
+
+    def take(self, id_: int) -> Kept | None:
+        """A link whose turn came; it waits no more."""
+        link = self.links.pop(id_, None)
+        if link is not None and self._by_key.get(link.key) == id_:
+            del self._by_key[link.key]
+        return link
+
+    def by_key(self, key: int) -> Kept | None:
+        """The waiting link with this identity."""
+        return self.links.get(self._by_key.get(key, NOBODY))
+
+    def passed(self, id_: int, page: Passed) -> None:
+        """Remember a visited page."""
+        self.pages[id_] = page
+        if len(self.pages) > self._most_pages:
+            del self.pages[next(iter(self.pages))]
+
+    def way_to(self, id_: int, most: int) -> Iterator[Passed]:
+        """The page and those on the way that led to it, nearest first, `most` at most."""
+        for _ in range(most):
+            page = self.pages.get(id_)
+            if page is None:
+                return
+            yield page
+            id_ = page.page
+
+    def _forget_links(self) -> None:
+        order = sorted(self.links, key=lambda id_: (-self.links[id_].score, id_))
+        for id_ in order[self._most_links :]:
+            self.take(id_)
+
+    # ----------------------------------------------------------------------- state
+
+    def arrays(self) -> Arrays:
+        """Everything, as arrays."""
+        links, pages = self.links.values(), self.pages.values()
+        return {
+            "link ids": np.array(list(self.links), np.int64),
+            "link scores": np.array([link.score for link in links], np.float64),
+            "link heads": _table([(link.page, link.key, len(link.packed) // 4) for link in links], 3),
+            "link features": np.frombuffer(b"".join(link.packed for link in links), np.uint32),
+            "page ids": np.array(list(self.pages), np.int64),
+            "page rewards": np.array([page.reward for page in pages], np.float64),
+            "page heads": _table(
+                [
+                    (p.page, p.since_find, p.tunnel, p.finds, len(p.led.arms), len(p.led.ids), len(p.numbers))
+                    for p in pages
+                ],
+                _PAGE_HEAD,
+            ),
+            "page features": np.array([n for p in pages for n in (*p.led.arms, *p.led.ids, *p.numbers)], np.uint32),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take up `arrays`. Raises KeyError or ValueError when they are not of this kind."""
+        self.links, self.pages, self._by_key = {}, {}, {}
+        features, at = arrays["link features"], 0
+        heads = arrays["link heads"].reshape(-1, 3).tolist()
+        for id_, score, (page, key, size) in zip(
+            arrays["link ids"].tolist(), arrays["link scores"].tolist(), heads, strict=True
+        ):
+            self.links[id_] = Kept(features[at : at + size].tobytes(), page, key, score)
+            self._by_key[key] = id_
+            at += size
+        numbers, at = arrays["page features"].tolist(), 0
+        rows = arrays["page heads"].reshape(-1, _PAGE_HEAD).tolist()
+        for id_, reward, row in zip(arrays["page ids"].tolist(), arrays["page rewards"].tolist(), rows, strict=True):
+            page, since_find, tunnel, finds, arms, ids, size = row
+            ends = at + arms, at + arms + ids, at + arms + ids + size
+            led = Example(tuple(numbers[at : ends[0]]), tuple(numbers[ends[0] : ends[1]]))
+            self.pages[id_] = Passed(page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward)
+            at = ends[2]
+
+
+def _table(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(rows, np.int64).reshape(len(rows) * width)

@@ -1,0 +1,319 @@
+"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (ours; the default).
+
+Evidence: the page's nearness to the topic and the link's words as gws measures them (eq. 2, 3), the words of URL,
+anchor and context, host, path and menu, the size of the page, the steps since the last find and through pages without
+relevance (tunnels), and what earlier requests brought on the same host, folder, URL pattern, anchor and page. One
+logistic model weighs it (`fusion_value`), starting from weights that were learnt on generated webs.
+
+A page that brings a valid service is an example for its link; part of the credit, `credit` to the power of the steps,
+goes to each link on the way there, so that hubs and tunnels are worth what lies behind them (the discounted reward of
+Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page that had brought
+nothing when the next one is settled is an example against its link; what its probes bring later still counts.
+
+The links that could be served before the next time are ranked anew every `every` pages; the others keep the rank that
+they have until they come near the top. Nothing is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.fusion import features as see
+from geocrawl.priority.fusion.links import LinkReader
+from geocrawl.priority.fusion.memo import key_of, read_memo, write_memo
+from geocrawl.priority.fusion.memory import NOBODY, Kept, Memory, Passed
+from geocrawl.priority.fusion.value import PAGE_HEAD, Example, Value, probabilities, probability
+from geocrawl.priority.fusion.words import WordModels
+from geocrawl.priority.gws.link_relevance import LinkModel
+from geocrawl.priority.models.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
+
+NAME = "fusion"
+LINK_TIER, SEED_TIER = 1, 8
+HIGH, LOW = 0.68, 0.01
+"""Page levels by r = cos(T, P) (gws eq. 2)."""
+_FORMAT = "geocrawl-fusion 2"
+_BATCH = 2_000
+_TITLE_WEIGHT = 0.5
+_SMALL = 0.004
+"""A score that changes by less is left as it is."""
+
+OPTIONS: Mapping[str, Option] = {
+    "rate": Option(0.12, "first step of a weight (AdaGrad)", 0.0, 10.0),
+    "trust": Option(30.0, "examples that a weight of the shipped model stands for", 1.0, 1e6),
+    "credit": Option(0.5, "share of a find's credit that each link on the way there gets of the next one's", 0.0, 1.0),
+    "way": Option(4, "links on the way to a find that get credit", 1, 20),
+    "negative": Option(0.5, "what a page that brought nothing counts as an example", 0.0, 10.0),
+    "every": Option(
+        100, "pages after which links are ranked anew; at the beginning a tenth of those visited", 1, 10_000
+    ),
+    "links": Option(100_000, "waiting links whose features are kept; others keep the rank they have", 100, 1_000_000),
+    "prior": Option("", "file of weights to start from; empty: the shipped ones"),
+    "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
+}
+
+
+class FusionStrategy:
+    """The most valuable link first. The same lessons in the same order give the same strategy."""
+
+    def __init__(
+        self,
+        topic: TopicModel,
+        links: LinkModel,
+        words: WordModels,
+        prior: Mapping[str, float],
+        options: Mapping[str, str],
+    ) -> None:
+        """`prior`: weights by feature name. Raises UsageError for a bad option."""
+        values = parse_options(NAME, options, OPTIONS)
+        self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
+        self._words = words
+        self._reader = LinkReader(links, words)
+        self._value = Value(prior, rate=float(values["rate"]), trust=float(values["trust"]))
+        self._memory = Memory(most_links=int(values["links"]), most_pages=int(values["pages"]))
+        self._credit, self._way = float(values["credit"]), int(values["way"])
+        self._negative, self._every = float(values["negative"]), int(values["every"])
+        self._visits = self._revised_at = 0
+        self._pending = NOBODY
+        """The page visited last, while its probes may still be under way."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def stride(self) -> int:
+        return 1
+
+    @property
+    def by_depth(self) -> bool:
+        return False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Nothing that costs time."""
+        return frozenset()
+
+    @property
+    def learns(self) -> bool:
+        return True
+
+    def seed_rank(self) -> Rank:
+        """Before all links."""
+        return Rank(SEED_TIER)
+
+    # ----------------------------------------------------------------------- judging
+
+    def judge(self, document: Document) -> Judgement:
+        """r = cos(T, P) as the page's score, its level by gws eq. 2, and each link's value, 0…1."""
+        r = self._topic.nearness(document.title, document.text).r
+        level = page_level(r)
+        page = self._reader.page(self._surroundings(document, level, r))
+        if not document.links:
+            return Judgement(level, r, (), write_memo(page, level, {}))
+        packed = self._reader.links(document, level)
+        scores = self._scores(packed, [page], np.zeros(len(packed), np.intp))
+        best: dict[str, tuple[float, bytes]] = {}
+        for link, score, numbers in zip(document.links, scores, packed, strict=True):
+            known = best.get(link.url.identity)
+            if known is None or score > known[0]:
+                best[link.url.identity] = (score, numbers)
+        return Judgement(level, r, tuple(Rank(LINK_TIER, score) for score in scores), write_memo(page, level, best))
+
+    def _scores(
+        self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+    ) -> list[float]:
+        scores: list[float] = probabilities(self._value.logits(packed, pages, page_of)).tolist()
+        return scores
+
+    def _surroundings(self, document: Document, level: Relevance, r: float) -> see.Surroundings:
+        way = self._memory.by_key(key_of(document.url.identity))
+        before = self._memory.pages.get(way.page) if way is not None else None
+        return see.Surroundings(
+            identity=document.url.identity,
+            r=r,
+            nearness=self._words.page_nearness(document.title, document.text),
+            depth=document.depth,
+            links=len(document.links),
+            since_find=min(before.since_find + 1, see.FAR) if before else see.FAR,
+            tunnel=0 if level else (min(before.tunnel + 1, see.FAR) if before else 1),
+        )
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """By what the row tells: address, anchor, depth and the level of its page."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        seen = self._reader.named(waiting)
+        arms = see.buckets(seen.arms)
+        logit = self._value.logit((*arms, *self._value.states(arms), *see.buckets(seen.names)))
+        return Rank(LINK_TIER, round(probability(logit), 4))
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """value (0…1), the features that counted with their weights, and what the arms brought so far."""
+        seen = self._reader.named(waiting)
+        names, arms = seen.names, see.buckets(seen.arms)
+        kept = self._memory.links.get(waiting.id)
+        if kept is not None and kept.page in self._memory.pages:
+            arms = self._value.example(kept.packed, self._memory.pages[kept.page].numbers).arms
+        weights = {name: self._value.weights[see.bucket(name)] for name in (*names, *seen.arms[: see.LINK_ARMS])}
+        for kind, arm in zip(see.ARM_KINDS, arms, strict=True):
+            state = see.arm_state(kind, *self._value.arm(arm))
+            weights[state] = self._value.weights[see.bucket(state)]
+        visited = {arm: self._value.arm(see.bucket(arm)) for arm in seen.arms[: see.LINK_ARMS]}
+        return {
+            "value": kept.score if kept is not None else round(probability(sum(weights.values())), 4),
+            "features": see.top(weights, 10),
+            "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
+            "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
+            "seed": waiting.depth == 0,
+        }
+
+    # ----------------------------------------------------------------------- for its training
+
+    def waiting_scores(self) -> list[tuple[int, float]]:
+        """(frontier id, value) of each link that waits and can be valued anew."""
+        pages = self._memory.pages
+        return [(id_, link.score) for id_, link in self._memory.links.items() if link.page in pages]
+
+    def features(self, id_: int) -> tuple[int, ...]:
+        """All features of a waiting link as they are now, as buckets."""
+        link = self._memory.links[id_]
+        return self._value.example(link.packed, self._memory.pages[link.page].numbers).ids
+
+    def logit(self, ids: Sequence[int]) -> float:
+        """w·x of some features."""
+        return self._value.logit(ids)
+
+    # ----------------------------------------------------------------------- learning
+
+    def learn(self, feedback: Feedback) -> None:
+        """A visited page is an example, a valid service a reward for the way that led to it."""
+        if feedback.purpose is Purpose.PROBE:
+            if feedback.valid and feedback.found_on is not None:
+                self._reward(feedback.found_on)
+            return
+        self._close()
+        link = self._memory.take(feedback.entry_id)
+        if feedback.reason == "redirect":
+            self._hand_on(feedback, link)
+            return
+        self._visits += 1
+        self._pending = feedback.entry_id
+        page = self._passed(feedback, link)
+        self._value.visited(page.led.arms[:-1])  # the last says what a link's page brought
+        if feedback.memo:
+            self._keep_links(feedback, page)
+        self._memory.passed(feedback.entry_id, page)
+
+    def _passed(self, feedback: Feedback, link: Kept | None) -> Passed:
+        before = self._memory.pages.get(link.page) if link else None
+        led = Example((), ())
+        if link and before:
+            led = self._value.example(link.packed, before.numbers)
+        since_find = min(before.since_find + 1, see.FAR) if before else see.FAR
+        tunnel = min(before.tunnel + 1, see.FAR) if before else 1
+        return Passed(link.page if link else NOBODY, led, since_find, tunnel)
+
+    def _keep_links(self, feedback: Feedback, page: Passed) -> None:
+        memo = read_memo(feedback.memo)
+        page.numbers = memo.numbers
+        if memo.level:
+            page.tunnel = 0
+        for identity, id_ in feedback.links:
+            key = key_of(identity)
+            score, packed = memo.links.get(key, (0.0, b""))
+            if packed:
+                self._memory.keep(id_, Kept(packed, feedback.entry_id, key, score))
+
+    def _hand_on(self, feedback: Feedback, link: Kept | None) -> None:
+        """The target of a redirect is worth what its source was."""
+        for identity, id_ in feedback.links[:1]:
+            if link is not None:
+                self._memory.keep(id_, link._replace(key=key_of(identity)))
+
+    def _close(self) -> None:
+        """The page before this one has had its chance."""
+        page = self._memory.pages.get(self._pending)
+        self._pending = NOBODY
+        if page is not None and page.reward == 0.0:
+            self._value.step(page.led.ids, 0.0, self._negative)
+
+    def _reward(self, found_on: int) -> None:
+        """A find on this page: credit for each link on the way."""
+        share = 1.0
+        for steps, page in enumerate(self._memory.way_to(found_on, self._way)):
+            if steps == 0:
+                page.finds += 1
+                page.since_find = 0
+                if page.numbers:
+                    self._value.visited((page.numbers[PAGE_HEAD - 1],))
+            gain = min(share, 1.0 - page.reward)
+            page.reward += gain
+            self._value.rewarded(page.led.arms[:-1], gain)
+            self._value.step(page.led.ids, 1.0, share / (1 + page.finds // 2))
+            share *= self._credit
+
+    # ----------------------------------------------------------------------- ranking anew
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
+        """The changed links among those that may be served before the next time, or that stand too high."""
+        if self._visits - self._revised_at < min(self._every, max(10, self._visits // 10)) or not self._memory.links:
+            return None
+        self._revised_at = self._visits
+        return self._changed()
+
+    def _changed(self) -> Iterator[Sequence[tuple[int, Rank]]]:
+        links, pages = self._memory.links, self._memory.pages
+        ids = [id_ for id_, link in links.items() if link.page in pages]
+        if not ids:
+            return iter(())
+        old = np.array([links[id_].score for id_ in ids])
+        places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
+        page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)
+        numbers = [pages[page].numbers for page in places]
+        new = np.array(self._scores([links[id_].packed for id_ in ids], numbers, page_of))
+        served = min(4 * self._every, len(ids))
+        bar = np.partition(new, len(ids) - served)[len(ids) - served]
+        changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
+        ranks = [(ids[at], Rank(LINK_TIER, float(new[at]))) for at in changed]
+        for id_, rank in ranks:
+            links[id_] = links[id_]._replace(score=rank.score)
+        return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
+
+    # ----------------------------------------------------------------------- state
+
+    def dump(self) -> bytes:
+        """Weights, arms, waiting links and the ways: bounded by the buckets, `links` and `pages`."""
+        counts = np.array([self._visits, self._revised_at, self._pending], np.int64)
+        return pack_arrays(_FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays()})
+
+    def load(self, state: bytes) -> None:
+        """Take up a former dump. Raises UsageError for one of another version."""
+        if not state:
+            return
+        arrays = unpack_arrays(_FORMAT, state)
+        try:
+            self._visits, self._revised_at, self._pending = arrays["counts"].tolist()
+            self._value.restore(arrays)
+            self._memory.restore(arrays)
+        except (IndexError, KeyError, ValueError) as error:
+            raise UsageError(f"what fusion learnt is damaged ({error}); crawl into a new --db") from error
+
+
+def prior_file(options: Mapping[str, str]) -> Path | None:
+    """The file that `fusion.prior` names; None takes the shipped weights. Raises UsageError for a bad option."""
+    name = str(parse_options(NAME, options, OPTIONS)["prior"])
+    return Path(name) if name else None
+
+
+def page_level(r: float) -> Relevance:
+    """gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+    return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))

@@ -1,0 +1,184 @@
+"""The value of a link, learnt online: one logistic model over hashed features, and the arms of its bandits.
+
+value = 1 / (1 + exp(-w·x)), trained by stochastic gradient steps on the log loss, each weight with a step of its own
+(AdaGrad: Duchi, Hazan, Singer, JMLR 2011), so that a rare feature learns from few examples. The state of an arm, its
+visits and what they brought on average, is a feature like any other: its weight is the arm's index, learnt in place of
+a formula such as UCB1's (Auer, Cesa-Bianchi, Fischer, Machine Learning 2002), and the arm's context is all the rest of
+x. Contextual bandits over hosts order crawls in Meusel, Mika, Blanco (Focused crawling for structured data, CIKM 2014).
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.priority.fusion.features import ARM_KINDS, BUCKETS, LINK_ARMS, arm_state, bucket
+from geocrawl.priority.models.arrays import Arrays
+
+SIZES = 7
+"""Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
+SHARES = 6
+PAGE_HEAD = 3
+"""Of a page's numbers: its URL pattern, and its arms `page` and `hit`; the features follow."""
+_LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
+_MAX_LOGIT = 30.0
+_OF_SIZE = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+_OF_SHARE = (0.0, 0.01, 0.1, 0.2, 0.5, 1.0)
+_KIN = 31
+"""By which a page's pattern and a link's become one arm."""
+
+
+class Example(NamedTuple):
+    """A link as it was when its turn came."""
+
+    arms: tuple[int, ...]
+    """One of each kind."""
+    ids: tuple[int, ...]
+    """All its features: the arms, their states, the link's own and its page's."""
+
+
+class Value:
+    """Weights and arms. The same calls in the same order give the same numbers."""
+
+    def __init__(self, prior: Mapping[str, float], *, rate: float, trust: float) -> None:
+        """`prior`: weights by name; `rate`: the first step of a weight; `trust`: the examples that one of the prior
+        stands for, which slow its steps down."""
+        self._rate = rate
+        self.weights = array("d", bytes(8 * BUCKETS))
+        self._squares = array("d", [1.0]) * BUCKETS
+        for name, weight in prior.items():
+            self.weights[bucket(name)] += weight
+            self._squares[bucket(name)] = max(trust, 1.0)
+        self._visits = array("d", bytes(8 * BUCKETS))
+        self._rewards = array("d", bytes(8 * BUCKETS))
+        self._states = _state_buckets()
+        self._state_table = np.array(self._states)
+
+    # ----------------------------------------------------------------------- values
+
+    def logit(self, ids: Iterable[int]) -> float:
+        """w·x of the features."""
+        return sum(map(self.weights.__getitem__, ids))
+
+    def states(self, arms: Sequence[int]) -> tuple[int, ...]:
+        """The feature that each arm is now; one arm of each kind, in their order."""
+        visits, rewards = self._visits, self._rewards
+        return tuple(states[_place(visits[arm], rewards[arm])] for states, arm in zip(self._states, arms, strict=True))
+
+    def example(self, packed: bytes, page: Sequence[int]) -> Example:
+        """A link on its page, as it is now: `packed` holds its own arms and features, `page` the page's numbers."""
+        own = tuple(array("I", packed))
+        arms = (*own[:LINK_ARMS], kin(page[0], own[LINK_ARMS - 1]), page[1], page[2])
+        return Example(arms, (*arms, *self.states(arms), *own[LINK_ARMS:], *page[PAGE_HEAD:]))
+
+    def arm(self, arm: int) -> tuple[float, float]:
+        """(visits, reward) of an arm."""
+        return self._visits[arm], self._rewards[arm]
+
+    def logits(
+        self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """w·x of many links at once. `page_of`: for each link the place of its page in `pages`."""
+        flat = np.frombuffer(b"".join(links), np.uint32)
+        starts = np.zeros(len(links), np.intp)
+        np.cumsum([len(link) // 4 for link in links[:-1]], out=starts[1:])
+        weights = np.frombuffer(self.weights, np.float64)
+        heads = np.array([page[:PAGE_HEAD] for page in pages])[page_of]
+        arms = np.empty((len(links), len(ARM_KINDS)), np.intp)
+        arms[:, :LINK_ARMS] = flat[starts[:, None] + np.arange(LINK_ARMS)]
+        arms[:, LINK_ARMS] = kin(heads[:, 0], arms[:, LINK_ARMS - 1])
+        arms[:, LINK_ARMS + 1 :] = heads[:, 1:]
+        total: NDArray[np.float64] = np.add.reduceat(weights[flat], starts)
+        total += np.array([self.logit(page[PAGE_HEAD:]) for page in pages])[page_of]
+        total += weights[arms[:, LINK_ARMS:]].sum(axis=1)
+        total += weights[self._states_of(arms)].sum(axis=1)
+        return total
+
+    def _states_of(self, arms: NDArray[np.intp]) -> NDArray[Any]:
+        visits, rewards = (np.frombuffer(a, np.float64)[arms] for a in (self._visits, self._rewards))
+        sizes = np.searchsorted(_OF_SIZE, visits, side="right") - 1
+        shares = np.searchsorted(_LIMITS, rewards / np.maximum(visits, 1e-9), side="left") * (visits > 0)
+        found: NDArray[Any] = self._state_table[np.arange(len(ARM_KINDS)), sizes * SHARES + shares]
+        return found
+
+    # ----------------------------------------------------------------------- learning
+
+    def step(self, ids: Sequence[int], label: float, share: float = 1.0) -> None:
+        """One gradient step towards `label`, 0…1, of an example that counts `share`."""
+        gradient = (probability(self.logit(ids)) - label) * share
+        weights, squares, rate = self.weights, self._squares, self._rate
+        for id_ in ids:
+            squares[id_] += gradient * gradient
+            weights[id_] -= rate * gradient / math.sqrt(squares[id_])
+
+    def visited(self, arms: Iterable[int]) -> None:
+        """A request was spent on these arms."""
+        for arm in arms:
+            self._visits[arm] += 1.0
+
+    def rewarded(self, arms: Iterable[int], reward: float) -> None:
+        """An earlier visit of these arms brought this."""
+        for arm in arms:
+            self._rewards[arm] += reward
+
+    # ----------------------------------------------------------------------- state
+
+    def arrays(self) -> Arrays:
+        """All that was learnt, where it differs from nothing."""
+        found: Arrays = {}
+        for name, values, nothing in self._parts():
+            dense = np.frombuffer(values, np.float64)
+            at = np.flatnonzero(dense != nothing)
+            found[f"{name} at"], found[name] = at.astype(np.int64), dense[at]
+        return found
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take up `arrays`. Raises KeyError or IndexError when they are not of this kind."""
+        for name, values, nothing in self._parts():
+            dense = np.frombuffer(values, np.float64)
+            dense[:] = nothing
+            dense[arrays[f"{name} at"]] = arrays[name]
+
+    def _parts(self) -> tuple[tuple[str, array[float], float], ...]:
+        return (
+            ("weights", self.weights, 0.0),
+            ("squares", self._squares, 1.0),
+            ("visits", self._visits, 0.0),
+            ("rewards", self._rewards, 0.0),
+        )
+
+
+def probability(logit: float) -> float:
+    """The logistic function, 0…1."""
+    return 1.0 / (1.0 + math.exp(-max(-_MAX_LOGIT, min(logit, _MAX_LOGIT))))
+
+
+def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same of many, rounded to four digits as the frontier has them."""
+    found: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -_MAX_LOGIT, _MAX_LOGIT))), 4)
+    return found
+
+
+def kin(page: Any, link: Any) -> Any:
+    """The arm of links of one URL pattern on pages of one pattern; of numbers or of arrays."""
+    return (page * _KIN + link) & (BUCKETS - 1)
+
+
+def _place(visits: float, reward: float) -> int:
+    """Where an arm's state stands in the table of its kind."""
+    if not visits:
+        return 0
+    share, size = reward / visits, min(int(visits), 63).bit_length()
+    return size * SHARES + sum(share > limit for limit in _LIMITS)
+
+
+def _state_buckets() -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        tuple(bucket(arm_state(kind, visits, visits * share)) for visits in _OF_SIZE for share in _OF_SHARE)
+        for kind in ARM_KINDS
+    )

@@ -1,0 +1,90 @@
+"""What models that were trained beforehand say of texts, for fusion: cosines with the topic, and the odds of bayes.
+
+The models are those of `best-first` and `bayes`. Their words are looked for without a segmenter, which would cost a
+second at the first Chinese page: of a run of Han characters every part counts that is a word of the models, as jieba's
+search mode gives long words and the shorter ones within. Japanese text is cut as everywhere (`terms`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from geocrawl.priority.bayes.model import (
+    ANCHOR,
+    CONTEXT,
+    TERM_IN_ANCHOR,
+    TERM_IN_CONTEXT,
+    BayesModel,
+    prior_weight,
+    samples_of,
+    weight,
+)
+from geocrawl.priority.text.keywords import Keywords
+from geocrawl.priority.text.terms import is_japanese, term_counts
+from geocrawl.priority.vectors.tfidf import TextModel, tf_idf
+
+REMEMBERED = 50_000
+READ = 6_000
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_LENGTHS = (2, 3, 4)
+"""Characters of Han words: the dictionaries hold few longer ones."""
+
+
+class WordModels:
+    """Measures texts. Remembers anchors and contexts, for a site's navigation stands on each of its pages."""
+
+    def __init__(self, texts: TextModel, bayes: BayesModel | None) -> None:
+        """`bayes`: None where the topic is another than it was trained for; then all odds are 0."""
+        self._texts = texts
+        self._odds = {f: weight(n, samples_of(bayes, f)) for f, n in bayes.features.items()} if bayes else {}
+        self._start = prior_weight(bayes) if bayes else 0.0
+        self._terms = Keywords(frozenset(bayes.lexicon if bayes else ()))
+        self._han = frozenset(word for word in _words(texts, bayes) if _HAN.fullmatch(word))
+        self._known_odds = lru_cache(REMEMBERED)(self._odds_in)
+        self.anchor_nearness = lru_cache(REMEMBERED)(self._nearness)
+        """Cosine of a short text with the topic, 0…1."""
+
+    def page_nearness(self, title: str, text: str) -> float:
+        """Cosine of a page with the topic over all words, in units of the median page on the topic; its first
+        `READ` characters count."""
+        return self._nearness(f"{title}\n{text[:READ]}") / (self._texts.typical or 1.0)
+
+    def odds(self, anchor: str, context: Sequence[str]) -> float:
+        """ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
+        found = dict(self._known_odds(ANCHOR, anchor))
+        for text in context:
+            found.update(self._known_odds(CONTEXT, text))
+        return self._start + sum(found.values())
+
+    def _odds_in(self, where: str, text: str) -> tuple[tuple[str, float], ...]:
+        """(feature, its weight) of the features in `text` that the classifier knows."""
+        if not text or not self._odds:
+            return ()
+        features = [f"{where} {word}" for word in self.counts(text)]
+        if self._terms.found_in(text):
+            features.append(TERM_IN_ANCHOR if where == ANCHOR else TERM_IN_CONTEXT)
+        return tuple((feature, self._odds[feature]) for feature in features if feature in self._odds)
+
+    def _nearness(self, text: str) -> float:
+        return self._texts.nearness(tf_idf(self.counts(text), self._texts.idf)) if text else 0.0
+
+    def counts(self, text: str) -> dict[str, int]:
+        """Term → how often it stands in `text`."""
+        if text.isascii() or not _HAN.search(text) or is_japanese(text):
+            return term_counts(text)
+        counts = term_counts(_HAN.sub(" ", text))
+        known = self._han
+        for run in _HAN.findall(text):
+            for length in _LENGTHS:
+                for start in range(len(run) - length + 1):
+                    if (word := run[start : start + length]) in known:
+                        counts[word] = counts.get(word, 0) + 1
+        return counts
+
+
+def _words(texts: TextModel, bayes: BayesModel | None) -> Iterable[str]:
+    yield from texts.idf
+    for feature in bayes.features if bayes else ():
+        yield feature.partition(" ")[2]

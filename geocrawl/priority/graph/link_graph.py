@@ -1,0 +1,208 @@
+"""The web as far as it was crawled: who links to whom, bounded, as sparse matrices for the iterations in `linkrank.py`.
+
+Nodes are frontier ids, so a link that waits is a node like a page that was read. New links are appended to a short
+tail; only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Figures of
+nodes (authority, hub …) live through that, so an iteration starts from where the last one ended.
+
+An edge takes 16 bytes: its key (target, then source: sorted keys are the rows of the matrix), its weight, and when it
+was born. Past `max_edges` the edges into the nodes of lowest worth go, the oldest of them first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from geocrawl.priority.graph.options import MAX_EDGES
+from geocrawl.priority.models.arrays import Arrays, pack_arrays, unpack_arrays
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+KEPT_SHARE = 0.9
+"""Of `max_edges`, after edges had to go: so that not every iteration has to throw some out."""
+_SHIFT = 32
+_SOURCE = (1 << _SHIFT) - 1
+_LEVELS = 15
+_FORMAT = "geocrawl-link-graph 1"
+
+
+class LinkGraph:
+    """Weighted links between frontier ids. The same calls in the same order give the same floats."""
+
+    def __init__(self, *, max_edges: int = MAX_EDGES, max_in_links: int = 0) -> None:
+        """`max_in_links`: of a node, the first ones stay; 0: all (hits: d, when a root set is expanded)."""
+        self.max_edges = max_edges
+        """Held at most; the ones of least worth go (`settle`)."""
+        self._max_in_links = max_in_links
+        self._keys: Ints = np.empty(0, np.int64)
+        self._weights: NDArray[np.float32] = np.empty(0, np.float32)
+        self._born: NDArray[np.int32] = np.empty(0, np.int32)
+        self._tail_keys, self._tail_weights, self._tail_born = array("q"), array("f"), array("i")
+        self._clock = 0
+        self.ids: Ints = np.empty(0, np.int64)
+        """The nodes as of the last `settle`, ascending."""
+        self.figures: dict[str, Floats] = {}
+        """Name → a value for each of `ids`."""
+        self.forgotten = 0
+        """Edges thrown out because of `max_edges`."""
+
+    @property
+    def edges(self) -> int:
+        """Edges held, those not merged yet (some of them perhaps twice) among them."""
+        return len(self._keys) + len(self._tail_keys)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that edges and figures take; an iteration needs as much again for a moment."""
+        edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 16 * len(self._tail_keys)
+        return edges + self.ids.nbytes + sum(figure.nbytes for figure in self.figures.values())
+
+    def add(self, source: int, targets: Iterable[int], weights: Iterable[float]) -> None:
+        """Links of one page, with a weight (0 or more) each; a link to itself does not count."""
+        self._clock += 1
+        for target, weight in zip(targets, weights, strict=True):
+            if target != source:
+                self._tail_keys.append(target << _SHIFT | source)
+                self._tail_weights.append(weight)
+                self._tail_born.append(self._clock)
+        if len(self._tail_keys) > self.max_edges:
+            self.settle()
+
+    # ----------------------------------------------------------------------- merging
+
+    def settle(self, worth: str = "") -> None:
+        """Merge what was added: each edge once, at its highest weight and earliest birth; then keep to the bounds.
+
+        `worth`: the figure by which edges are thrown out when there are too many (of the node they lead to).
+        """
+        if self._tail_keys:
+            self._merge()
+            self._limit_in_links()
+            self._renumber()
+        if len(self._keys) > self.max_edges:
+            self._throw_out(self.figure(worth, 1.0))
+            self._renumber()
+
+    def _merge(self) -> None:
+        keys = np.concatenate([self._keys, np.frombuffer(self._tail_keys, np.int64)])
+        weights = np.concatenate([self._weights, np.frombuffer(self._tail_weights, np.float32)])
+        born = np.concatenate([self._born, np.frombuffer(self._tail_born, np.int32)])
+        self._tail_keys, self._tail_weights, self._tail_born = array("q"), array("f"), array("i")
+        order = np.argsort(keys, kind="stable")  # of equal keys the older stays first
+        keys, weights, born = keys[order], weights[order], born[order]
+        first = _starts(keys)
+        self._keys, self._born = keys[first], born[first]
+        self._weights = np.maximum.reduceat(weights, first)
+
+    def _limit_in_links(self) -> None:
+        """Keep the earliest `max_in_links` edges of each target; the first keeps the highest weight of all."""
+        if not self._max_in_links:
+            return
+        targets = self._keys >> _SHIFT
+        first = _starts(targets)
+        counts = np.diff(np.append(first, len(targets)))
+        if counts.max() <= self._max_in_links:
+            return
+        best = np.maximum.reduceat(self._weights, first)
+        by_age = np.lexsort((self._born, targets))  # within each target's run: from the oldest to the youngest
+        place = np.empty(len(targets), np.int64)
+        place[by_age] = np.arange(len(targets)) - np.repeat(first, counts)
+        self._weights[by_age[first]] = best
+        self._take(place < self._max_in_links)
+
+    def _throw_out(self, worth: Floats) -> None:
+        """Edges into nodes of the lowest worth go (in powers of two below the highest), the oldest first."""
+        excess = len(self._keys) - int(self.max_edges * KEPT_SHARE)
+        _, exponent = np.frexp(worth / max(worth.max(), np.finfo(np.float64).tiny))
+        powers = np.where(worth > 0.0, np.maximum(exponent, -_LEVELS), -_LEVELS)
+        level = powers[self.places(self._keys >> _SHIFT)].astype(np.int8)
+        keep = np.ones(len(self._keys), bool)
+        keep[np.lexsort((self._born, level))[:excess]] = False
+        self._take(keep)
+        self.forgotten += excess
+
+    def _take(self, keep: Flags) -> None:
+        self._keys, self._weights, self._born = self._keys[keep], self._weights[keep], self._born[keep]
+
+    def _renumber(self) -> None:
+        """The nodes of the edges there are; figures move with them, and a new node's is NaN."""
+        former, self.ids = self.ids, np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
+        places = self.places(former)
+        known = places >= 0
+        for name, figure in self.figures.items():
+            moved = np.full(len(self.ids), np.nan)
+            moved[places[known]] = figure[known]
+            self.figures[name] = moved
+
+    # ----------------------------------------------------------------------- reading, as of the last `settle`
+
+    def places(self, ids: Ints) -> Ints:
+        """Where each of `ids` stands in `self.ids`; -1 for one that is no node."""
+        if not len(self.ids):
+            return np.full(len(ids), -1, np.int64)
+        places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        return np.where(self.ids[places] == ids, places, -1)
+
+    def figure(self, name: str, start: float) -> Floats:
+        """The figure of each node, `start` for one that has none yet."""
+        figure = self.figures.get(name)
+        return np.full(len(self.ids), start) if figure is None else np.where(np.isnan(figure), start, figure)
+
+    def matrix(self) -> csr_array:
+        """n × n, n nodes: 1.0 in row v, column u where u links to v."""
+        n = len(self.ids)
+        targets, sources = self.places(self._keys >> _SHIFT), self.places(self._keys & _SOURCE)
+        rows = np.zeros(n + 1, np.int32)
+        np.cumsum(np.bincount(targets, minlength=n), out=rows[1:])
+        return csr_array((np.ones(len(sources)), sources.astype(np.int32), rows), shape=(n, n))
+
+    def best_weights(self) -> Floats:
+        """The highest weight of the links into each node; 0 where none leads."""
+        best = np.zeros(len(self.ids))
+        if len(self._keys):
+            targets = self._keys >> _SHIFT
+            first = _starts(targets)
+            best[self.places(targets[first])] = np.maximum.reduceat(self._weights, first)
+        return best
+
+    # ----------------------------------------------------------------------- keeping
+
+    def dump(self, **more: NDArray[Any]) -> bytes:
+        """The whole graph with its figures, compressed; `more` comes back from `load`."""
+        arrays: Arrays = {
+            "keys": self._keys,
+            "weights": self._weights,
+            "born": self._born,
+            "tail_keys": np.frombuffer(self._tail_keys, np.int64),
+            "tail_weights": np.frombuffer(self._tail_weights, np.float32),
+            "tail_born": np.frombuffer(self._tail_born, np.int32),
+            "ids": self.ids,
+            "counts": np.array([self._clock, self.forgotten], np.int64),
+        }
+        arrays.update({f"figure {name}": figure for name, figure in self.figures.items()})
+        arrays.update({f"more {name}": value for name, value in more.items()})
+        return pack_arrays(_FORMAT, arrays)
+
+    def load(self, state: bytes) -> Arrays:
+        """Take up a dump; returns its `more`. Raises UsageError for one of another version, or damaged."""
+        arrays = unpack_arrays(_FORMAT, state)
+        self._keys, self._weights, self._born = arrays["keys"], arrays["weights"], arrays["born"]
+        self._tail_keys = array("q", arrays["tail_keys"].tobytes())
+        self._tail_weights = array("f", arrays["tail_weights"].tobytes())
+        self._tail_born = array("i", arrays["tail_born"].tobytes())
+        self.ids = arrays["ids"]
+        self._clock, self.forgotten = arrays["counts"].tolist()
+        self.figures = {n.removeprefix("figure "): a for n, a in arrays.items() if n.startswith("figure ")}
+        return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
+
+
+def _starts(values: Ints) -> NDArray[np.intp]:
+    """Where each run of equal values begins in sorted ones; at least one value."""
+    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))

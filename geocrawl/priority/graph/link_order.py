@@ -1,0 +1,139 @@
+"""When the links of what was visited order what waits anew: shared by the strategies that rank by a graph's iteration.
+
+The papers iterate every p downloads. Over a growing graph that is quadratic work, the weakness they name themselves; so
+from the p-th download on the next iteration comes when the crawl has grown by the factor `growth` too (1: the papers'
+way). What an iteration changed is handed to the frontier once, and only where the score changed by more than the share
+`change`: a score that hardly moved moves nothing in the queue.
+
+Everything happens in `page` and `visited`, which are fed from lessons; `revise` only hands out. So lessons fed again
+give the same state whether or not anybody asked in between.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from geocrawl.model import Feedback, Purpose, Rank, State
+from geocrawl.priority.graph.link_graph import Flags, Floats, Ints, LinkGraph
+
+BATCH = 2_000
+
+Score = Callable[[LinkGraph], Floats]
+"""Iterates, keeps its figures in the graph, returns a score for each node."""
+
+
+class LinkOrder:
+    """The graph, the schedule of its iterations, and the scores that the frontier was given."""
+
+    def __init__(
+        self,
+        graph: LinkGraph,
+        score: Score,
+        rank: Callable[[float], Rank | None],
+        *,
+        period: int,
+        growth: float,
+        change: float,
+        worth: str,
+        judged: Callable[[LinkGraph], Floats] | None = None,
+    ) -> None:
+        """`rank` turns a score into a rank. `worth`: the figure of nodes that decides which edges go when there are
+        too many. `judged`: the scores that links had before their first iteration; None: unknown, so all are new."""
+        self.graph = graph
+        self._score, self._rank, self._judged = score, rank, judged
+        self._period, self._growth, self._change, self._worth = period, growth, change, worth
+        self._downloads = self._last = 0
+        self._visited = array("q")
+        self._pending: tuple[Ints, Floats] | None = None
+        self.typical = 1.0
+        """Mean of the `worth` of the pages read, as of the last iteration; before it the value that iterations start
+        from."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """For status: nodes, edges and how many may be, forgotten edges, bytes."""
+        graph = self.graph
+        return {
+            "graph nodes": len(graph.ids),
+            "graph edges": graph.edges,
+            "edges at most": graph.max_edges,
+            "edges forgotten": graph.forgotten,
+            "graph bytes": graph.nbytes,
+        }
+
+    def learn(self, feedback: Feedback, weights: Sequence[float] | None) -> None:
+        """A settled visit; `weights` of its links, None when they do not join the graph. Iterates when it is time."""
+        if feedback.purpose is not Purpose.PAGE:
+            return
+        self._visited.append(feedback.entry_id)
+        if weights is not None and feedback.links:
+            self.graph.add(feedback.entry_id, [target for _, target in feedback.links], weights)
+        if is_download(feedback):
+            self._downloads += 1
+            if self._downloads >= max(self._last + self._period, self._last * self._growth):
+                self._iterate()
+
+    def _iterate(self) -> None:
+        graph, self._last = self.graph, self._downloads
+        graph.settle(self._worth)
+        if not len(graph.ids):
+            return
+        scores = self._score(graph)
+        waits = self._waiting()
+        given = graph.figure("given", np.nan)
+        if self._judged is not None:
+            given = np.where(np.isnan(given), self._judged(graph), given)
+        same = np.abs(scores - given) <= self._change * np.abs(given)  # never for NaN
+        changed = waits & ~same
+        if not waits.all():
+            self.typical = float(graph.figures[self._worth][~waits].mean())
+        graph.figures["given"] = np.where(changed, scores, given)
+        self._pending = (graph.ids[changed], scores[changed])
+
+    def _waiting(self) -> Flags:
+        """Which nodes were not visited, as far as we know: the frontier passes over an id that does not wait."""
+        visited = self.graph.figure("visited", 0.0)
+        places = self.graph.places(np.frombuffer(self._visited, np.int64))
+        visited[places[places >= 0]] = 1.0
+        self.graph.figures["visited"] = visited
+        self._visited = array("q")
+        return np.equal(visited, 0.0)
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """(frontier id, new rank) in batches after an iteration, once; else None."""
+        pending, self._pending = self._pending, None
+        return None if pending is None else self._batches(*pending)
+
+    def _batches(self, ids: Ints, scores: Floats) -> Iterator[Sequence[tuple[int, Rank | None]]]:
+        for at in range(0, len(ids), BATCH):
+            part = slice(at, at + BATCH)
+            yield [
+                (id_, self._rank(score)) for id_, score in zip(ids[part].tolist(), scores[part].tolist(), strict=True)
+            ]
+
+    def figure_of(self, id_: int, name: str) -> float | None:
+        """A node's figure as of the last iteration; None when it has none."""
+        place = int(self.graph.places(np.array([id_]))[0])
+        figure = self.graph.figures.get(name)
+        return None if figure is None or place < 0 else float(figure[place])
+
+    def dump(self) -> bytes:
+        """Graph, figures and schedule."""
+        counts = np.array([self._downloads, self._last], np.int64)
+        visited = np.frombuffer(self._visited, np.int64)
+        return self.graph.dump(counts=counts, visited=visited, typical=np.array([self.typical]))
+
+    def load(self, state: bytes) -> None:
+        """Take up a dump. Raises UsageError for one of another version."""
+        more = self.graph.load(state)
+        self._downloads, self._last = more["counts"].tolist()
+        self._visited = array("q", more["visited"].tobytes())
+        self.typical = float(more["typical"][0])
+
+
+def is_download(feedback: Feedback) -> bool:
+    """Whether the visit read a page; a redirect did not."""
+    return feedback.purpose is Purpose.PAGE and feedback.state is State.VISITED and feedback.reason != "redirect"

@@ -1,0 +1,71 @@
+"""What strategies that rank by iterating over the link graph have in common: their `LinkOrder` learns for them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.model import Rank
+from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.options import Value
+
+if TYPE_CHECKING:
+    from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.graph.link_order import LinkOrder
+
+
+class ByGraph(Defaults):
+    """Hands out the new ranks of the order, and keeps and takes up its graph. `learn` is the strategy's own."""
+
+    learns = True
+    _order: LinkOrder
+
+    def _make_order(
+        self,
+        values: Mapping[str, Value],
+        period: str,
+        *,
+        worth: str,
+        max_in_links: int = 0,
+        judged: Callable[[LinkGraph], Floats] | None = None,
+    ) -> LinkOrder:
+        """An order by `_scores` and `_rank`; `values` and `period` as in `graph_options`, the rest as `LinkOrder`."""
+        from geocrawl.priority.graph.link_graph import LinkGraph
+        from geocrawl.priority.graph.link_order import LinkOrder
+
+        return LinkOrder(
+            LinkGraph(max_edges=int(values["edges"]), max_in_links=max_in_links),
+            self._scores,
+            self._rank,
+            period=int(values[period]),
+            growth=float(values["growth"]),
+            change=float(values["change"]),
+            worth=worth,
+            judged=judged,
+        )
+
+    @abstractmethod
+    def _scores(self, graph: LinkGraph) -> Floats:
+        """Iterate: a score of every node."""
+
+    @abstractmethod
+    def _rank(self, score: float) -> Rank | None:
+        """The rank of a link with that score; None drops it."""
+
+    def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
+        """After an iteration: the new ranks of the waiting links whose score changed."""
+        return self._order.revise()
+
+    def dump(self) -> bytes:
+        """The graph with its figures."""
+        return self._order.dump()
+
+    def load(self, state: bytes) -> None:
+        """Take up a dump. Raises UsageError for one of another version."""
+        self._order.load(state)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """For status: nodes, edges, forgotten edges, bytes of the graph."""
+        return self._order.counts

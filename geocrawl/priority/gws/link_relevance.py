@@ -1,0 +1,65 @@
+"""How near a link is to the topic, from its URL string and anchor text (gws eq. 3).
+
+Where a word begins and ends in a URL: at everything that is no letter, and inside camel case (`getWMS`, `WMSServer`).
+So "wms" is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in
+`swms.html`, `register` or `logistics`. Names that end in -gis (arcgis, qgis …) are words of their own in the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from geocrawl.model import Relevance
+from geocrawl.priority.text.keywords import Keywords
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where one word of camel case ends and the next begins: get|WMS, WMS|Server."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkModel:
+    """The trained link words, in lower case, and the record of their making."""
+
+    keywords: Mapping[str, tuple[str, ...]]
+    """For each language its k link keywords, the most frequent first: level 2."""
+    abbreviations: tuple[str, ...]
+    """Level 1."""
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+class LinkMatch(NamedTuple):
+    """A link's level and the words that gave it."""
+
+    level: Relevance
+    words: tuple[str, ...]
+
+
+class LinkMeasure:
+    """Measures links by a link model."""
+
+    def __init__(self, model: LinkModel) -> None:
+        keywords = {word for words in model.keywords.values() for word in words}
+        self._levels = {
+            **dict.fromkeys(model.abbreviations, Relevance.SOME),
+            **dict.fromkeys(keywords, Relevance.HIGH),
+        }
+        self._words = Keywords(self._levels)
+        self._hint = re.compile("|".join(map(re.escape, sorted(self._levels))) or r"(?!)")
+
+    def match(self, address: str, anchor: str) -> LinkMatch:
+        """Eq. 3: level 2 with a link keyword in URL or anchor, else 1 with an abbreviation, else 0."""
+        text = f"{unquote(address) if '%' in address else address} {anchor}"
+        if not self._hint.search(text.lower()):  # most links: no need to look for word boundaries
+            return LinkMatch(Relevance.NONE, ())
+        words = dict.fromkeys([*self._words.found_in(text), *self._words.found_in(split_camel_case(text))])
+        level = max((self._levels[word] for word in words), default=Relevance.NONE)
+        return LinkMatch(level, tuple(word for word in words if self._levels[word] == level))
+
+
+def split_camel_case(text: str) -> str:
+    """`text` with a space between the words of camel case: "getWMS" becomes "get WMS"."""
+    return _CAMEL.sub(" ", text)

@@ -1,0 +1,117 @@
+"""`gws`: improved best-first search for WMS (Shen, Gui, You, Hu, Wu: A topic crawler for discovering geospatial web
+services, 2015).
+
+A link's priority mixes how near the link itself is to the topic (eq. 3) with how near the page is that it stands on
+(eq. 2). Three levels each give nine priorities, and the frontier's tiers are the paper's sub-queues: tier 8 for 2.0
+down to tier 1 for 0.3, first come, first served within each. The paper discards priority 0; here such links wait in
+tier 0 and are served when all others are empty, unless `gws.drop_zero` says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Document, Judgement, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.gws.link_relevance import LinkMatch, LinkMeasure, LinkModel
+from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
+
+NAME = "gws"
+HIGHEST_TIER = 8
+"""Of nine priorities with λ = 0.7, the highest; tier 0 holds priority 0."""
+REMEMBERED_LINKS = 50_000
+"""Links whose level is kept in memory: a site's navigation stands on each of its pages."""
+
+OPTIONS: Mapping[str, Option] = {
+    "lambda": Option(0.7, "share of the link in a priority, the rest is the page's (eq. 4)", 0.0, 1.0),
+    "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
+    "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
+    "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
+    "seed_level": Option(1, "least level of a seed's page (ours): whoever gave it vouches for it", 0, 2),
+    "drop_zero": Option(
+        False, "discard links of priority 0, as the paper does; else they wait until all others are served"
+    ),
+}
+
+
+class GwsStrategy(Defaults):
+    """The order of the paper. Learns nothing during a crawl: its models are trained beforehand."""
+
+    name = NAME
+
+    def __init__(self, topic: TopicModel, links: LinkModel, options: Mapping[str, str]) -> None:
+        """`options` as people set them, `gws.lambda` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
+        values = parse_options(NAME, options, OPTIONS)
+        self._lambda, self._high, self._low = float(values["lambda"]), float(values["high"]), float(values["low"])
+        if self._low > self._high:
+            raise UsageError(f"gws.low={self._low:g} is above gws.high={self._high:g}: level 1 lies below level 2")
+        self._seed_level = Relevance(int(values["seed_level"]))
+        self._topic = TopicMeasure(topic, float(values["title_weight"]))
+        self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
+        self._match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links).match)
+
+    def seed_rank(self) -> Rank:
+        """Seeds enter the highest sub-queue."""
+        return Rank(HIGHEST_TIER)
+
+    def judge(self, document: Document) -> Judgement:
+        """The page's level by eq. 2, r as its score, and for each link its sub-queue by eq. 4."""
+        r = self._topic.nearness(document.title, document.text).r
+        level = self.page_level(r)
+        if document.depth == 0:
+            level = max(level, self._seed_level)
+        ranks, match = self._ranks[level], self._match
+        return Judgement(level, r, tuple(ranks[match(link.url.address, link.anchor).level] for link in document.links))
+
+    def page_level(self, r: float) -> Relevance:
+        """Eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+        if r >= self._high:
+            return Relevance.HIGH
+        return Relevance.SOME if r >= self._low else Relevance.NONE
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        """The sub-queue of a link that another strategy put there; None drops it."""
+        if waiting.depth == 0:
+            return self.seed_rank()
+        return self._ranks[waiting.page_relevance][self._link(waiting).level]
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """page_level, link_level, keywords (that gave the link its level), lambda and priority (0…2)."""
+        match = self._link(waiting)
+        return {
+            "page_level": int(waiting.page_relevance),
+            "link_level": int(match.level),
+            "keywords": list(match.words),
+            "lambda": self._lambda,
+            "priority": priority(self._lambda, match.level, waiting.page_relevance),
+            "seed": waiting.depth == 0,
+        }
+
+    def _link(self, waiting: Waiting) -> LinkMatch:
+        return self._match(waiting.url.address, waiting.anchor)
+
+
+def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
+    """Eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal priorities are equal numbers."""
+    return round(lambda_ * link + (1.0 - lambda_) * page, 6)
+
+
+def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance, Rank | None]]:
+    """The rank for each page level and link level.
+
+    A priority's tier is its place among the possible ones, counted down from 8 for 2.0; another λ may give fewer than
+    nine, and the tiers next above 0 then stay empty. Priority 0 is tier 0, or dropped.
+    """
+    values = {(page, link): priority(lambda_, link, page) for page in Relevance for link in Relevance}
+    places = {value: place for place, value in enumerate(sorted(set(values.values()), reverse=True))}
+
+    def rank(value: float) -> Rank | None:
+        if value > 0.0:
+            return Rank(HIGHEST_TIER - places[value])
+        return None if drop_zero else Rank(0)
+
+    return {page: {link: rank(values[page, link]) for link in Relevance} for page in Relevance}

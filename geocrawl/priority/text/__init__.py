@@ -1,0 +1,1 @@
+"""Text to words and terms, shared by every strategy: tokens, Han segmentation, stop words, stems, keywords."""

@@ -1,0 +1,104 @@
+"""Text to terms, the axes of the vector spaces: English stemmed, Chinese split by jieba, Japanese in character bigrams.
+
+Words in Latin letters lose their English ending (Snowball); German ones pass through the same stemmer, which treats
+them alike wherever they stand. Chinese is split by jieba's search mode (`words.tokens`). Japanese has no spaces and no
+dictionary here: a text with kana is cut into runs of kanji and of katakana, and these into pairs of characters;
+hiragana, which carries the grammar, is left out. Stop words of English, German, Chinese and the web are left out, so
+are numbers and single letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Protocol
+
+from geocrawl.priority.text.words import all_stop_words, has_han, tokens
+
+REMEMBERED_WORDS = 65_536
+REMEMBERED_RUNS = 16_384
+"""Runs of Han characters whose words are kept: a site's navigation stands on each of its pages."""
+LONGEST_REMEMBERED_RUN = 40
+JAPANESE_KANA = 0.1
+"""A text with more kana than this share of its Han characters is Japanese (ours)."""
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_LATIN_WORD = re.compile("[a-z][a-z0-9]+")
+_OTHER_WORD = rf"[^\W\d_{_HAN}\u3041-\u30ff][^\W_{_HAN}\u3041-\u30ff]+"
+_WORD_OR_RUN = re.compile(rf"[{_HAN}]+|{_OTHER_WORD}")
+_JAPANESE = re.compile(rf"[{_HAN}々]{{2,}}|[\u30a1-\u30fa\u30fc]{{2,}}|{_OTHER_WORD}")
+_KANA = re.compile("[\u3041-\u30ff]")
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
+
+
+def term_counts(text: str) -> dict[str, int]:
+    """Term → how often it stands in `text`, in the order of first appearance."""
+    counts: dict[str, int] = {}
+    for word, count in Counter(_words(text.lower())).items():
+        term = _term(word)
+        if term:
+            counts[term] = counts.get(term, 0) + count
+    return counts
+
+
+def language_of(text: str) -> str:
+    """ja, zh, or en for any text in Latin letters, by its script alone."""
+    if is_japanese(text):
+        return "ja"
+    letters = sum(map(str.isalpha, text))
+    return "zh" if letters and len(_HAN_CHARACTER.findall(text)) > 0.2 * letters else "en"
+
+
+def is_japanese(text: str) -> bool:
+    """Whether kana stand in `text`, more than as a guest in a Chinese one."""
+    if text.isascii():
+        return False
+    kana = len(_KANA.findall(text))
+    return kana > JAPANESE_KANA * len(_HAN_CHARACTER.findall(text)) if kana else False
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, stop words among them."""
+    if text.isascii():
+        return _LATIN_WORD.findall(text)
+    if is_japanese(text):
+        return [part for run in _JAPANESE.findall(text) for part in _bigrams(run)]
+    found: list[str] = []
+    for run in _WORD_OR_RUN.findall(text):
+        if run.isascii() or not has_han(run):
+            found.append(run)
+        else:
+            found.extend(_split(run) if len(run) <= LONGEST_REMEMBERED_RUN else tokens(run))
+    return found
+
+
+def _bigrams(run: str) -> list[str]:
+    """Pairs of neighbouring characters of a run in Japanese script; another word as it is."""
+    if run.isascii() or not (has_han(run) or _KANA.search(run)):
+        return [run]
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=REMEMBERED_RUNS)
+def _split(run: str) -> tuple[str, ...]:
+    return tuple(tokens(run))
+
+
+@lru_cache(maxsize=REMEMBERED_WORDS)
+def _term(word: str) -> str:
+    """The axis of a word; '' for one that says nothing."""
+    if word in all_stop_words():
+        return ""
+    return _stemmer().stemWord(word) if word.isascii() else word
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> _Stemmer:
+    import snowballstemmer
+
+    stemmer: _Stemmer = snowballstemmer.stemmer("english")
+    return stemmer

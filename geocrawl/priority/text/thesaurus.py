@@ -1,0 +1,147 @@
+"""How near a word is to the topic, for RW of IPageRank: a thesaurus of our own (`data/thesaurus.toml`), no network.
+
+Similarity of words as the paper asks: synonyms 1, near words 0.5 to 1, far ones below 0.5.
+
+- Words of one group are synonyms, in English and Chinese alike; words of two groups of one family are as near as the
+  family says.
+- Words of the same form are near too: of Latin words one that begins with the whole of the other, or shares a stem of
+  at least four letters that makes up most of both (layer, layering); of Chinese ones a longer one that holds the other
+  (地图服务器, 地图). The longer the common part, the nearer.
+- An everyday expression with a word of ours in it (site map, 网站地图) says nothing.
+- All others are far: at most 0.49, by the pairs of letters they share (Dice).
+
+The topic's words are the keywords of the trained topic. sim(t, topic) is the highest over them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib import resources
+
+from geocrawl.priority.text.keywords import Keywords
+from geocrawl.priority.text.words import has_han
+
+FAR = 0.49
+"""Highest similarity of words that share letters only."""
+LEAST_STEM = 4
+MOST_OF_BOTH = 0.7
+REMEMBERED = 50_000
+_LATIN = re.compile("[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]+")
+
+
+class Thesaurus:
+    """Groups of synonyms in families of near words, and expressions that mean something else altogether."""
+
+    def __init__(
+        self, families: Iterable[tuple[float, Iterable[Iterable[str]]]], misleading: Iterable[str] = ()
+    ) -> None:
+        """For each family how near its groups are (0.5…1) and the groups. `misleading`: expressions in which no word
+        counts. Raises ValueError for another nearness."""
+        self.misleading = frozenset(misleading)
+        self.groups: list[frozenset[str]] = []
+        self._senses: dict[str, list[tuple[int, int, float]]] = {}
+        for family, (near, groups) in enumerate(families):
+            if not 0.5 <= near <= 1.0:
+                raise ValueError(f"near = {near}: near words lie between 0.5 and 1")
+            for group in groups:
+                self.groups.append(frozenset(word.lower() for word in group))
+                for word in self.groups[-1]:
+                    self._senses.setdefault(word, []).append((family, len(self.groups), near))
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(self._senses)
+
+    def similarity(self, a: str, b: str) -> float:
+        """0…1, symmetric; of words in lower case (an expression counts as a word)."""
+        if a == b:
+            return 1.0
+        meant = max(
+            (
+                1.0 if mine[1] == other[1] else mine[2]
+                for mine in self._senses.get(a, ())
+                for other in self._senses.get(b, ())
+                if mine[0] == other[0]
+            ),
+            default=0.0,
+        )
+        return max(meant, form_similarity(a, b))
+
+
+@lru_cache(maxsize=1)
+def shipped_thesaurus() -> Thesaurus:
+    """The thesaurus that comes with geocrawl."""
+    text = resources.files("geocrawl").joinpath("data/thesaurus.toml").read_text("utf-8")
+    data = tomllib.loads(text)
+    families = ((family["near"], family["groups"]) for family in data["family"].values())
+    return Thesaurus(families, data["misleading"]["expressions"])
+
+
+def form_similarity(a: str, b: str) -> float:
+    """How alike two words look: 1 the same, 0.5…1 of one stem, at most 0.49 else. Symmetric."""
+    short, long_ = sorted((a, b), key=lambda word: (len(word), word))
+    share = len(short) / len(long_) if long_ else 1.0
+    if has_han(short) and len(short) >= 2 and short in long_:
+        return 0.5 + 0.5 * share
+    stem = _common_prefix(short, long_)
+    if short.isascii() and long_.isascii() and " " not in long_ and stem >= LEAST_STEM:
+        common = stem / len(long_)
+        if common >= MOST_OF_BOTH:
+            return 0.5 + 0.5 * common
+    return 1.0 if a == b else FAR * _dice(a, b)
+
+
+class TopicWords:
+    """sim(t, topic) of words, and the highest of a text."""
+
+    def __init__(self, thesaurus: Thesaurus, topic: Iterable[str]) -> None:
+        """`topic`: its words in lower case."""
+        self._thesaurus = thesaurus
+        self._topic = sorted(set(topic))
+        expressions = [w for w in {*self._topic, *thesaurus.words} if has_han(w) or not w.isalnum()]
+        self._expressions = Keywords(expressions)
+        self._misleading = re.compile("|".join(map(re.escape, sorted(thesaurus.misleading))) or r"(?!)")
+        self._word = lru_cache(maxsize=REMEMBERED)(self._of_word)
+        self._text = lru_cache(maxsize=REMEMBERED)(self._of_text)
+
+    def of_word(self, word: str) -> float:
+        """sim(t, topic) = max over the topic's words, 0…1."""
+        return self._word(word.lower())
+
+    def of_text(self, text: str) -> float:
+        """The highest sim(t, topic) of the words t of `text`; 0 without words.
+
+        Chinese is not split: only words of thesaurus and topic could come near, and those are found where they stand.
+        """
+        return self._text(text)
+
+    def best_word(self, text: str) -> str:
+        """The word that gives `of_text`, the first of equals; '' without words."""
+        return max(self._words(text), key=self.of_word, default="")
+
+    def _of_word(self, word: str) -> float:
+        return max((self._thesaurus.similarity(word, topic) for topic in self._topic), default=0.0)
+
+    def _of_text(self, text: str) -> float:
+        return max(map(self._word, self._words(text)), default=0.0)
+
+    def _words(self, text: str) -> Mapping[str, None]:
+        lower = self._misleading.sub(" ", text.lower())
+        return dict.fromkeys([*_LATIN.findall(lower), *self._expressions.found_in(lower)])
+
+
+def _common_prefix(a: str, b: str) -> int:
+    for place, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return place
+    return min(len(a), len(b))
+
+
+def _dice(a: str, b: str) -> float:
+    """2·|common pairs of letters| / |all|."""
+    pairs_a, pairs_b = {a[i : i + 2] for i in range(len(a) - 1)}, {b[i : i + 2] for i in range(len(b) - 1)}
+    total = len(pairs_a) + len(pairs_b)
+    return 2.0 * len(pairs_a & pairs_b) / total if total else 0.0

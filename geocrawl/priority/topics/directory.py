@@ -1,0 +1,219 @@
+"""The directory of topics that people may crawl for (SkyReach, topic choice): two levels, sample texts, seeds.
+
+Shipped topics lie in `geocrawl/data/topics/GROUP/NAME.toml`, people's own in the same form in a folder of theirs, where
+one of the same name takes the place of a shipped one. What a topic is, is learnt from its sample texts (as the paper
+does); the default topic has a model that was trained on many pages.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.priority.options import did_you_mean
+from geocrawl.priority.text.terms import language_of, term_counts
+from geocrawl.priority.text.words import content_words
+from geocrawl.priority.topics.topic_vectors import TopicModel
+from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
+
+DEFAULT_TOPIC = "geoservices/wms"
+MAX_SEEDS = 50
+"""Of a topic (SkyReach)."""
+PIECE_CHARS = 400
+"""A sample text is cut at its line ends into pieces of about this length, each a vector."""
+TOPIC_TERMS = 400
+KEYWORDS = 10
+"""Of a language, for gws (its n)."""
+LEAST_THRESHOLD, ALONE_TYPICAL = 0.03, 0.1
+"""The lowest threshold, and the typical score where one piece of text has no others to be held against (ours)."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), 127), " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with what it is known by."""
+
+    name: str
+    """group/name"""
+    title: str
+    texts: tuple[str, ...]
+    seeds: tuple[str, ...] = ()
+    seeds_source: str = ""
+    """Where the seeds come from, with the licence to name."""
+    shipped_model: bool = False
+    """The trained text model is this topic's; the texts only describe it."""
+    own: bool = False
+    """From the user's folder."""
+
+
+# --------------------------------------------------------------------------- the directory
+
+
+def all_topics(own: Path | None = None) -> dict[str, Topic]:
+    """Name → topic, in the order of the names: shipped ones and those in the folder `own`.
+
+    Raises UsageError for a file that is no topic, EnvironmentFault for one that cannot be read.
+    """
+    found = {topic.name: topic for topic in _read_folder(_shipped_folder(), own=False)}
+    if own is not None and own.is_dir():
+        found.update((topic.name, topic) for topic in _read_folder(own, own=True))
+    return dict(sorted(found.items()))
+
+
+def find_topic(name: str, own: Path | None = None) -> Topic:
+    """The topic called `name`. Raises UsageError, naming a near one, when there is none."""
+    topics = all_topics(own)
+    if name not in topics:
+        raise UsageError(f"unknown topic {name!r}{did_you_mean(name, topics)} (geocrawl topics list shows all)")
+    return topics[name]
+
+
+def write_topic(topic: Topic, own: Path) -> Path:
+    """Keep a topic in the user's folder; returns its file.
+
+    Raises UsageError for a name that is not GROUP/NAME or a topic without text, EnvironmentFault when it cannot be
+    written.
+    """
+    if not _NAME.fullmatch(topic.name):
+        raise UsageError(f"topic {topic.name!r}: expected GROUP/NAME in small letters, such as environment/soil")
+    if not _pieces(topic.texts):
+        raise UsageError(f"topic {topic.name}: the sample texts hold no words")
+    path = own / f"{topic.name}.toml"
+    fields = {"title": topic.title, "seeds_source": topic.seeds_source}
+    lines = [f"{key} = {_quoted(value)}" for key, value in fields.items()]
+    for key, values in (("texts", topic.texts), ("seeds", topic.seeds)):
+        lines += [f"{key} = [", *(f"  {_quoted(value)}," for value in values), "]"]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", "utf-8", errors="replace")
+    except OSError as error:
+        raise EnvironmentFault(f"the topic {path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: JSON's, but for control characters."""
+    return json.dumps(text.translate(_CONTROLS), ensure_ascii=False)
+
+
+def _shipped_folder() -> Path:
+    return Path(str(resources.files("geocrawl").joinpath("data/topics")))
+
+
+def _read_folder(folder: Path, *, own: bool) -> Iterable[Topic]:
+    for path in sorted(folder.glob("*/*.toml")):
+        yield _read(path, f"{path.parent.name}/{path.stem}", own=own)
+
+
+def _read(path: Path, name: str, *, own: bool) -> Topic:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        return Topic(
+            name,
+            str(data["title"]),
+            tuple(map(str, data["texts"])),
+            tuple(map(str, data.get("seeds", ())))[:MAX_SEEDS],
+            str(data.get("seeds_source", "")),
+            bool(data.get("shipped_model", False)) and not own,
+            own,
+        )
+    except OSError as error:
+        raise EnvironmentFault(f"the topic {path} cannot be read: {error.strerror or error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is no topic ({type(error).__name__}: {error}); it needs title and texts") from error
+
+
+# --------------------------------------------------------------------------- what a topic is
+
+
+def text_model(topic: Topic, base: TextModel) -> TextModel:
+    """The text model of a topic: a vector a language, of the vocabulary of `base` and the words of the sample texts,
+    which weigh as much as its rarest.
+
+    The threshold is half the lowest similarity of a piece of text with the others of its language (pages say less of a
+    topic than samples do), no higher than that of `base`; the typical score is their median. Raises UsageError when
+    the texts hold no words.
+    """
+    if topic.shipped_model:
+        return base
+    pieces = _pieces(topic.texts)
+    if not pieces:
+        raise UsageError(f"topic {topic.name}: the sample texts hold no words")
+    rarest = max(base.idf.values())
+    idf = {**{term: rarest for counts in pieces for term in counts[1]}, **base.idf}
+    by_language: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for language, counts in pieces:
+        by_language[language].append(tf_idf(counts, idf))
+    scores = sorted(score for vectors in by_language.values() for score in _against_the_others(vectors))
+    return TextModel(
+        idf,
+        {language: _heaviest(mean(vectors)) for language, vectors in by_language.items()},
+        threshold=min(max(scores[0] / 2, LEAST_THRESHOLD), base.threshold) if scores else LEAST_THRESHOLD,
+        typical=scores[len(scores) // 2] if scores else ALONE_TYPICAL,
+        made={"how": "from the sample texts of a topic", "topic": topic.name, "pieces": len(pieces)},
+    )
+
+
+def keyword_model(topic: Topic, model: TextModel) -> TopicModel:
+    """The keywords of a topic for gws: the ten words of the sample texts of each language with the highest TF-IDF."""
+    by_language: dict[str, Counter[str]] = defaultdict(Counter)
+    for text in topic.texts:
+        language = language_of(text)
+        by_language[language].update(term_counts(text) if language == "ja" else content_words(text))
+    rarest = max(model.idf.values())
+    vectors = {}
+    for language, words in by_language.items():
+        weights = {
+            word: count * model.idf.get(term, rarest)
+            for word, count in words.items()
+            if (term := next(iter(term_counts(word)), word)) and len(word) > 1
+        }
+        chosen = sorted(weights, key=lambda word: (-weights[word], word))[:KEYWORDS]
+        length = math.sqrt(sum(weights[word] ** 2 for word in chosen))
+        vectors[language] = {word: weights[word] / length for word in chosen}
+    return TopicModel(vectors, {"how": "from the sample texts of a topic", "topic": topic.name})
+
+
+def _pieces(texts: Sequence[str]) -> list[tuple[str, Mapping[str, int]]]:
+    """(language, terms) of each piece of the texts that has any."""
+    pieces: list[tuple[str, Mapping[str, int]]] = []
+    for text in texts:
+        for piece in _cut(text):
+            counts = term_counts(piece)
+            if counts:
+                pieces.append((language_of(piece), counts))
+    return pieces
+
+
+def _cut(text: str) -> Iterable[str]:
+    piece = ""
+    for line in text.splitlines():
+        piece = f"{piece}\n{line}"
+        if len(piece) >= PIECE_CHARS:
+            yield piece
+            piece = ""
+    yield piece
+
+
+def _against_the_others(vectors: Sequence[dict[str, float]]) -> list[float]:
+    """The similarity of each vector with the mean of the others; none when it stands alone."""
+    scores = []
+    for i, vector in enumerate(vectors):
+        others = [*vectors[:i], *vectors[i + 1 :]]
+        if others:
+            model = TextModel({}, {"": _heaviest(mean(others))}, threshold=0.0, typical=0.0)
+            scores.append(model.nearness(vector))
+    return scores
+
+
+def _heaviest(vector: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:TOPIC_TERMS])

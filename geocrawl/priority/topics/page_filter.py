@@ -1,0 +1,75 @@
+"""The page filter of SkyReach (Li, Zhao, Yu): is a page on the topic, and so worth keeping?
+
+VSM cosine of the page's keywords with the topic vector. Words of the title, the most likely headline, are weighted up.
+The topic vector prunes the page's keywords and expands them; how is not said (ours): beside the words of the topic only
+the page's strongest `STRONGEST` others stay, so that a long page is not drowned in its own words; and a synonym (of
+`thesaurus.py`) of a word of the topic counts as that word. The threshold is the topic model's own (METHODS of hits).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from geocrawl.model import Document, Relevance
+from geocrawl.priority.text.terms import term_counts
+
+if TYPE_CHECKING:
+    from geocrawl.priority.text.thesaurus import Thesaurus
+    from geocrawl.priority.vectors.tfidf import TextModel
+
+STRONGEST = 100
+
+
+class PageFilter:
+    """Judges pages by title and text."""
+
+    def __init__(self, model: TextModel, thesaurus: Thesaurus, *, title_weight: float) -> None:
+        """`title_weight`: of a word in the title, where one in the text weighs 1."""
+        self._model = model
+        self._title_weight = title_weight
+        self._topic = frozenset(term for topic in model.topics.values() for term in topic)
+        self._expansions = _expansions(thesaurus, self._topic)
+
+    def judge(self, document: Document) -> tuple[float, Relevance]:
+        """(cosine 0…1, HIGH above the topic model's threshold, else NONE)."""
+        similarity = self.similarity(document.headline or document.title, document.text)
+        return similarity, Relevance.HIGH if similarity > self._model.threshold else Relevance.NONE
+
+    def similarity(self, title: str, text: str) -> float:
+        """The cosine, 0…1, of the page's pruned and expanded keywords with the topic that is nearest."""
+        counts: dict[str, float] = {term: float(count) for term, count in term_counts(text).items()}
+        for term, count in term_counts(title).items():
+            counts[term] = counts.get(term, 0.0) + self._title_weight * count
+        idf = self._model.idf
+        weights = {t: (1.0 + math.log(count)) * idf[t] for t, count in counts.items() if t in idf}
+        weights = self._expanded(self._pruned(weights))
+        length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
+        return self._model.nearness({t: weight / length for t, weight in weights.items()}) if length else 0.0
+
+    def _pruned(self, weights: Mapping[str, float]) -> dict[str, float]:
+        others = ((weight, term) for term, weight in weights.items() if term not in self._topic)
+        strongest = {term for _, term in heapq.nlargest(STRONGEST, others)}
+        return {t: weight for t, weight in weights.items() if t in self._topic or t in strongest}
+
+    def _expanded(self, weights: dict[str, float]) -> dict[str, float]:
+        expanded = dict(weights)
+        for term, weight in weights.items():
+            for synonym in self._expansions.get(term, ()):
+                if synonym not in weights:
+                    expanded[synonym] = max(weight, expanded.get(synonym, 0.0))
+        return expanded
+
+
+def _expansions(thesaurus: Thesaurus, topic: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
+    """Term → its synonyms among the topic's terms; of synonyms that are one term each."""
+    found: dict[str, tuple[str, ...]] = {}
+    for group in thesaurus.groups:
+        terms = sorted({term for word in group if len(counts := term_counts(word)) == 1 for term in counts})
+        for term in terms:
+            meant = tuple(other for other in terms if other != term and other in topic)
+            if meant:
+                found[term] = (*found.get(term, ()), *meant)
+    return found

@@ -1,0 +1,86 @@
+"""What the topic is, as vectors, and how near a page is to it (gws, "topic model" and "page vector").
+
+There is one vector a language, each with n keywords of its own, and a page's r is the highest of its cosines with
+them. One joint vector would cap r: a page in English has no Chinese words, so a perfect one would reach only the share
+of the English keywords, and the threshold 0.68 would lie out of reach. Chinese pages leave WMS, OGC and the names of
+operations in Latin letters, so these words stand in both vectors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from geocrawl.priority.text.keywords import Keywords
+
+
+@dataclass(frozen=True, slots=True)
+class TopicModel:
+    """The trained topic: for each language its keywords with their weights (TF-IDF), and the record of its making."""
+
+    vectors: Mapping[str, Mapping[str, float]]
+    made: Mapping[str, object] = field(default_factory=dict)
+
+
+class Nearness(NamedTuple):
+    """How near a page is to the topic."""
+
+    r: float
+    """cos(T, P), 0…1, of the nearest language."""
+    language: str
+    """The language whose vector is nearest; '' when no keyword was found."""
+
+
+class TopicMeasure:
+    """Measures pages by a topic model."""
+
+    def __init__(self, model: TopicModel, title_weight: float) -> None:
+        """`title_weight`, 0…1, is the title's share in the page vector, the rest is the body's (gws: a fixed mix)."""
+        self._keywords = Keywords({word for vector in model.vectors.values() for word in vector})
+        self._vectors = {language: _normalised(vector) for language, vector in model.vectors.items()}
+        self._title_weight = title_weight
+
+    def nearness(self, title: str, text: str) -> Nearness:
+        """r = cos(T, P), the highest over the languages."""
+        page = page_vector(self._keywords, title, text, self._title_weight)
+        best = Nearness(0.0, "")
+        if page:
+            for language, vector in self._vectors.items():
+                r = _cosine(vector, page)
+                if r > best.r:
+                    best = Nearness(r, language)
+        return best
+
+
+def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) -> dict[str, float]:
+    """The page vector P: for each keyword found, the mix of its relative frequencies in title and body.
+
+    Frequencies are occurrences a character of the title or the text: a length that needs no splitting into words and
+    means the same in every script (its unit falls out of the cosine).
+    """
+    vector: dict[str, float] = {}
+    for part, weight in ((title, title_weight), (text, 1.0 - title_weight)):
+        if not part or not weight:
+            continue
+        for word, count in Counter(keywords.found_in(part)).items():
+            vector[word] = vector.get(word, 0.0) + weight * count / len(part)
+    return vector
+
+
+def _normalised(vector: Mapping[str, float]) -> dict[str, float]:
+    length = math.sqrt(sum(weight * weight for weight in vector.values()))
+    return {word: weight / length for word, weight in vector.items()} if length else {}
+
+
+def _cosine(topic: Mapping[str, float], page: Mapping[str, float]) -> float:
+    """Cosine in the space of the topic's keywords; `topic` has length 1, words of other languages have no axis."""
+    product = squares = 0.0
+    for word, frequency in page.items():
+        weight = topic.get(word)
+        if weight is not None:
+            product += weight * frequency
+            squares += frequency * frequency
+    return min(product / math.sqrt(squares), 1.0) if squares > 0.0 else 0.0

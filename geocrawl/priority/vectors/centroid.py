@@ -1,0 +1,127 @@
+"""The centre of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
+
+Values only: `with_seed` gives a new centre, `correct` adds to this one. Everything is decided by the vectors and the
+order in which they came, so the same lessons give the same centre.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Self
+
+from geocrawl.priority.vectors.tfidf import cosine
+
+MAX_SEEDS = 50
+"""Seeds that make the topic; further ones are visited as pages. SkyReach offers up to 50 a topic, the paper used 10."""
+SEED_WORDS = 1_500
+"""Words of a seed page that are kept, the most frequent ones."""
+
+
+class Centre:
+    """n seed vectors, u corrections, and their sum: M times n + u, and the same direction."""
+
+    def __init__(self, m: int) -> None:
+        """`m`: how many words span the space."""
+        self._m = m
+        self.seeds: dict[int, dict[str, float]] = {}
+        """Frontier id → word → count, all kept words of the seed page."""
+        self._vectors: dict[int, dict[str, float]] = {}
+        """Frontier id → the seed's vector in the space."""
+        self._corrections: dict[str, float] = {}
+        """Sum of the vectors that moved the centre."""
+        self.updates = 0
+        """u"""
+        self.space: frozenset[str] = frozenset()
+        self.total: dict[str, float] = {}
+
+    def with_seed(self, seed: int, words: Mapping[str, float]) -> Centre:
+        """The centre with this seed page, in the space that is then the seeds'; a seed read again replaces itself."""
+        new = Centre(self._m)
+        new.seeds = {**self.seeds, seed: dict(words)}
+        new._corrections, new.updates = dict(self._corrections), self.updates
+        new._span()
+        return new
+
+    def _span(self) -> None:
+        """Choose the axes and project everything on them."""
+        frequencies: Counter[str] = Counter()
+        for words in self.seeds.values():
+            for word, count in words.items():
+                frequencies[word] += int(count)
+        self.space = frozenset(sorted(frequencies, key=lambda word: (-frequencies[word], word))[: self._m])
+        self._vectors = {seed: self.vector(words) for seed, words in self.seeds.items()}
+        self._corrections = {word: value for word, value in self._corrections.items() if word in self.space}
+        self.total = dict(self._corrections)
+        for vector in self._vectors.values():
+            self._add(self.total, vector)
+
+    def vector(self, counts: Mapping[str, float]) -> dict[str, float]:
+        """TF in the space: a word's share of the page's words that lie in it."""
+        inside = {word: count for word, count in counts.items() if word in self.space}
+        size = sum(inside.values())
+        return {word: count / size for word, count in inside.items()} if size else {}
+
+    def mean(self) -> dict[str, float]:
+        """M."""
+        number = len(self.seeds) + self.updates
+        return {word: value / number for word, value in self.total.items()} if number else {}
+
+    def nearest_seed(self, vector: Mapping[str, float]) -> float:
+        """The highest cosine with a seed's vector."""
+        return max((cosine(vector, seed) for seed in self._vectors.values()), default=0.0)
+
+    def of_seed(self, seed: int) -> float:
+        """cos(seed page, M)."""
+        return cosine(self._vectors[seed], self.total)
+
+    def correct(self, vector: Mapping[str, float]) -> None:
+        """M' = (M·(n + u) + v)/(n + u + 1), v projected on the space."""
+        inside = {word: value for word, value in vector.items() if word in self.space}
+        self._add(self._corrections, inside)
+        self._add(self.total, inside)
+        self.updates += 1
+
+    def heaviest(self, number: int) -> list[str]:
+        """The words that weigh most in M."""
+        return sorted(self.total, key=lambda word: (-self.total[word], word))[:number]
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for `of_state`, as JSON takes it."""
+        seeds = list(self.seeds.items())
+        return {"seeds": seeds, "corrections": self._corrections, "total": self.total, "updates": self.updates}
+
+    @classmethod
+    def of_state(cls, state: Mapping[str, Any], m: int) -> Self:
+        """The centre that `state` was taken of. Raises KeyError, TypeError or ValueError for what is none."""
+        centre = cls(m)
+        centre.seeds = {int(seed): dict(words) for seed, words in state["seeds"]}
+        centre._corrections, centre.updates = dict(state["corrections"]), int(state["updates"])
+        centre._span()
+        if centre.total.keys() == state["total"].keys():
+            # To the last bit as it was: the order of additions counts. With another m the sum is made anew.
+            centre.total = dict(state["total"])
+        return centre
+
+    @staticmethod
+    def _add(total: dict[str, float], vector: Mapping[str, float]) -> None:
+        for word, value in vector.items():
+            total[word] = total.get(word, 0.0) + value
+
+
+def heaviest_words(counts: Mapping[str, int]) -> dict[str, int]:
+    """The most frequent words of a page, at most `SEED_WORDS`."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SEED_WORDS])
+
+
+def pack(words: Mapping[str, float]) -> bytes:
+    """Words and their numbers as a memo: compressed JSON, a few KiB."""
+    return zlib.compress(json.dumps(words, ensure_ascii=False).encode())
+
+
+def unpack(memo: bytes) -> dict[str, float]:
+    """What `pack` packed, numbers exact."""
+    words: dict[str, float] = json.loads(zlib.decompress(memo))
+    return words

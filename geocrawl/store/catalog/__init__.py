@@ -1,0 +1,1 @@
+"""Write the catalogue: endpoints, services, layers, health, content reports, and which endpoints are one service."""

@@ -1,0 +1,274 @@
+"""Opening the database: made, brought up to date or refused, and then one connection for this process.
+
+SQLite in WAL mode: one process writes at a time, readers never wait. Each settlement is one transaction that begins
+with the write lock (`BEGIN IMMEDIATE`), so what it read cannot change before it writes. With `synchronous=NORMAL` a
+killed process loses nothing that was committed; a power cut may lose the last moments, never the database's
+consistency.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.ports import Clock
+from geocrawl.store.engine.faults import BUSY_S, fault, is_there, no_room
+from geocrawl.store.engine.permissions import make_file
+from geocrawl.store.engine.transaction import Transaction
+from geocrawl.store.operations.opt_out import OptOut
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+"""The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
+
+SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
+"""Holds `schema.sql` and the migrations; read as files, since importing the tables takes 0.4 s."""
+
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -65536",  # KiB: bounds the memory that SQLite takes, whatever the queue's size
+    "PRAGMA wal_autocheckpoint = 16000",  # pages (64 MiB): one written often is copied into the file once
+)
+
+
+class Database:
+    """One connection to the database, with its transactions and the facts about the whole of it."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
+        self.path = path
+        self.connection = connection
+        self.transaction = Transaction(self)
+        """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
+        self.blocked = OptOut(connection)
+        """Hosts that are left alone; what other processes write is heeded from the next transaction on."""
+        self._clock = clock
+        self._undo: list[Callable[[], None]] = []
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool, clock: Clock) -> Database:
+        """The database at `path`, its schema brought up to date.
+
+        Raises DatabaseFault when it is missing (and `create` is false), locked for 5 s, read-only, damaged, no
+        database of geocrawl, or newer than this program.
+        """
+        if not is_there(path) and not create:
+            raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+        _make_folder(path)
+        make_file(path)
+        try:
+            connection = _connect(path)
+        except sqlite3.Error as error:
+            raise fault(path, error) from error
+        return cls(path, connection, clock)
+
+    @classmethod
+    def join(cls, path: Path, *, clock: Clock) -> Database:
+        """The database at `path` as it is, for a guest: neither made nor brought up to date.
+
+        Raises DatabaseFault when it is missing, damaged, of another program or of another schema than ours.
+        """
+        if not is_there(path):
+            raise DatabaseFault(f"{path}: no such database")
+        connection = None
+        try:
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)
+            connection.isolation_level = None
+            version = read_version(connection, path)
+            if version != REVISIONS[-1]:
+                raise DatabaseFault(f"{path}: has the schema {version}, we know {REVISIONS[-1]}")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except (sqlite3.Error, DatabaseFault) as error:
+            if connection is not None:
+                connection.close()
+            raise fault(path, error) if isinstance(error, sqlite3.Error) else error from None
+        return cls(path, connection, clock)
+
+    def close(self) -> None:
+        """Close the connection; what is committed stays."""
+        try:
+            self.connection.execute("PRAGMA optimize")
+        except sqlite3.Error:  # only advice for later queries: a full or locked disk is no reason to fail now
+            pass
+        finally:
+            self.connection.close()
+
+    def on_undo(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called after a transaction was undone: memories of rows that are no more must go."""
+        self._undo.append(callback)
+
+    def undone(self) -> None:
+        """Tell those who asked."""
+        for callback in self._undo:
+            callback()
+
+    # ----------------------------------------------------------------------- facts about the whole
+
+    def meta(self, name: str) -> str | None:
+        """A fact kept under this name, as text; None when there is none."""
+        value = self.meta_bytes(name)
+        return None if value is None else value.decode()
+
+    def meta_bytes(self, name: str) -> bytes | None:
+        """A fact kept under this name; None when there is none."""
+        row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def set_meta(self, name: str, value: str | bytes) -> None:
+        """Keep a fact."""
+        with self.transaction:
+            self.write_meta(name, value)
+
+    def write_meta(self, name: str, value: str | bytes) -> None:
+        """`set_meta` inside a transaction that is under way."""
+        data = value.encode() if isinstance(value, str) else value
+        self.connection.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (name, data)
+        )
+
+    def delete_meta(self, name: str) -> None:
+        """Forget a fact, inside a transaction that is under way."""
+        self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
+
+    # ----------------------------------------------------------------------- runs
+
+    def start_run(self, strategy: str, settings: Settings) -> int:
+        """Write down that a run begins; returns its number."""
+        with self.transaction:
+            row = self.connection.execute(
+                "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
+                (self._clock.now(), owner(), strategy, _changed_settings(settings)),
+            ).fetchone()
+        return int(row[0])
+
+    def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
+        """Write down how a run ended."""
+        with self.transaction:
+            self.connection.execute(
+                "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
+                (self._clock.now(), pages, services, stopped, run),
+            )
+
+
+def owner() -> str:
+    """machine:process, as leases and runs name it."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def read_version(connection: sqlite3.Connection, path: Path) -> str | None:
+    """The schema's revision; None for an empty database. DatabaseFault when it is not ours, or newer than we."""
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return None
+    row = (
+        connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        if "alembic_version" in tables
+        else None
+    )
+    if row is None and tables != {"alembic_version"}:
+        raise DatabaseFault(f"{path}: is a database of another program; name another --db")
+    if row is not None and row[0] not in REVISIONS:
+        raise DatabaseFault(
+            f"{path}: was written by a newer geocrawl (schema {row[0]}, we know {REVISIONS[-1]}); upgrade geocrawl"
+        )
+    return None if row is None else str(row[0])
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, cached_statements=256)
+    try:
+        version = read_version(connection, path)
+        if version is None:
+            _create(connection)
+        elif version != REVISIONS[-1]:
+            upgrade(path)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Lay out an empty database by `schema.sql`, which is what the migrations come to: Alembic's import is spared.
+
+    Two processes that start together do it once: the second finds the tables when it gets the write lock.
+    """
+    script = (SCHEMA_FOLDER / "schema.sql").read_text(encoding="utf-8")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            for statement in script.strip().split(";\n\n"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISIONS[-1],))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def schema_of(connection: sqlite3.Connection) -> str:
+    """The layout of a database as `schema.sql` spells it: its tables and indexes, in the order of their making."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
+    shadows = {f"service_text_{part}" for part in ("data", "idx", "content", "docsize", "config")}
+    made = [sql.strip() for name, sql in rows if name not in shadows and not name.startswith("sqlite_")]
+    return ";\n\n".join(made) + "\n"
+
+
+def upgrade(path: Path, to: str = "head") -> None:
+    """Bring the schema up to date, in one transaction: two processes that start together do it once."""
+    import logging
+
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = Config()
+    config.set_main_option("script_location", str(SCHEMA_FOLDER / "migrations").replace("%", "%%"))
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=BUSY_S, isolation_level=None))
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    try:
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, to)
+    except DBAPIError as error:
+        if isinstance(error.orig, sqlite3.Error):
+            raise error.orig from error
+        raise
+    finally:
+        engine.dispose()
+
+
+def _changed_settings(settings: Settings) -> str:
+    """JSON of those that differ from their default; secrets and sites left out."""
+    default = type(settings)()
+    changed = {
+        field.name: value
+        for field in fields(settings)
+        if (value := getattr(settings, field.name)) != getattr(default, field.name)
+        and not field.metadata.get("secret")
+        and field.name != "sites"
+    }
+    return json.dumps(changed, default=str, sort_keys=True)

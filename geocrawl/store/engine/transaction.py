@@ -1,0 +1,58 @@
+"""What all that is written goes through: one transaction, with the write lock from its beginning on."""
+
+from __future__ import annotations
+
+import sqlite3
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from geocrawl.store.engine.faults import BUSY_S, fault
+
+if TYPE_CHECKING:
+    from geocrawl.store.engine.database import Database
+
+
+class Transaction:
+    """All or nothing: `with transaction:` takes the write lock, commits at the end, undoes all after an exception."""
+
+    _HASTE_MS = 100
+    """Once the lock was waited for in vain, it is asked for with this patience until it is had: many that wait in turn
+    would stop the process for minutes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._in_vain = False
+
+    def __enter__(self) -> None:
+        connection = self._database.connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            forgotten = self._database.blocked.look()
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if not self._in_vain and "locked" in str(error):
+                self._in_vain = True
+                connection.execute(f"PRAGMA busy_timeout = {self._HASTE_MS}")
+            raise fault(self._database.path, error) from error
+        if self._in_vain:
+            self._in_vain = False
+            connection.execute(f"PRAGMA busy_timeout = {round(BUSY_S * 1000)}")
+        if forgotten:
+            self._database.undone()  # rows that are remembered may be no more
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection = self._database.connection
+        if error is None:
+            try:
+                connection.execute("COMMIT")
+                return
+            except sqlite3.Error as failed:
+                error = failed
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        self._database.undone()
+        if isinstance(error, sqlite3.Error):
+            raise fault(self._database.path, error) from error

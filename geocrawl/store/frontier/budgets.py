@@ -1,0 +1,211 @@
+"""Budgets against what is made without end: URL patterns that bring nothing, and sites whose services look alike.
+
+A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
+knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
+as many again, and what was refused meanwhile waits again (`lifted.py`); so a listing of data sets is never cut off from
+its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
+
+Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
+one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.
+
+A site that has `max_alike_services` valid services of one pattern is held: nothing new of it is asked until a person
+has looked (`geocrawl release SITE`); what was valid before is still watched.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from geocrawl.model import Kind, Purpose, Url
+from geocrawl.store.frontier.lifecycle import HARVEST_TIER
+from geocrawl.store.keys import group_key, is_over_cap
+from geocrawl.urls import pattern_of, read_url, service_pattern
+
+PATTERN, HOSTS, HELD = "trap:pattern", "trap:hosts", "held"
+"""Reasons: the pattern's budget is spent; the site has too many hosts; the site waits for a person's look."""
+_CREDIT_HOPS = 5
+_READ = "SELECT fruitless, finds FROM pattern WHERE key = ?"
+# A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
+# relevance is another one than that of the page before.
+_VISITED = """
+INSERT INTO pattern VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
+  fruitless = fruitless + (CASE WHEN ?3 IN (0, last_relevance) THEN ?2 ELSE 0 END),
+  last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
+_FOUND = """
+INSERT INTO pattern VALUES (?, 0, 1, 0) ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
+_UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
+_ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
+_WAY = "SELECT address, found_on FROM url WHERE id = ?"
+_SITE = "SELECT hosts, held_at IS NOT NULL AND NOT released FROM site WHERE name = ?"
+_ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
+_ALIKE = "INSERT INTO alike VALUES (?, 1) ON CONFLICT DO UPDATE SET services = services + 1 RETURNING services"
+_HOLD = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND NOT released"
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """0: no limit."""
+
+    fruitless_per_pattern: int
+    alike_services: int
+    hosts_per_site: int
+
+
+class Budgets:
+    """Counts what patterns and sites bring; every method works inside the caller's transaction."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None
+    ) -> None:
+        """`lifted(key)` is called for a pattern whose budget was spent and grows."""
+        self._connection = connection
+        self._caps = caps
+        self._lifted = lifted
+
+    # ----------------------------------------------------------------------- before a request
+
+    def arrival_reason(self, url: Url) -> str:
+        """Why a page that nobody knew is left out: its host is one too many of its site, chosen by its name."""
+        if url.host == url.site or not self._caps.hosts_per_site:
+            return ""
+        return self._host_reason(url.host, self._site(url.site)[0])
+
+    def page_reason(self, url: Url) -> str:
+        """Why a page is not asked, '' when it may be."""
+        hosts, is_held = self._site(url.site)
+        if is_held:
+            return HELD
+        key = page_pattern_key(url)
+        if key is not None and self._is_spent(key):
+            return PATTERN
+        return "" if url.host == url.site else self._host_reason(url.host, hosts)
+
+    def probe_reason(self, endpoint_id: int) -> str:
+        """Why an endpoint is not asked, '' when it may be: one that was valid before always may."""
+        kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+        if not is_new:
+            return ""
+        if self._site(site)[1]:
+            return HELD
+        return PATTERN if self._is_spent(service_pattern_key(kind, address, site)) else ""
+
+    def is_spent_for(self, kind: Kind, url: Url) -> bool:
+        """Whether an endpoint that nobody knew need not be queued."""
+        return self._is_spent(service_pattern_key(kind, url.address, url.site))
+
+    # ----------------------------------------------------------------------- after it
+
+    def page_visited(self, url: Url, relevance: int | None, *, brought: bool) -> None:
+        """Count a page that was asked; `relevance` None: it could not be read."""
+        if (key := page_pattern_key(url)) is not None:
+            last = 0 if relevance is None else relevance + 1
+            self._connection.execute(_VISITED, (key, int(not brought), last))
+
+    def uncount(self, url_id: int) -> None:
+        """Take back what the last visit of a page or endpoint counted that nobody answered."""
+        purpose, address, depth, tier, revisit_s, endpoint_id, reason = self._connection.execute(
+            _ASKED, (url_id,)
+        ).fetchone()
+        if purpose == Purpose.PAGE:
+            url = read_url(address)
+            key = page_pattern_key(url) if url is not None and is_counted(depth, tier, revisit_s) else None
+        else:
+            kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+            key = service_pattern_key(kind, address, site) if is_new and reason != "robots-unreachable" else None
+        if key is not None:
+            self._connection.execute(_UNCOUNT, (key,))
+
+    def credit(self, page_id: int | None) -> None:
+        """A page brought an endpoint that nobody knew: its pattern and those on the way to it are worth more."""
+        credited = set[int]()
+        for _ in range(_CREDIT_HOPS):
+            row = self._connection.execute(_WAY, (page_id,)).fetchone() if page_id else None
+            if row is None:
+                return
+            address, page_id = row
+            url = read_url(address)
+            key = page_pattern_key(url) if url is not None else None
+            if key is not None and key not in credited:
+                credited.add(key)
+                self._found(key)
+
+    def probed(self, endpoint_id: int, *, valid: bool, at: float) -> None:
+        """Count a verdict on an endpoint that was never valid before; hold its site when it has enough of the kind."""
+        kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+        if not is_new:
+            return
+        key = service_pattern_key(kind, address, site)
+        if not valid:
+            self._connection.execute(_VISITED, (key, 1, 0))
+            return
+        self._found(key)
+        alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
+        if self._caps.alike_services and alike >= self._caps.alike_services:
+            self._connection.execute(_HOLD, (at, _service_text(kind, address, site), site))
+
+    # ----------------------------------------------------------------------- parts
+
+    def _found(self, key: int) -> None:
+        fruitless, finds = self._connection.execute(_FOUND, (key,)).fetchone()
+        if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
+            self._lifted(key)
+
+    def _is_spent(self, key: int) -> bool:
+        row = self._connection.execute(_READ, (key,)).fetchone()
+        cap = self._caps.fruitless_per_pattern
+        return row is not None and 0 < cap * (1 + row[1]) <= row[0]
+
+    def _site(self, site: str) -> tuple[int, bool]:
+        """(hosts seen of it, whether it is held)."""
+        row = self._connection.execute(_SITE, (site,)).fetchone()
+        return (0, False) if row is None else (row[0], bool(row[1]))
+
+    def _host_reason(self, host: str, hosts: int) -> str:
+        cap = self._caps.hosts_per_site
+        return HOSTS if cap and hosts > cap and is_over_cap(group_key(f"host {host}"), hosts, cap) else ""
+
+
+def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
+    """Whether a page counts towards its pattern's budget. Start pages have none, a harvest's pages have bounds of their
+    own, and pages that are read again were counted."""
+    return depth > 0 and tier < HARVEST_TIER and revisit_s is None
+
+
+def _service_text(kind: str, address: str, site: str) -> str:
+    url = read_url(address)
+    assert url is not None, "an address that was written by read_url is read by it"
+    return service_pattern(url, site, Kind(kind))
+
+
+def page_pattern_key(url: Url) -> int | None:
+    """Key of a page's pattern; None for an address that is no pattern."""
+    pattern = pattern_of(url)
+    return group_key(f"page {pattern}") if pattern else None
+
+
+def service_pattern_key(kind: str, address: str, site: str) -> int:
+    """Key of the pattern of an endpoint's address."""
+    return group_key(f"service {_service_text(kind, address, site)}")
+
+
+# --------------------------------------------------------------------------- sites that wait for a person's look
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSite:
+    """A site of which nothing new is asked."""
+
+    site: str
+    since: float
+    pattern: str
+    """Of its services' addresses."""
+
+
+def held_sites(connection: sqlite3.Connection) -> tuple[HeldSite, ...]:
+    """Those that a person has to look at, the first held first."""
+    rows = connection.execute(
+        "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND NOT released ORDER BY held_at, name"
+    )
+    return tuple(HeldSite(*row) for row in rows)

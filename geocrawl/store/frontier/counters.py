@@ -1,0 +1,85 @@
+"""Running totals of the frontier, so that `status` never counts millions of rows."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
+
+RESTING_S = 60.0
+"""A host whose next allowed time is further off counts as resting."""
+
+REFUSED = "refused:"
+"""Counters of pages and probes that are refused, by reason."""
+_PASSING = frozenset({"", CANDIDATE, UNRANKED})
+
+
+class Counters:
+    """Collects what a transaction changes and writes it once, before the commit."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._changes: dict[str, int] = {}
+
+    def add(self, purpose: str, state: str, tier: int, count: int) -> None:
+        """Count `count` more URLs in this state; of the waiting ones each tier has its own total."""
+        name = f"{purpose}:{state}:{tier}" if state == "waiting" else f"{purpose}:{state}"
+        self._changes[name] = self._changes.get(name, 0) + count
+
+    def refuse(self, reason: str, count: int) -> None:
+        """Count `count` more that are refused for this reason. What waits for its probe, or for another strategy, is
+        not counted."""
+        if reason not in _PASSING:
+            name = f"{REFUSED}{reason}"
+            self._changes[name] = self._changes.get(name, 0) + count
+
+    def flush(self) -> None:
+        """Write the changes."""
+        for name, change in self._changes.items():
+            if change:
+                self._connection.execute(sql.COUNT, (name, change))
+        self._changes.clear()
+
+    def clear(self) -> None:
+        """Forget the changes of a transaction that was undone."""
+        self._changes.clear()
+
+
+def read_totals(connection: sqlite3.Connection) -> dict[tuple[Purpose, State], dict[int, int]]:
+    """(purpose, state) → number by tier; tier 0 for all states but waiting. A leased URL is still counted as
+    waiting."""
+    totals: dict[tuple[Purpose, State], dict[int, int]] = {}
+    for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0"):
+        purpose, state, tier = (*name.split(":"), "0")[:3]
+        totals.setdefault((Purpose(purpose), State(state)), {})[int(tier)] = value
+    return totals
+
+
+def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
+    """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
+    totals = read_totals(connection)
+    by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
+    probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
+    leased = 0
+    for purpose, tier, count in connection.execute(sql.COUNT_LEASED):
+        if purpose == Purpose.PAGE:
+            by_tier[tier] = by_tier.get(tier, 0) - count
+            leased += count
+        else:
+            probes -= count
+    states = {state: sum(totals.get((Purpose.PAGE, state), {}).values()) for state in State}
+    states[State.WAITING] -= leased
+    states[State.LEASED] = leased
+    hosts, resting = connection.execute(sql.COUNT_HOSTS, (now + RESTING_S,)).fetchone()
+    return FrontierStats(
+        states, {tier: n for tier, n in sorted(by_tier.items(), reverse=True) if n}, probes, hosts, resting
+    )
+
+
+def read_refusals(connection: sqlite3.Connection) -> dict[str, int]:
+    """Pages and probes that are refused, by reason, the most frequent first."""
+    rows = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value > 0").fetchall()
+    counts = {name.removeprefix(REFUSED): value for name, value in rows}
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,104 @@
+"""What a strategy may learn, kept until its next dump covers it.
+
+A settlement writes its feedback in its own transaction, so a visit is settled and remembered, or neither. A dump
+arrives with the visit that follows it: it is stored, and the feedback before that visit is deleted at once. Whenever
+the process is killed, the dump and the feedback after it, fed again in order, give the strategy back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from geocrawl.model import Feedback, Purpose, State, Status, Visit
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.links import pack_links, unpack_links
+from geocrawl.urls import read_url
+
+STATE = "strategy:state"
+"""The last dump."""
+COUNTS = "strategy:counts"
+"""How much the strategy held then, as JSON: so `status` need not read a dump."""
+REVISED = "strategy:revised"
+"""Number of the feedback after which the queue was last ranked anew."""
+
+
+class FeedbackLog:
+    """The feedback since the last dump. The writing methods work inside the caller's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+
+    def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
+        """Keep the feedback of a visit; with `visit.learnt` those before it go. `targets`: ids of `visit.links`."""
+        entry, verdict = visit.lease.entry, visit.verdict
+        valid = None if verdict is None else verdict.status is Status.VALID
+        links = tuple(
+            (ranked.link.url.identity, abs(target))
+            for ranked, target in zip(visit.links, targets, strict=True)
+            if not ranked.refused
+        )
+        packed = pack_links([target for _, target in links])
+        row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.memo)
+        number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
+        if visit.learnt is not None:
+            # Only now: the numbers go on from the highest that stands in the table.
+            self._connection.execute(sql.FORGET_LESSONS, (number,))
+            self._database.write_meta(STATE, visit.learnt)
+            self._database.write_meta(COUNTS, json.dumps(dict(visit.learnt_counts)))
+        return Feedback(
+            number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.memo
+        )
+
+    def read(self) -> Iterator[Feedback]:
+        """Those since the last dump, in order; one in memory at a time."""
+        return read_feedback(self._connection)
+
+    def forget(self) -> None:
+        """Another strategy begins: nothing that the former one learnt is its own."""
+        self._connection.execute(sql.FORGET_LESSONS, (None,))
+        for name in (STATE, COUNTS, REVISED):
+            self._database.delete_meta(name)
+
+    def revised(self) -> int:
+        """The feedback after which the queue was last ranked anew; 0: none was."""
+        return int(self._database.meta(REVISED) or 0)
+
+    def write_revised(self, number: int) -> None:
+        """The queue was ranked anew after this feedback."""
+        self._database.write_meta(REVISED, str(number))
+
+
+def read_state(connection: sqlite3.Connection) -> bytes | None:
+    """The last dump; None when there was none."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (STATE,)).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
+    """Those since the last dump, in order; one in memory at a time."""
+    last = 0
+    while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
+        last, url_id, purpose, depth, found_on, state, reason, valid, links, memo = row
+        yield Feedback(
+            number=last,
+            entry_id=url_id,
+            purpose=Purpose(purpose),
+            depth=depth,
+            found_on=found_on,
+            state=State(state),
+            reason=reason,
+            valid=None if valid is None else bool(valid),
+            links=tuple((_identity(connection, target), target) for target in unpack_links(links)),
+            memo=memo,
+        )
+
+
+def _identity(connection: sqlite3.Connection, url_id: int) -> str:
+    """What two spellings of an address have in common, and so what stands in the row is as good as any."""
+    url = read_url(connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
+    assert url is not None, "an address that was written by read_url is read by it"
+    return url.identity

@@ -1,0 +1,316 @@
+"""The frontier on SQLite: `ports.Frontier`. Which URLs are known, which one is next, and what a visit changes.
+
+`lifecycle.py` says which states there are; `given.py` what a person puts there; `leases.py` and `hosts.py` who is next;
+`links.py` what happens to a link; `settle.py` what a visit writes. This file opens and closes their transactions.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from geocrawl.model import (
+    Candidate,
+    Feedback,
+    FrontierStats,
+    HostState,
+    Lease,
+    Rank,
+    Settled,
+    State,
+    Url,
+    Visit,
+)
+from geocrawl.ports import Clock, Waiting
+from geocrawl.settings import Settings
+from geocrawl.store.catalog import health
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier import revisits
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.batches import Batches
+from geocrawl.store.frontier.budgets import Budgets, Caps
+from geocrawl.store.frontier.counters import Counters, read_stats
+from geocrawl.store.frontier.enqueue import Enqueuer
+from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
+from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.leases import Leases
+from geocrawl.store.frontier.links import Limits, Links
+from geocrawl.store.frontier.page_store import PageStore
+from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
+from geocrawl.store.frontier.rerank import Reranking
+from geocrawl.store.frontier.revisits import Revisits, Waits
+from geocrawl.store.frontier.settlement import Settlement
+from geocrawl.store.keys import page_key
+from geocrawl.urls import read_url, service_keys
+
+
+class SqlFrontier:
+    """`ports.Frontier` on one connection, for one process; several processes may share the database."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        *,
+        catalog: SqlCatalog,
+        by_depth: bool = False,
+        learns: bool = False,
+        stride: int = 1,
+        owner: str = "",
+        records_only: bool = False,
+    ) -> None:
+        """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement leaves a feedback.
+        `stride`: pages taken together (best-N-first). `owner`: machine:process, named on leases.
+        `records_only`: of pages only those of a harvest are leased.
+        """
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+        self._clock = clock
+        self._owner = owner
+        self._catalog = catalog
+        self._hosts = Hosts(self._connection)
+        self._tally = Counters(self._connection)
+        limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
+        caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
+        self._queue = Queue(self._connection, self._hosts, self._tally)
+        self._lifted = BudgetReopener(database, self._queue, caps.fruitless_per_pattern)
+        self._records_only = records_only
+        budgets = Budgets(self._connection, caps, self._lifted.add)
+        self._links = Links(self._connection, self._hosts, self._tally, limits, budgets, by_depth=by_depth)
+        self._feedback = FeedbackLog(database)
+        self._reranking = Reranking(database, self._hosts, self._tally)
+        self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
+        self._settlement = Settlement(
+            self._connection,
+            self._hosts,
+            self._links,
+            self._tally,
+            self._queue,
+            catalog,
+            database.blocked,
+            budgets,
+            settings.max_depth,
+            settings.max_attempts,
+            pages=PageStore(self._connection, settings.page_store_bytes),
+            revisits=Revisits(
+                self._connection,
+                Waits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s),
+            ),
+            proofs=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
+            feedback=self._feedback if learns else None,
+        )
+        self._given = Enqueuer(database, clock, self._links, self._queue, self._settlement)
+        self._leases = Leases(
+            self._connection,
+            settings,
+            self._hosts,
+            self._links,
+            self._queue,
+            catalog,
+            budgets,
+            owner=owner,
+            records_only=records_only,
+        )
+        self._idle = False
+        database.on_undo(self._forget)
+        self._heed_depth(settings.max_depth)
+        self._free_from_the_dead()
+
+    def _forget(self) -> None:
+        for part in (self._hosts, self._links, self._tally):
+            part.clear()
+
+    # ----------------------------------------------------------------------- what a person gives
+
+    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
+        """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
+        return self._given.add_seeds(urls, rank, again=again)
+
+    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
+        """Put a catalogue's first pages of records at the top of the queue; returns how many pages wait."""
+        return self._given.add_records(urls, within=within)
+
+    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
+        """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
+        return self._given.add_candidates(candidates, again=again)
+
+    def seeds(self) -> Iterator[Url]:
+        """The pages of depth 0, redirects' targets among them."""
+        for (address,) in self._connection.execute(sql.SEEDS).fetchall():
+            url = read_url(address)
+            if url is not None:
+                yield url
+
+    def was_answered(self, url: Url) -> bool:
+        """Whether this address was visited as a page or answered as an endpoint."""
+        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
+        return (row is not None and row[1] == State.VISITED) or any(map(self._catalog.was_answered, service_keys(url)))
+
+    def known(self, url: Url) -> bool:
+        """Whether a page of this identity is in the frontier in any state."""
+        return self._connection.execute(sql.FIND_URL, (page_key(url.identity),)).fetchone() is not None
+
+    # ----------------------------------------------------------------------- leases
+
+    def lease(self, *, pages: bool = True) -> Lease | None:
+        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+        now = self._clock.now()
+        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_lift(pages=pages):
+            return None
+        with self._database.transaction:
+            self._leases.wake(now)
+            if self._batches and pages:
+                self._batches.refill()
+            lease = self._leases.take(now, pages=pages)
+            if lease is None and self._may_lift(pages=pages) and self._lifted.reopen():
+                self._settlement.flush()
+                lease = self._leases.take(now, pages=pages)
+            self._settlement.flush()
+        self._idle = lease is None
+        return lease
+
+    def _may_lift(self, *, pages: bool) -> bool:
+        """Whether nothing else is to be asked than what was refused by a budget that has grown since."""
+        return pages and not self._records_only and self._lifted.is_due(lambda: self.ready_at() is None)
+
+    def ready_at(self, *, pages: bool = True) -> float | None:
+        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
+        return self._leases.ready_at(pages=pages)
+
+    def others_at_work(self) -> bool:
+        """Whether hosts with work are held, by other processes or their guests, when none is by us."""
+        return self._leases.others_at_work()
+
+    def settle(self, visit: Visit) -> Settled:
+        """Write all that a visit brought, in one transaction, and free its host."""
+        with self._database.transaction:
+            return self._settlement.write(visit)
+
+    def release(self, lease: Lease, host: HostState | None = None) -> None:
+        """Give an entry back unvisited."""
+        with self._database.transaction:
+            self._hosts.give_back(lease, host, self._clock.now())
+
+    def flush(self) -> None:
+        """Commit what is pending: nothing, for each settlement is committed at once."""
+
+    # ----------------------------------------------------------------------- the queue anew
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Pages that wait, and those that the present strategy dropped, in the order first seen.
+
+        They may be reranked while they are read.
+        """
+        return self._queue.rankable()
+
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew.
+
+        `through`: the feedback that it came after, written down after the last of the ranks: a process killed before
+        that will rank anew once more.
+        """
+        changed = self._reranking.give(ranks)
+        if through is not None:
+            with self._database.transaction:
+                self._feedback.write_revised(through)
+        self._links.clear()
+        return changed
+
+    def feedback(self) -> Iterator[Feedback]:
+        """Those since the strategy's last dump, in order."""
+        return self._feedback.read()
+
+    def revised(self) -> int:
+        """The feedback after which the queue was last ranked anew; 0: none was."""
+        return self._feedback.revised()
+
+    def strategy_state(self) -> bytes | None:
+        """The strategy's last dump; None when there was none."""
+        return self._database.meta_bytes(STATE)
+
+    def clear_feedback(self) -> None:
+        """Another strategy begins: nothing that the former one strategy_state is its own."""
+        with self._database.transaction:
+            self._feedback.forget()
+
+    def stop_recording_feedback(self) -> None:
+        """Another process keeps them: what this one strategy_state would take the place of what that one did."""
+        self._settlement = replace(self._settlement, feedback=None)
+
+    # ----------------------------------------------------------------------- what is due
+
+    def reprobe(self, now: float, most: int) -> int:
+        """Queue endpoints whose next probe is due, `most` at a time; returns how many were put there."""
+        with self._database.transaction:
+            queued = 0
+            for endpoint_id in health.due(self._connection, now, most):
+                candidate = self._catalog.candidate(endpoint_id)
+                queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=True, due=True)
+            self._settlement.flush()
+        return queued
+
+    def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
+        """Queue pages whose next visit is due: sitemaps and pages of records, or others."""
+        with self._database.transaction:
+            found = revisits.due(self._connection, now, most, catalogues=catalogues)
+            for url_id in found:
+                self._queue.reopen(url_id, due=True)
+            self._settlement.flush()
+        return len(found)
+
+    def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
+        """Put failed pages and probes back, now and with all attempts; returns how many wait again.
+
+        With `reason` also what was refused for it (robots, guard, scope, stop:… and so on).
+        """
+        with self._database.transaction:
+            count = self._queue.retry(host, reason)
+            self._settlement.flush()
+        return count
+
+    def release_site(self, site: str) -> int | None:
+        """A person has looked at a site: what was held back of it waits again, and it is not held once more; what was
+        refused for its patterns waits again, as far as their budgets go. Returns how many; None when there is none of
+        both."""
+        with self._database.transaction:
+            was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
+            rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall() if was_held else []
+            for (url_id,) in rows:
+                self._queue.reopen(url_id)
+            had_spent = self._lifted.release(site)
+            count = len(rows) + (self._lifted.reopen() if had_spent else 0)
+            self._settlement.flush()
+        return count if was_held or had_spent else None
+
+    def _heed_depth(self, max_depth: int) -> None:
+        """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""
+        if self._database.meta("max_depth") == str(max_depth):
+            return
+        with self._database.transaction:
+            self._queue.heed_depth(max_depth)
+            self._settlement.flush()
+            self._database.write_meta("max_depth", str(max_depth))
+
+    def give_back_all(self) -> None:
+        """End what this process, which has no visit under way, still holds because it could not write when its visits
+        ended. Something is written in any case: whether that can be done is what a caller wants to know."""
+        with self._database.transaction:
+            self._leases.end(self._hosts.held_by(self._owner), self._clock.now())
+            self._database.write_meta("daemon:written", b"")
+
+    def _free_from_the_dead(self) -> None:
+        """Leases of this machine's killed processes end at once: what they held is where the order left off."""
+        if self._hosts.held_by_the_dead(self._owner):
+            with self._database.transaction:
+                self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now(), killed=True)
+
+    # ----------------------------------------------------------------------- figures
+
+    def stats(self) -> FrontierStats:
+        """Counts for status and progress; of pages but for `probes_waiting`."""
+        return read_stats(self._connection, self._clock.now())

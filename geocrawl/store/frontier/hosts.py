@@ -1,0 +1,161 @@
+"""Hosts: who is next, who rests, who is held. One row a host carries its politeness, its lease and its queue's head.
+
+The ready query walks an index of free hosts in order of their heads and passes over those whose delay has not run out;
+hosts that rest longer than `PARK_S` are taken out of its way and brought back when they are due.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from dataclasses import dataclass
+
+from geocrawl.model import HostState, Lease, Rank
+from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.frontier import statements as sql
+from geocrawl.urls import site_of
+
+PARK_S = 5.0
+"""A longer rest takes a host out of the ready query's way: it would be passed over at every lease."""
+_LOWEST = Rank(-(2**31), float("-inf"))
+
+
+@dataclass(slots=True)
+class _Arrivals:
+    """What a transaction brings to one host's queue."""
+
+    best: Rank = _LOWEST
+    waiting: int = 0
+    pages: int = 0
+
+
+class Hosts:
+    """The host rows. Every method works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._known: TwoGenerations[str, list[int]] = TwoGenerations(20_000)
+        self._arrivals: dict[int, _Arrivals] = {}
+
+    def clear(self) -> None:
+        """Forget what may have been undone."""
+        self._known.clear()
+        self._arrivals.clear()
+
+    # ----------------------------------------------------------------------- what arrives
+
+    def find(self, name: str) -> int:
+        """Row number of a host, made when it is new."""
+        return self._row(name)[0]
+
+    def see_page(self, name: str) -> int:
+        """Count a page seen for the first time; returns how many that makes."""
+        row = self._row(name)
+        row[1] += 1
+        self._of(row[0]).pages += 1
+        return row[1]
+
+    def enter(self, host_id: int, rank: Rank) -> None:
+        """A URL of this rank enters the host's queue."""
+        arrivals = self._of(host_id)
+        arrivals.waiting += 1
+        if rank > arrivals.best:
+            arrivals.best = rank
+
+    def raise_head(self, host_id: int, rank: Rank) -> None:
+        """The rank of a waiting URL rose."""
+        arrivals = self._of(host_id)
+        arrivals.best = max(arrivals.best, rank)
+
+    def flush(self) -> None:
+        """Write what arrived."""
+        for host_id, new in self._arrivals.items():
+            self._connection.execute(sql.ENQUEUE, (host_id, *new.best, new.waiting, new.pages))
+        self._arrivals.clear()
+
+    def refresh(self, host_id: int, left: int) -> None:
+        """`left` URLs left the queue (or lost rank): find its head anew."""
+        new = self._arrivals.pop(host_id, None) or _Arrivals()
+        head = self._head_rank(host_id)
+        self._connection.execute(sql.REFRESH, (host_id, *head, new.waiting - left, new.pages))
+
+    # ----------------------------------------------------------------------- leases
+
+    def next_turn(self) -> int:
+        """The number of a settlement: hosts of equal rank are served in the order of their last one."""
+        return int(self._connection.execute(sql.NEXT_TURN).fetchone()[0])
+
+    def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
+        """End a lease: politeness written down, `left` URLs gone from the queue, its head found anew."""
+        new = self._arrivals.pop(host_id, None) or _Arrivals()
+        head = self._head_rank(host_id)
+        self._connection.execute(
+            sql.FREE_AND_REFRESH,
+            (host_id, *head, new.waiting - left, new.pages, *politeness(state, now), turn),
+        )
+
+    def give_back(self, lease: Lease, state: HostState | None, now: float) -> None:
+        """End a lease without a visit; nothing happens when it is no longer ours."""
+        row = self._connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
+        if row.rowcount and state is not None:
+            self._connection.execute(sql.WRITE_POLITENESS, (state.name, *politeness(state, now)))
+
+    def held_by(self, owner: str) -> list[tuple[int, str]]:
+        """Row number and name of hosts that `owner` (machine:process) holds."""
+        held = self._connection.execute(sql.HELD).fetchall()
+        return [(host_id, name) for host_id, holder, name in held if holder == owner]
+
+    def held_by_the_dead(self, owner: str) -> list[tuple[int, str]]:
+        """Row number and name of hosts held by processes of `owner`'s machine that are no more."""
+        machine = owner.rpartition(":")[0]
+        held = self._connection.execute(sql.HELD).fetchall()
+        return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", machine)]
+
+    def _row(self, name: str) -> list[int]:
+        row = self._known.get(name)
+        if row is None:
+            found = self._connection.execute(sql.FIND_HOST, (name,)).fetchone()
+            if found is None:
+                found = (*self._connection.execute(sql.ADD_HOST, (name,)).fetchone(), 0)
+                self._connection.execute(sql.SEE_HOST, (site_of(name),))
+            row = [*found]
+            self._known.put(name, row)
+        return row
+
+    def _of(self, host_id: int) -> _Arrivals:
+        arrivals = self._arrivals.get(host_id)
+        if arrivals is None:
+            arrivals = self._arrivals[host_id] = _Arrivals()
+        return arrivals
+
+    def _head_rank(self, host_id: int) -> tuple[int, float]:
+        row: tuple[int, float] | None = self._connection.execute(sql.HEAD_RANK, (host_id,)).fetchone()
+        return row or (0, 0.0)
+
+
+def is_dead(holder: str, machine: str) -> bool:
+    """Whether `holder`, machine:process, ran on this machine and runs no more."""
+    name, _, process = holder.rpartition(":")
+    if name != machine or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # another user's process is a living one
+        return False
+    return False
+
+
+def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, bool]:
+    """What a host's row keeps of it: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, parked."""
+    parked = state.next_at - now > PARK_S
+    return (
+        state.next_at,
+        state.errors,
+        state.last_error_at,
+        state.crawl_delay_s,
+        state.day,
+        state.asked,
+        parked,
+    )

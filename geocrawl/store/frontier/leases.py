@@ -1,0 +1,161 @@
+"""Which entry is next, who holds its host, and for how long."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, State, Validators
+from geocrawl.settings import Settings
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.budgets import Budgets
+from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.lifecycle import HARVEST_TIER, PROBE_TIER
+from geocrawl.store.frontier.links import Links
+from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.keys import group_key
+from geocrawl.urls import query_group, read_url
+
+_REQUESTS_BUT_MAPS = 12
+"""Of one turn, at most: robots.txt, redirects, a probe's interview."""
+_ANY_TIER = -(2**31)
+_AT_WORK_S = 10.0
+
+_Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
+"""A row of `statements.HEAD`."""
+
+
+def lease_of_s(host: HostState, settings: Settings) -> float:
+    """Seconds for which a host is held: a turn waits the delay before each request, and nobody may come between."""
+    pace_s = settings.pace_s(host.name, host.crawl_delay_s)
+    return max(settings.lease_s, pace_s * (settings.map_requests + _REQUESTS_BUT_MAPS))
+
+
+def at_work_s(settings: Settings) -> float:
+    """Seconds for which a server may be at work on the last request of a killed process: it need not see that nobody
+    waits for the answer. Few take longer, and a crawl that is started again is not to rest for the rarest."""
+    return min(settings.total_timeout_s, _AT_WORK_S)
+
+
+class Leases:
+    """Takes the best ready entry. What writes does so inside the caller's transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        settings: Settings,
+        hosts: Hosts,
+        links: Links,
+        queue: Queue,
+        catalog: SqlCatalog,
+        budgets: Budgets,
+        *,
+        owner: str,
+        records_only: bool,
+    ) -> None:
+        """`owner`: machine:process, named on leases. `records_only`: of pages only those of a harvest are leased."""
+        self._connection = connection
+        self._settings = settings
+        self._hosts = hosts
+        self._links = links
+        self._queue = queue
+        self._catalog = catalog
+        self._budgets = budgets
+        self._owner = owner
+        self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
+
+    def may_be_ready(self, now: float, *, pages: bool) -> bool:
+        """Whether it is worth taking the write lock: workers that found nothing ask often."""
+        due = self._connection.execute(sql.DUE, (now,)).fetchone()
+        return bool(due or self._connection.execute(sql.READY_HOST, (now, self._least(pages=pages))).fetchone())
+
+    def wake(self, now: float) -> None:
+        """Bring back what has become due: rested hosts, leases that ran out, failed URLs to be tried again."""
+        due = self._connection.execute(sql.DUE, (now,)).fetchall()
+        for kind, row_id in due:
+            if kind == "rest":
+                self._connection.execute(sql.UNPARK, (row_id,))
+            elif kind == "lease":
+                self._connection.execute(sql.EXPIRE, (row_id,))
+            else:
+                self._queue.change(row_id, State.WAITING)
+        if due:
+            self._hosts.flush()
+
+    def take(self, now: float, *, pages: bool) -> Lease | None:
+        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+        least = self._least(pages=pages)
+        while True:
+            host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
+            if host is None:
+                return None
+            host_id, *known, token, of_host = host
+            head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
+            if self._leave_out(head, of_host):
+                continue
+            state = HostState(*known)
+            until = now + lease_of_s(state, self._settings)
+            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
+            return Lease(self._entry(head, now), state, token + 1, until)
+
+    def _leave_out(self, head: _Head, of_host: int) -> bool:
+        """Refuse what the caps and budgets have come to exclude since it arrived; `of_host`: pages of it so far."""
+        url_id, purpose, endpoint_id = head[0], head[3], head[9]
+        is_page = purpose == Purpose.PAGE
+        reason = self._page_reason(head, of_host) if is_page else self._budgets.probe_reason(endpoint_id)
+        if reason:
+            self._queue.change(url_id, State.REFUSED, reason)
+        return bool(reason)
+
+    def _page_reason(self, head: _Head, of_host: int) -> str:
+        _, key, address, _, depth, tier, *_, revisit_s = head
+        if depth == 0:  # seeds are never left out
+            return ""
+        url = read_url(address)
+        assert url is not None, "an address that was written by read_url is read by it"
+        queries = 0
+        if "?" in address:
+            row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
+            queries = row[0] if row else 0
+        reason = self._links.cap_reason(url.host, key, depth, of_host, queries)
+        if reason or tier >= HARVEST_TIER or revisit_s is not None:
+            return reason
+        return self._budgets.page_reason(url)
+
+    def _entry(self, head: _Head, now: float) -> Entry:
+        url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
+        url = read_url(address)
+        assert url is not None, "an address that was written by read_url is read by it"
+        candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
+        row = self._connection.execute(sql.VALIDATORS, (url_id, now - self._settings.not_modified_s)).fetchone()
+        validators = Validators(*row) if row else None
+        return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
+
+    def ready_at(self, *, pages: bool = True) -> float | None:
+        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
+        least = self._least(pages=pages)
+        if least == _ANY_TIER:
+            rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
+        else:
+            rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
+        for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
+            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
+        times = [row[0] for row in rows if row is not None and row[0] is not None]
+        return min(times, default=None)
+
+    def others_at_work(self) -> bool:
+        """Whether hosts with work are held, by other processes or their guests, when none is by us."""
+        return self._connection.execute(sql.ANY_HELD).fetchone() is not None
+
+    def end(self, hosts: Iterable[tuple[int, str]], now: float, *, killed: bool = False) -> None:
+        """End the leases of these hosts (number, name), which were never settled. Their last requests may just have
+        been answered, so the hosts rest as after one; those of a killed process may be under way."""
+        under_way_s = at_work_s(self._settings) if killed else 0.0
+        for host_id, name in hosts:
+            delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
+            self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
+
+    def _least(self, *, pages: bool) -> int:
+        """The least tier that is leased."""
+        return self._least_tier if pages else PROBE_TIER

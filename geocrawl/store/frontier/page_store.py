@@ -1,0 +1,69 @@
+"""The topic page store (SkyReach): pages that passed the page filter, compressed, the best ones when room is short."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from geocrawl.model import StoredPage
+from geocrawl.store.frontier import statements as sql
+
+STORED_BYTES = "stored-bytes"
+"""The counter of what all of them take."""
+
+
+class KeptPage(NamedTuple):
+    """A page as it was answered."""
+
+    address: str
+    title: str
+    score: float
+    """What the strategy of the crawl thought of it."""
+    stored_at: float
+    encoding: str
+    body: bytes
+
+
+class PageStore:
+    """Holds at most `max_bytes` of pages. Works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, max_bytes: int) -> None:
+        self._connection = connection
+        self._max_bytes = max_bytes
+
+    def keep(self, url_id: int, page: StoredPage, score: float, at: float) -> bool:
+        """Keep a page in the place of its former self; then the lowest scores go until the rest fits.
+
+        Returns whether the page stayed.
+        """
+        self._drop(url_id)
+        size = len(page.body)
+        if size > self._max_bytes:
+            return False
+        self._connection.execute(sql.ADD_PAGE, (url_id, score, at, page.encoding, size, page.body))
+        self._connection.execute(sql.COUNT, (STORED_BYTES, size))
+        stays, taken = True, self._taken()
+        while taken > self._max_bytes:
+            worst = self._connection.execute(sql.WORST_PAGE).fetchone()[0]
+            taken -= self._drop(worst)
+            stays = stays and worst != url_id
+        return stays
+
+    def _taken(self) -> int:
+        row = self._connection.execute(sql.COUNTED, (STORED_BYTES,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _drop(self, url_id: int) -> int:
+        row = self._connection.execute(sql.DROP_PAGE, (url_id,)).fetchone()
+        size = 0 if row is None else int(row[0])
+        if size:
+            self._connection.execute(sql.COUNT, (STORED_BYTES, -size))
+        return size
+
+
+def kept_pages(connection: sqlite3.Connection, least: float = 0.0) -> Iterator[KeptPage]:
+    """Pages of at least this score, the highest first; one in memory at a time."""
+    for address, title, score, at, encoding, body in connection.execute(sql.KEPT_PAGES, (least,)):
+        yield KeptPage(address, title or "", score, at, encoding, zlib.decompress(body))

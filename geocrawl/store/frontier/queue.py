@@ -1,0 +1,85 @@
+"""Changes of the queue outside visits: what becomes due, comes back, or is shut out by a new limit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from geocrawl.model import Rank, Relevance, State
+from geocrawl.ports import Waiting
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.counters import Counters
+from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.lifecycle import CANDIDATE
+from geocrawl.store.operations.opt_out import FORGOTTEN
+from geocrawl.urls import read_url
+
+
+class Queue:
+    """Moves URLs between states, counters and hosts' heads in step. Works inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, hosts: Hosts, tally: Counters) -> None:
+        self._connection = connection
+        self._hosts = hosts
+        self._tally = tally
+
+    def change(self, url_id: int, to: State, reason: str | None = None) -> None:
+        """A URL changes its state; it keeps its attempts and rank."""
+        purpose, state, _, tier, score, host_id, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
+        if state == State.REFUSED:
+            self._tally.refuse(former or "", -1)
+        if to is State.REFUSED:
+            self._tally.refuse(reason or "", 1)
+        self._tally.add(purpose, state, tier, -1)
+        self._tally.add(purpose, to, tier, 1)
+        if to is State.WAITING:
+            self._hosts.enter(host_id, Rank(tier, score))
+        elif state == State.WAITING:
+            self._hosts.refresh(host_id, left=1)
+
+    def reopen(self, url_id: int, *, due: bool = False) -> None:
+        """A URL that is no longer waiting waits again, with all its attempts. `due`: by itself; what a person puts
+        back is read whole."""
+        self.change(url_id, State.WAITING)
+        self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
+        if not due:
+            self.ask_whole(url_id)
+
+    def ask_whole(self, url_id: int) -> None:
+        """The next visit is not to hear that nothing was modified."""
+        self._connection.execute(sql.FORGET_VALIDATORS, (url_id,))
+
+    def lift(self, url_id: int, rank: Rank) -> None:
+        """A page of any state waits, with this rank and all its attempts."""
+        _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        if state == State.WAITING:  # out of the queue first, so that its counters stay in step
+            self.change(url_id, State.REFUSED)
+            state = State.REFUSED
+        self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
+        self.reopen(url_id)
+
+    def retry(self, host: str | None, reason: str | None) -> int:
+        """Reopen what failed, and with a reason what was refused for it; returns how many."""
+        if reason in (CANDIDATE, FORGOTTEN):
+            return 0
+        rows = self._connection.execute(sql.RETRYABLE, (host, reason)).fetchall()
+        for (url_id,) in rows:
+            self.reopen(url_id)
+        return len(rows)
+
+    def heed_depth(self, max_depth: int) -> None:
+        """Set aside waiting pages beyond the limit, let in those within."""
+        for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
+            self.change(url_id, State.WAITING if depth <= max_depth else State.TOO_DEEP)
+
+    def rankable(self) -> Iterator[Waiting]:
+        """Pages that a strategy may rank, in batches, so that they may be written while they are read."""
+        last = 0
+        while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
+            for url_id, address, anchor, depth, relevance, found_on in rows:
+                url = read_url(address)
+                if url is not None:
+                    seen = Relevance.HIGH if found_on is None else Relevance(relevance or 0)
+                    yield Waiting(url_id, url, anchor or "", depth, seen)
+            last = rows[-1][0]

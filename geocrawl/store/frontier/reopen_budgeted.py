@@ -1,0 +1,111 @@
+"""Patterns whose budget was spent and grew again: what was refused meanwhile waits again, as far as the budget goes.
+
+A find can come late: of a page that was read before the budget was spent, or read again since. Looking for what was
+refused goes through all addresses, so it is put off until nothing else is ready, and is done once in as many visits as
+a budget allows, or when nothing waits at all. The oldest addresses come first; what a budget leaves out is looked for
+again while it is not spent, and after the next find.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+
+from geocrawl.model import Purpose
+from geocrawl.store.engine.database import Database
+from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key
+from geocrawl.store.frontier.queue import Queue
+from geocrawl.urls import read_url
+
+_NAME = "patterns:lifted"
+_MOST = 10_000
+"""Patterns remembered at once."""
+_LEFT = "SELECT ?2 * (1 + finds) - fruitless FROM pattern WHERE key = ?1"
+_REFUSED = """
+SELECT u.id, u.purpose, u.address, e.kind, e.url, e.site FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
+WHERE u.state = 'refused' AND u.reason = ? AND u.id > ? ORDER BY u.id LIMIT 2000"""
+_OF_SITE = """
+SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
+WHERE u.state = 'refused' AND u.reason = ? AND (h.name = ?2 OR h.name LIKE '%.' || ?2)"""
+_SETTLEMENTS = "SELECT coalesce((SELECT value FROM counter WHERE name = 'turn'), 0)"
+_FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE key = ?1"
+
+
+class BudgetReopener:
+    """The patterns whose budget grew. The writing methods work inside the caller's transaction."""
+
+    def __init__(self, database: Database, queue: Queue, budget: int) -> None:
+        """`budget`: `Caps.fruitless_per_pattern`."""
+        self._database = database
+        self._connection: sqlite3.Connection = database.connection
+        self._queue = queue
+        self._budget = budget
+        self._keys = set[int]()
+        self._looked_at = 0
+        self._read()
+        database.on_undo(self._read)
+
+    def add(self, key: int) -> None:
+        """The spent budget of a pattern has grown."""
+        if key not in self._keys and len(self._keys) < _MOST:
+            self._keys.add(key)
+            self._write()
+
+    def is_due(self, nothing_waits: Callable[[], bool]) -> bool:
+        """Whether it is time to look for what was refused."""
+        return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
+
+    def reopen(self) -> int:
+        """Let what was refused wait again; returns how many addresses do."""
+        self._looked_at = self._settlements()
+        left = {key: self._left(key) for key in self._keys}
+        more, count = set[int](), 0
+        for url_id, key in self._refused():
+            if left.get(key, 0) > 0:
+                left[key] -= 1
+                count += 1
+                self._queue.reopen(url_id)
+            elif key in left:
+                more.add(key)
+                if more.issuperset(left):
+                    break
+        self._keys = {key for key in more if self._left(key) > 0}
+        self._write()
+        return count
+
+    def release(self, site: str) -> bool:
+        """A person has looked at a site: the spent patterns of its refused addresses may be asked as often again.
+        Returns whether there are any."""
+        ids = {row[0] for row in self._connection.execute(_OF_SITE, (PATTERN, site)).fetchall()}
+        keys = {key for url_id, key in self._refused() if url_id in ids} if ids and self._budget else set[int]()
+        for key in sorted(keys):
+            self._connection.execute(_FOUND, (key, self._budget))
+            self.add(key)
+        return bool(ids)
+
+    def _left(self, key: int) -> int:
+        """Requests that a pattern's budget still allows."""
+        row = self._connection.execute(_LEFT, (key, self._budget)).fetchone()
+        return max(row[0], 0) if row else 0
+
+    def _settlements(self) -> int:
+        return int(self._connection.execute(_SETTLEMENTS).fetchone()[0])
+
+    def _refused(self) -> Iterator[tuple[int, int]]:
+        """Id and pattern of each address that was refused for its pattern, the oldest first."""
+        last = 0
+        while rows := self._connection.execute(_REFUSED, (PATTERN, last)).fetchall():
+            for url_id, purpose, address, kind, service, site in rows:
+                url = read_url(address) if purpose == Purpose.PAGE else None
+                key = page_pattern_key(url) if url is not None else service_pattern_key(kind, service, site)
+                if key is not None:
+                    yield url_id, key
+            last = rows[-1][0]
+
+    def _read(self) -> None:
+        keys, self._looked_at = json.loads(self._database.meta(_NAME) or f"[[], {-self._budget}]")
+        self._keys = set(keys)
+
+    def _write(self) -> None:
+        self._database.write_meta(_NAME, json.dumps((sorted(self._keys), self._looked_at)))

@@ -1,0 +1,130 @@
+"""Lease hosts of a catalogue for a scratch session (`app.shared_politeness`), and share their robots.txt.
+
+A guest has no URL in the catalogue, so its lease names none; else it is a lease like any other: it has an owner and an
+end, a later holder's fencing number puts it out of force, and that of a killed process is over at once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.model import HostState, RobotsRecord
+from geocrawl.ports import RobotsStore
+from geocrawl.settings import Settings
+from geocrawl.store.engine.database import Database, owner
+from geocrawl.store.frontier.hosts import Hosts, is_dead, politeness
+from geocrawl.store.frontier.leases import at_work_s, lease_of_s
+from geocrawl.store.frontier.robots import SqlRobots
+
+_Row = tuple[int, float, int, float, float | None, int, int, float, int, str]
+"""Of `_FIND`."""
+_FIND = """
+SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_until, lease_token,
+  coalesce(lease_owner, '')
+FROM host WHERE name = ?"""
+# Hold a host for none of its URLs.
+_TAKE = """
+UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
+# End that, unless somebody else took it after it ran out.
+_GIVE_BACK = """
+UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
+  asked_day = ?7, asked = ?8, parked = ?9
+WHERE id = ?1 AND lease_token = ?2"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A host that is ours for a turn."""
+
+    host_id: int
+    token: int
+    state: HostState
+
+
+@dataclass(frozen=True, slots=True)
+class NotNow:
+    """A host that is not: another one holds it, or it rests for longer than we wait."""
+
+    until: float
+    """When that ends at the latest."""
+    holder: str
+    """machine:process; '' when the host rests."""
+
+
+class SharedLeases:
+    """The hosts of a catalogue, taken for a turn and given back. Every method raises DatabaseFault or sqlite3.Error
+    when the catalogue cannot be read or written."""
+
+    def __init__(self, catalogue: Database, settings: Settings) -> None:
+        self._database = catalogue
+        self._connection = catalogue.connection
+        self._settings = settings
+        self._owner = owner()
+
+    def covers(self, host: str) -> bool:
+        """Whether a host is left alone on request."""
+        return self._database.blocked.covers(host)
+
+    def take(self, name: str, now: float) -> Held | NotNow:
+        """Hold a host, if it is free and rests no longer than the patience of a crawl."""
+        if not_now := self._why_not(self._find(name), now):  # the write lock is not taken to wait
+            return not_now
+        with self._database.transaction:
+            found = self._find(name)
+            if not_now := self._why_not(found, now):
+                return not_now
+            if found is None:
+                Hosts(self._connection).find(name)
+                found = self._find(name)
+                assert found is not None, "it was made just now"
+            host_id, next_at, errors, last_error_at, crawl_delay_s, day, asked, until, token, _ = found
+            if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
+                next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its holder was killed
+            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
+            lease_until = max(now, next_at) + lease_of_s(state, self._settings)
+            self._connection.execute(_TAKE, (host_id, lease_until, self._owner))
+        return Held(host_id, token + 1, state)
+
+    def give_back(self, held: Held, state: HostState, now: float) -> None:
+        """End the lease with what politeness learnt of the host."""
+        with self._database.transaction:
+            self._connection.execute(_GIVE_BACK, (held.host_id, held.token, *politeness(state, now)))
+
+    def _find(self, name: str) -> _Row | None:
+        row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()
+        return row
+
+    def _why_not(self, row: _Row | None, now: float) -> NotNow | None:
+        if row is None:
+            return None
+        next_at, lease_until, holder = row[1], row[7], row[9]
+        if lease_until > now and not is_dead(holder, self._owner.rpartition(":")[0]):
+            return NotNow(lease_until, holder)
+        return NotNow(next_at, "") if next_at - now > self._settings.patience_s else None
+
+
+class SharedRobots:
+    """`ports.RobotsStore`: the catalogue's, and one's own for what cannot be written there."""
+
+    def __init__(self, catalogue: Database, own: RobotsStore) -> None:
+        self._catalogue = SqlRobots(catalogue)
+        self._own = own
+
+    def read_robots(self, origin: str) -> RobotsRecord | None:
+        """The later of the last answers; None when the origin was never asked."""
+        found = self._own.read_robots(origin)
+        try:
+            shared = self._catalogue.read_robots(origin)
+        except sqlite3.Error:
+            return found
+        return max((record for record in (shared, found) if record), key=lambda record: record.fetched_at, default=None)
+
+    def write_robots(self, record: RobotsRecord) -> None:
+        """Keep an answer in both."""
+        self._own.write_robots(record)
+        try:
+            self._catalogue.write_robots(record)
+        except (DatabaseFault, sqlite3.Error):
+            return  # the next turn says that it is not shared

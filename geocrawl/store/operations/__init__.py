@@ -1,0 +1,1 @@
+"""Look after a database: backup, retention, opting out, outages, the daemon's lock, its start pages."""

@@ -1,0 +1,70 @@
+"""The daemon's start pages, as rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from geocrawl.model import Url
+from geocrawl.store.engine.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    """A start page and what came of it."""
+
+    url: str
+    title: str
+    region: str
+    language: str
+    source: str
+    added_at: float
+    state: str
+    """Of the page in the frontier: waiting, visited, failed …; '' when no crawl has begun with it."""
+    reason: str
+    services: int
+    """Valid endpoints on its site."""
+
+
+_LIST = """
+SELECT s.address, s.title, s.region, s.language, s.source, s.added_at, coalesce(u.state, ''), coalesce(u.reason, ''),
+  (SELECT count(*) FROM endpoint e WHERE e.status = 'valid' AND e.host = h.name)
+FROM seed s LEFT JOIN url u ON u.depth = 0 AND u.purpose = 'page' AND u.address = s.address
+LEFT JOIN host h ON h.id = u.host_id ORDER BY s.region, s.title, s.address"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSeed:
+    """A start page to be kept."""
+
+    url: Url
+    title: str = ""
+    region: str = ""
+    language: str = ""
+    source: str = ""
+
+
+def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
+    """Keep start pages; returns how many are new."""
+    with database.transaction:
+        return sum(
+            database.connection.execute(
+                "INSERT OR IGNORE INTO seed VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at),
+            ).rowcount
+            for s in seeds
+        )
+
+
+def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
+    """Drop start pages; what was found from them stays. Returns how many there were."""
+    with database.transaction:
+        return sum(
+            database.connection.execute("DELETE FROM seed WHERE identity = ?", (url.identity,)).rowcount for url in urls
+        )
+
+
+def read_seeds(connection: sqlite3.Connection) -> list[SeedRow]:
+    """All start pages, by region."""
+    return [SeedRow(*row) for row in connection.execute(_LIST)]

@@ -1,0 +1,165 @@
+"""The catalogue at a glance: what `status`, `check` and `metrics` tell."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from geocrawl.model import FrontierStats
+from geocrawl.sanitize import masked
+from geocrawl.store.engine.reading import stored_fact, stored_strategy
+from geocrawl.store.frontier.budgets import HeldSite, held_sites
+from geocrawl.store.frontier.counters import read_refusals, read_stats
+from geocrawl.store.operations.daemon_lock import Holder, figures_of, is_paused, read_holder
+from geocrawl.store.operations.retention import Size, size_of
+from geocrawl.utc import day_of
+
+
+@dataclass(frozen=True, slots=True)
+class RestingHost:
+    """A host with work that is not asked before `until`."""
+
+    name: str
+    until: float
+    waiting: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlowHost:
+    """A host whose services took more than a second to answer, on average."""
+
+    name: str
+    average_ms: float
+    probes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a crawl; `ended_at` is None while it runs, or when it was killed."""
+
+    started_at: float
+    ended_at: float | None
+    owner: str
+    strategy: str
+    pages: int | None
+    services: int | None
+    stopped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogStatus:
+    """The catalogue at a glance."""
+
+    running: bool
+    """Whether a daemon runs on it."""
+    daemon: Holder | None
+    """The one that does, or was killed: machine, process, since, heartbeat, what it does."""
+    paused: bool
+    today: Mapping[str, int]
+    """The daemon's figures of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
+    received."""
+    health: Mapping[str, int]
+    """Endpoints that ever were valid, by health."""
+    due: int
+    """Services whose next probe is due."""
+    next: Mapping[str, float]
+    """When (seconds since the epoch) the first service is asked, page read and failed visit tried again: probe, page,
+    retry; without those of which there are none."""
+    schema: str
+    strategy: str
+    frontier: FrontierStats
+    resting: tuple[RestingHost, ...]
+    """The first ten to come back."""
+    slow: tuple[SlowHost, ...]
+    """The five slowest of the last thousand probes."""
+    endpoints: Mapping[str, int]
+    """By status: valid, invalid, unknown."""
+    reasons: Mapping[str, int]
+    """Endpoints that are not valid, by reason, the most frequent first."""
+    refused: Mapping[str, int]
+    """Pages and probes that are left alone, by reason (robots, deny, trap:calendar …), the most frequent first."""
+    held_sites: tuple[HeldSite, ...]
+    """Sites of which nothing new is asked until a person has looked."""
+    blocked: int
+    """Hosts that are left alone on request."""
+    size: Size
+    services: int
+    layers: int
+    """Named layers."""
+    runs: tuple[Run, ...]
+    """The last five, newest first."""
+    failures: tuple[tuple[str, str, float], ...]
+    """(address without secrets, reason, time) of the last five visits that failed."""
+    held: Mapping[str, int]
+    """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
+
+
+# Of the last thousand probes that were answered by a whole document.
+_SLOW = """
+SELECT e.host, avg(p.elapsed_ms), count(*) FROM
+  (SELECT endpoint_id, elapsed_ms FROM probe WHERE http_status IS NOT NULL AND reason <> 'not-modified'
+   ORDER BY id DESC LIMIT 1000) p
+JOIN endpoint e ON e.id = p.endpoint_id GROUP BY e.host HAVING avg(p.elapsed_ms) >= 1000 ORDER BY 2 DESC LIMIT 5"""
+_RESTING = """
+SELECT name, next_at, waiting, errors FROM host
+WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
+# What was only guessed, and never worked, is nothing that a person has to know.
+_ENDPOINTS = """
+SELECT coalesce(status, 'unknown'), count(*) FROM endpoint WHERE weak < 2 OR last_ok IS NOT NULL GROUP BY 1"""
+_REASONS = """
+SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint
+WHERE status IS NOT 'valid' AND (weak < 2 OR last_ok IS NOT NULL)
+GROUP BY 1 ORDER BY 2 DESC, 1"""
+_SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
+_HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
+_DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
+_NEXT = {
+    "probe": "SELECT min(due_at) FROM endpoint WHERE due_at IS NOT NULL",
+    "page": "SELECT min(revisit_at) FROM url WHERE revisit_at IS NOT NULL",
+    "retry": "SELECT min((SELECT min(retry_at) FROM url WHERE retry_at IS NOT NULL AND purpose = p.column1)) "
+    "FROM (VALUES ('page'), ('probe')) p",
+}
+_RUNS = "SELECT started_at, ended_at, owner, strategy, pages, services, stopped FROM run ORDER BY id DESC LIMIT 5"
+_FAILURES = """
+SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed WHERE state = 'failed'
+ORDER BY settled_at DESC LIMIT 5"""
+
+
+def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
+    """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
+    services, layers = connection.execute(_SERVICES).fetchone()
+    holder = read_holder(connection)
+    return CatalogStatus(
+        running=holder is not None and not holder.is_dead(now),
+        daemon=holder,
+        paused=is_paused(connection),
+        today=figures_of(connection, day_of(now)),
+        health=dict(connection.execute(_HEALTH).fetchall()),
+        due=connection.execute(_DUE, (now,)).fetchone()[0],
+        next=_next(connection),
+        schema=connection.execute("SELECT version_num FROM alembic_version").fetchone()[0],
+        strategy=stored_strategy(connection),
+        frontier=read_stats(connection, now),
+        resting=tuple(RestingHost(*row) for row in connection.execute(_RESTING, (now + 60,))),
+        slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
+        endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
+        reasons=dict(connection.execute(_REASONS).fetchall()),
+        refused=read_refusals(connection),
+        held_sites=held_sites(connection),
+        blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
+        size=size_of(connection),
+        services=services,
+        layers=layers,
+        runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
+        failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
+        held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
+    )
+
+
+def _next(connection: sqlite3.Connection) -> dict[str, float]:
+    """Each is the first entry of an index."""
+    times = {what: connection.execute(statement).fetchone()[0] for what, statement in _NEXT.items()}
+    return {what: at for what, at in times.items() if at is not None}

@@ -1,0 +1,207 @@
+"""Whole crawls of the demo web, over real sockets, against its known truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app.crawl import run_crawl
+from geocrawl.crawler.report import CrawlReport
+from geocrawl.demo import DemoWeb
+from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
+from geocrawl.settings import Settings
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.frontier.page_store import kept_pages
+from geocrawl.store.queries.why import export_rows
+from geocrawl.urls import endpoint_key, read_url
+
+
+class Watcher:
+    """Remembers the order of visits and the notes."""
+
+    def __init__(self) -> None:
+        self.visits: list[str] = []
+        self.notes: list[str] = []
+
+    def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
+        self.notes = list(notes)
+
+    def noted(self, text: str) -> None:
+        """Nothing is shown."""
+
+    def leased(self, lease: Lease) -> None:
+        pass
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        self.visits.append(f"{entry.purpose} {entry.url.address}")
+
+
+@pytest.fixture
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as web:
+        yield web
+
+
+def url(text: str) -> Url:
+    found = read_url(text)
+    assert found is not None
+    return found
+
+
+def settings_for(web: DemoWeb, **more: object) -> Settings:
+    base = Settings(proxy=web.proxy_url, delay_s=0.0, strategy="bfs", siblings=0)
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def crawl(
+    settings: Settings, path: Path, seeds: Sequence[str] = (), *, again: bool = False
+) -> tuple[CrawlReport, Watcher]:
+    watcher = Watcher()
+    outcome = run_crawl(settings, path, [url(text) for text in seeds], observer=watcher, again=again)
+    return outcome, watcher
+
+
+def verdicts(path: Path) -> dict[str, tuple[str, str]]:
+    """Key of each WMS endpoint, the kind that the demo's truth is about → (status, reason)."""
+    with open_readonly(path) as connection:
+        rows = [row for row in export_rows(connection) if row.kind == "wms"]
+    return {endpoint_key(url(row.url)): (row.status, row.reason) for row in rows}
+
+
+def valid(path: Path) -> frozenset[str]:
+    return frozenset(key for key, (status, _) in verdicts(path).items() if status == "valid")
+
+
+@pytest.mark.parametrize("strategy", ["gws", "bfs", "random"])
+def test_a_crawl_to_its_end_finds_what_there_is_and_accepts_nothing_else(
+    web: DemoWeb, tmp_path: Path, strategy: str
+) -> None:
+    outcome, _ = crawl(settings_for(web, strategy=strategy), tmp_path / "c.db", web.seeds)
+    assert outcome.summary.stopped in ("done", "resting")
+    assert valid(tmp_path / "c.db") == web.expected_valid
+    rejected = {key: reason for key, (status, reason) in verdicts(tmp_path / "c.db").items() if status == "invalid"}
+    assert rejected == dict(web.expected_invalid)
+
+
+def test_nothing_is_asked_twice_and_nothing_that_robots_forbids(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web), tmp_path / "c.db", web.seeds)
+    pages = Counter(request.url for request in web.requests if request.kind in ("page", "redirect", "robots"))
+    assert [address for address, count in pages.items() if count > 1] == []
+    asked = {request.url.partition("?")[0] for request in web.requests}
+    forbidden = {address.partition("?")[0] for address in web.content.pages if address not in web.content.depths}
+    assert forbidden & asked == set()
+
+
+def test_a_crawl_stopped_by_its_page_limit_and_resumed_ends_with_the_same_catalogue(
+    web: DemoWeb, tmp_path: Path
+) -> None:
+    first, _ = crawl(settings_for(web, max_pages=40), tmp_path / "c.db", web.seeds)
+    assert (first.summary.pages, first.summary.stopped) == (40, "max-pages")
+    second, watcher = crawl(settings_for(web), tmp_path / "c.db")
+    assert watcher.notes[0].startswith("Going on with ")
+    assert second.summary.pages > 0
+    assert valid(tmp_path / "c.db") == web.expected_valid
+
+
+def test_with_one_worker_two_crawls_visit_in_the_same_order(web: DemoWeb, tmp_path: Path) -> None:
+    _, first = crawl(settings_for(web, workers=1, strategy="gws"), tmp_path / "a.db", web.seeds)
+    _, second = crawl(settings_for(web, workers=1, strategy="gws"), tmp_path / "b.db", web.seeds)
+    assert first.visits == second.visits
+    assert len(first.visits) > 150
+
+
+def test_probes_run_right_after_the_visit_that_gave_them(web: DemoWeb, tmp_path: Path) -> None:
+    _, watcher = crawl(settings_for(web, workers=1), tmp_path / "c.db", web.seeds)
+    with open_readonly(tmp_path / "c.db") as connection:
+        statement = "SELECT url, page FROM endpoint JOIN evidence ON endpoint_id = endpoint.id WHERE signal <> 'answer'"
+        found_on = dict(connection.execute(statement))
+    for index, visit in enumerate(watcher.visits):
+        if visit.startswith("probe "):
+            pages = [each for each in watcher.visits[:index] if each.startswith("page ")]
+            assert pages[-1] == f"page {found_on[visit.removeprefix('probe ')]}"
+
+
+@pytest.mark.parametrize("budget", [0, 2, 50])
+def test_other_kinds_beside_a_valid_service_are_asked_within_a_budget_of_the_host(
+    web: DemoWeb, tmp_path: Path, budget: int
+) -> None:
+    crawl(settings_for(web, siblings=budget, workers=1), tmp_path / "c.db", web.seeds)
+    statement = """SELECT e.host, e.status FROM endpoint e JOIN evidence v ON v.endpoint_id = e.id
+                   WHERE v.signal = 'sibling' AND v.id = (SELECT min(id) FROM evidence WHERE endpoint_id = e.id)"""
+    with open_readonly(tmp_path / "c.db") as connection:
+        found = connection.execute(statement).fetchall()
+    assert max(Counter(host for host, _ in found).values(), default=0) <= budget
+    assert ("valid" in {status for _, status in found}) is (budget > 0)
+
+
+def test_a_larger_depth_reaches_further_without_fetching_a_page_twice(web: DemoWeb, tmp_path: Path) -> None:
+    shallow, _ = crawl(settings_for(web, max_depth=2), tmp_path / "c.db", web.seeds)
+    deep, _ = crawl(settings_for(web, max_depth=5), tmp_path / "c.db")
+    assert shallow.summary.pages > 0 < deep.summary.pages
+    pages = Counter(request.url for request in web.requests if request.kind == "page")
+    assert max(pages.values()) == 1
+    assert valid(tmp_path / "c.db") == web.expected_valid
+
+
+def test_another_strategy_ranks_anew_what_waits_and_says_so(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web, max_pages=30), tmp_path / "c.db", web.seeds)
+    outcome, watcher = crawl(settings_for(web, strategy="gws"), tmp_path / "c.db")
+    assert watcher.notes[0].startswith("Strategy gws instead of bfs: ")
+    assert outcome.strategy == "gws"
+    assert valid(tmp_path / "c.db") == web.expected_valid
+
+
+def test_the_stored_strategy_is_kept_when_none_is_named(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web, max_pages=10, strategy="random"), tmp_path / "c.db", web.seeds)
+    outcome, _ = crawl(settings_for(web, max_pages=10, strategy=""), tmp_path / "c.db")
+    assert outcome.strategy == "random"
+
+
+def test_a_visited_seed_is_visited_again_only_when_asked_to(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web, max_depth=0), tmp_path / "c.db", web.seeds)
+    _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", web.seeds)
+    assert watcher.visits == []
+    assert watcher.notes[-1].startswith("All given pages were visited before")
+    _, watcher = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", web.seeds, again=True)
+    assert sorted(watcher.visits) == sorted(f"page {seed}" for seed in web.seeds)
+
+
+def test_scope_host_keeps_pages_on_the_seeds_hosts_but_probes_elsewhere(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web, scope="host"), tmp_path / "c.db", web.seeds)
+    hosts = {url(request.url).host for request in web.requests if request.kind in ("page", "redirect")}
+    assert hosts == {url(seed).host for seed in web.seeds}
+    assert {url(request.url).host for request in web.requests if request.kind == "service"} - hosts
+
+
+def test_a_given_address_of_a_service_is_probed(web: DemoWeb, tmp_path: Path) -> None:
+    key = sorted(web.expected_valid)[0]
+    address = f"http://{key}{'&' if '?' in key else '?'}SERVICE=WMS&REQUEST=GetCapabilities"
+    outcome, _ = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", [address])
+    assert (outcome.summary.probes, outcome.summary.valid, outcome.no_seed_answered) == (1, 1, False)
+
+
+def test_a_seed_that_cannot_be_fetched_is_said_and_nothing_is_lost(web: DemoWeb, tmp_path: Path) -> None:
+    outcome, _ = crawl(settings_for(web), tmp_path / "c.db", ["http://nobody.example/"])
+    assert outcome.no_seed_answered
+    outcome, _ = crawl(settings_for(web, max_pages=5), tmp_path / "c.db", web.seeds)
+    assert not outcome.no_seed_answered
+
+
+def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> None:
+    with DemoWeb(latency_s=0.005) as web:
+        crawl(settings_for(web, workers=5), tmp_path / "c.db", web.seeds)
+        assert set(web.most_at_once.values()) == {1}
+
+
+def test_pages_of_the_topic_are_kept_when_asked_for(web: DemoWeb, tmp_path: Path) -> None:
+    settings = settings_for(web, strategy="gws", max_pages=40, store_pages=True, store_pages_min_score=0.3)
+    crawl(settings, tmp_path / "c.db", web.seeds)
+    with open_readonly(tmp_path / "c.db") as connection:
+        kept = {page.address: page.score for page in kept_pages(connection)}
+        scored = connection.execute("SELECT address, page_score FROM url WHERE page_score >= 0.3").fetchall()
+    assert kept == dict(scored)
+    assert kept

@@ -1,0 +1,169 @@
+"""Harvests: pages of records read to their bounds, what they name probed, taken up where they were left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.recorded import Answers, surroundings
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.harvest import run_harvest
+from geocrawl.app.harvest_start import beginning
+from geocrawl.cli.progress import LogObserver
+from geocrawl.crawler.report import HarvestReport
+from geocrawl.crawler.scope import records_bound
+from geocrawl.demo.capabilities import Described, capabilities, wfs_capabilities
+from geocrawl.detect import Detector
+from geocrawl.settings import Settings
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.urls import read_url, records_page
+from tests.page.pages import url
+from tests.page.records import RECORDED
+
+CKAN = "https://data.gov.au/data/api/3/action/package_search"
+PLACE = "data.gov.au/geoserver/murray-darling-basin-water-resource-plan-areas-surface-water"
+BASIN = Described(
+    "Basin", "Areas", ("water",), "MDBA", f"https://{PLACE}/wms", (("a", "Areas"),), (138.5, -37.6, 152.4, -24.5)
+)
+SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")
+
+
+def catalogue() -> Answers:
+    """The recorded search of data.gov.au, of three pages, with a WMS and a WFS where it says."""
+    return Answers(
+        {
+            "data.gov.au/data/api/3/action/package_search": (
+                "application/json",
+                (RECORDED / "ckan-search.json").read_bytes(),
+            ),
+            f"{PLACE}/wms": ("text/xml", capabilities(BASIN, "1.3.0").encode()),
+            f"{PLACE}/wfs": ("text/xml", wfs_capabilities("Basin").encode()),
+        }
+    )
+
+
+def harvest(web: Answers, path: Path, address: str = CKAN, *, since: str = "", **changes: Any) -> HarvestReport:
+    settings = replace(SETTINGS, **changes)
+    within = surroundings(web)
+    counted = replace(within, pages_counted=lambda: sum("package_search" in each for each in web.asked))
+    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(), within=counted)
+
+
+def searches(web: Answers) -> list[str]:
+    """The start of each page of the search that was asked for."""
+    return [each.partition("start=")[2].partition("&")[0] for each in web.asked if "package_search" in each]
+
+
+def first_rows(address: str) -> str:
+    return f"{address}?rows=1&start=0"
+
+
+def valid(path: Path) -> set[tuple[str, str, str]]:
+    """(kind, key, signal) of valid endpoints."""
+    with open_readonly(path) as connection:
+        rows = connection.execute(
+            "SELECT kind, key, signal FROM endpoint JOIN evidence ON endpoint_id = endpoint.id WHERE status = 'valid'"
+        )
+        return {tuple(row) for row in rows}
+
+
+def test_a_recorded_ckan_is_read_to_its_end_and_its_services_are_found(tmp_path: Path) -> None:
+    web = catalogue()
+    outcome = harvest(web, tmp_path / "c.db", first_rows(CKAN))
+    assert (outcome.summary.pages, outcome.summary.valid, outcome.summary.stopped) == (3, 2, "done")
+    assert searches(web) == ["0", "1", "2"]
+    assert valid(tmp_path / "c.db") == {("wms", f"{PLACE}/wms", "ckan"), ("wfs", f"{PLACE}/wfs", "ckan")}
+    assert not [each for each in web.asked if each.endswith(".pdf")]
+
+
+def test_a_second_harvest_reads_the_pages_anew_and_probes_nothing_twice(tmp_path: Path) -> None:
+    harvest(catalogue(), tmp_path / "c.db", first_rows(CKAN))
+    web = catalogue()
+    outcome = harvest(web, tmp_path / "c.db", first_rows(CKAN))
+    assert (outcome.summary.pages, outcome.summary.probes) == (3, 0)
+    assert searches(web) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("bounds", [{"max_records_pages": 2}, {"max_records": 2}])
+def test_a_harvest_ends_at_its_bounds_and_a_wider_one_goes_beyond_them(tmp_path: Path, bounds: dict[str, Any]) -> None:
+    web = catalogue()
+    assert harvest(web, tmp_path / "c.db", first_rows(CKAN), **bounds).summary.pages == 2
+    assert searches(web) == ["0", "1"]
+    wider = catalogue()
+    assert harvest(wider, tmp_path / "c.db", first_rows(CKAN)).summary.pages == 3
+
+
+def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path) -> None:
+    web = catalogue()
+    first = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_pages=2, workers=1)
+    assert (searches(web), first.summary.stopped) == (["0", "1"], "max-pages")
+    rest = catalogue()
+    assert harvest(rest, tmp_path / "c.db", first_rows(CKAN)).summary.stopped == "done"
+    assert searches(rest) == ["2"]
+
+
+def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -> None:
+    web = Answers({"p.example/": ("text/html", b"<a href='/a'>a</a><a href='/b'>b</a>")})
+    run_crawl(
+        replace(SETTINGS, max_pages=0), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(),
+        within=surroundings(web),
+    )  # fmt: skip
+    other = catalogue()
+    harvest(other, tmp_path / "c.db", first_rows(CKAN))
+    assert not [each for each in other.asked if each.startswith("p.example")]
+
+
+def test_since_asks_for_what_changed_and_last_means_the_last_whole_harvest(tmp_path: Path) -> None:
+    web = catalogue()
+    assert harvest(web, tmp_path / "c.db", since="2024-05-01").since == "2024-05-01"
+    assert "fq=metadata_modified:%5B2024-05-01T00:00:00Z%20TO%20*%5D" in web.asked[0]
+    assert harvest(catalogue(), tmp_path / "c.db", since="last").since == "2025-01-01"
+
+
+@pytest.mark.shared
+def test_a_recorded_arcgis_folder_leads_to_its_services(tmp_path: Path, shared: Path) -> None:
+    root, folder = "sampleserver6.arcgisonline.com/arcgis/rest/services", shared / "corpus/documents/arcgis"
+    names = ("911CallsHotspotMS/MapServer", "CensusMS/MapServer", "CommunityAddressingMS/MapServer")
+    answers = {f"{root}/{name}": (folder / f"terriajs_{name.partition('/')[0]}.json").read_bytes() for name in names}
+    answers[root] = (folder / "terriajs_services.json").read_bytes()
+    web = Answers({place: ("application/json", body) for place, body in answers.items()})
+    harvest(web, tmp_path / "c.db", f"https://{root}?f=json")
+    found = {key for kind, key, signal in valid(tmp_path / "c.db") if kind == "arcgis" and signal != "given"}
+    assert {f"{root}/{name}" for name in names} <= found
+
+
+# --------------------------------------------------------------------------- where it begins
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ("https://c.example/csw", "https://c.example/csw?SERVICE=CSW&REQUEST=GetRecords&VERSION=2.0.2"),
+        ("https://g.example/geonetwork/srv/ger/catalog.search", "https://g.example/geonetwork/srv/eng/csw?SERVICE=CSW"),
+        ("https://d.example/api/3/action/", "https://d.example/api/3/action/package_search?rows=100&start=0"),
+        ("https://a.example/portal/sharing/rest", "https://a.example/portal/sharing/rest/search?q="),
+        ("https://s.example/stac/catalog.json", "https://s.example/stac/catalog.json"),
+        ("https://x.example/catalog.rdf", "https://x.example/catalog.rdf"),
+    ],
+)
+def test_a_catalogue_is_known_by_its_address(given: str, first: str) -> None:
+    found = beginning(url(given), Detector().of_url(url(given)))
+    assert found.pages[0].address.startswith(first)
+
+
+def test_a_page_of_records_that_was_given_is_the_first_one() -> None:
+    given = url("https://c.example/csw?service=CSW&request=GetRecords&startPosition=21&maxRecords=20")
+    assert beginning(given, None).pages == (given,)
+    assert records_page(given) == 1
+
+
+def test_bounds_go_by_the_number_of_a_page() -> None:
+    bound = records_bound(replace(SETTINGS, max_records_pages=3, max_records=50))
+    pages = {
+        start: read_url(f"https://d.example/api/3/action/package_search?rows=20&start={start}") for start in (0, 40, 60)
+    }
+    assert {start: bound(page) for start, page in pages.items() if page} == {0: True, 40: True, 60: False}
+    assert bound(url("https://d.example/dataset?page=9000"))

@@ -1,0 +1,95 @@
+"""Killed at any moment and resumed, a crawl with one worker visits in the order of an undisturbed one."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app import wiring
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.explain import explain
+from geocrawl.demo import DemoWeb
+from geocrawl.priority.registry import strategies
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.why import why
+from geocrawl.urls import read_url
+from tests.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def undisturbed(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The learner's order."""
+    path = tmp_path_factory.mktemp("undisturbed") / "crawl.db"
+    run(path, web.proxy_url, LEARNER, web.seeds)
+    return order_of_visits(path)
+
+
+def crawl_killed(web: DemoWeb, path: Path, strategy: str, moments: Sequence[tuple[str, int]]) -> list[str]:
+    """The order of visits of a crawl that is killed at each of the moments and at last ends by itself."""
+    for moment, count in moments:
+        command = [sys.executable, "-m", "tests.killed_crawl", str(path), web.proxy_url, strategy, moment, str(count)]
+        # The seeds are given each time, as people would: known ones change nothing.
+        done = subprocess.run([*command, *web.seeds], capture_output=True, text=True, cwd=ROOT)
+        assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    run(path, web.proxy_url, strategy, web.seeds)
+    return order_of_visits(path)
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [("settled", DUMP_EVERY - 4)],
+        [("leased", 2 * DUMP_EVERY + 9)],
+        [("learning", 2 * DUMP_EVERY)],
+        [("revising", 9)],
+        [("settled", 20), ("learning", 3), ("leased", 1), ("revising", 2)],
+    ],
+    ids=str,
+)
+def test_a_strategy_that_learns_is_what_it_was_wherever_the_crawl_was_killed(
+    web: DemoWeb, undisturbed: list[str], tmp_path: Path, moments: list[tuple[str, int]]
+) -> None:
+    order = crawl_killed(web, tmp_path / "crawl.db", LEARNER, moments)
+    assert order[: len(undisturbed)] == undisturbed
+
+
+def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
+    web: DemoWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Learner] = []
+
+    def make(*_: object) -> Learner:
+        made.append(Learner(lambda moment: None))
+        return made[-1]
+
+    monkeypatch.setattr(wiring, "make_strategy", make)
+    settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
+    assert seed is not None
+    run_crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
+    with open_readonly(tmp_path / "crawl.db") as connection:
+        name, reasons, _ = explain(settings, connection, seed, why(connection, seed))
+    crawled, asked = made
+    assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
+    assert asked is not crawled and asked.digest == crawled.digest
+
+
+@pytest.mark.parametrize("strategy", strategies())
+def test_every_strategy_goes_on_in_the_order_it_had(web: DemoWeb, tmp_path: Path, strategy: str) -> None:
+    run(tmp_path / "calm.db", web.proxy_url, strategy, web.seeds)
+    calm = order_of_visits(tmp_path / "calm.db")
+    assert len(calm) >= PAGES
+    order = crawl_killed(web, tmp_path / "killed.db", strategy, [("settled", 2 * DUMP_EVERY + DUMP_EVERY // 2)])
+    assert order[: len(calm)] == calm

@@ -1,0 +1,197 @@
+"""Another's lock and a full disk pass: they are waited for, and nothing is lost when the patience ends."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app.crawl import run_crawl
+from geocrawl.app.probe import given_candidate, run_probes
+from geocrawl.app.retry_policy import RetryPolicy
+from geocrawl.crawler.report import CrawlReport
+from geocrawl.daemon.start import run_daemon
+from geocrawl.demo import DemoWeb
+from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
+from geocrawl.model import Entry, Settled, Visit
+from geocrawl.settings import Settings
+from geocrawl.store.engine.backoff import Backoff
+from geocrawl.store.engine.database import Database
+from geocrawl.store.operations.daemon_lock import Keeper
+from tests.app.test_crawl import Watcher, settings_for, url
+from tests.store.test_database import check_invariants
+from tests.store.world import ManualClock, World
+
+WAITS = "waiting for the database"
+
+
+@pytest.fixture(autouse=True)
+def short_waits_for_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geocrawl.store.engine.database.BUSY_S", 0.1)
+
+
+class Locker(Watcher):
+    """Takes the write lock after so many visits, and lets it go when the crawl says that it waits, if `lets_go`."""
+
+    def __init__(self, path: Path, after: int, *, lets_go: bool) -> None:
+        super().__init__()
+        self._path, self._after, self._lets_go = path, after, lets_go
+        self.said: list[str] = []
+        self.lock: sqlite3.Connection | None = None
+
+    def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        self.visits.append(str(entry.id))
+        if len(self.visits) == self._after and self.lock is None:
+            self.lock = sqlite3.connect(self._path, isolation_level=None)
+            self.lock.execute("BEGIN IMMEDIATE")
+
+    def noted(self, text: str) -> None:
+        self.said.append(text)
+        if self._lets_go:
+            self.let_go()
+
+    def let_go(self) -> None:
+        if self.lock is not None and self.lock.in_transaction:
+            self.lock.execute("ROLLBACK")
+
+
+@contextmanager
+def crawled(path: Path, settings: Settings, web: DemoWeb, locker: Locker) -> Iterator[CrawlReport]:
+    try:
+        yield run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=locker)
+    finally:
+        if locker.lock is not None:
+            locker.let_go()
+            locker.lock.close()
+
+
+def test_a_crawl_waits_for_a_lock_says_so_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    with DemoWeb() as web:
+        locker = Locker(path, 30, lets_go=True)
+        with crawled(path, settings_for(web, max_pages=60), web, locker) as outcome:
+            assert (outcome.summary.stopped, outcome.summary.pages) == ("max-pages", 60)
+    assert len(locker.visits) == len(set(locker.visits)), "nothing that was settled is asked again"
+    assert len(locker.said) == 2 and f"{WAITS} up to 120 s: {path}: locked" in locker.said[0]
+    assert locker.said[1] == "the database can be written again"
+    with closing(sqlite3.connect(path)) as connection:
+        check_invariants(connection)
+        assert connection.execute("SELECT count(*) FROM host WHERE lease_until > 0").fetchone() == (0,)
+
+
+def test_when_its_patience_ends_the_next_crawl_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    with DemoWeb() as web:
+        # The process that ends is this one, which lives on: its leases have to run out.
+        hasty = settings_for(web, database_patience_s=0.2, lease_s=1.0, max_pages=30)
+        first, second = Locker(path, 20, lets_go=False), Locker(path, 0, lets_go=False)
+        with pytest.raises(PassingFault, match="locked"), crawled(path, hasty, web, first):
+            pass
+        with crawled(path, hasty, web, second) as outcome:
+            assert outcome.summary.pages == 30
+    assert len(first.visits) >= 20 and not set(first.visits) & set(second.visits)
+
+
+def test_a_crawl_that_cannot_begin_for_a_lock_waits_and_begins(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    World(path).database.close()
+    with DemoWeb() as web:
+        locker = Locker(path, 0, lets_go=True)
+        locker.lock = sqlite3.connect(path, isolation_level=None)
+        locker.lock.execute("BEGIN IMMEDIATE")
+        with crawled(path, settings_for(web, max_pages=3), web, locker) as outcome:
+            assert outcome.summary.pages == 3
+    assert WAITS in locker.said[0]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)
+
+
+def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    World(path).database.close()
+    with DemoWeb() as web:
+        locker = Locker(path, 0, lets_go=True)
+        locker.lock = sqlite3.connect(path, isolation_level=None)
+        locker.lock.execute("BEGIN IMMEDIATE")
+        asked = given_candidate(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
+        summary = run_probes(settings_for(web), path, [asked], observer=locker, follows=lambda one, other: False)
+        locker.lock.close()
+    assert summary.valid == 1 and WAITS in locker.said[0]
+
+
+# --------------------------------------------------------------------------- the daemon's start
+
+
+def test_a_daemon_names_the_one_that_runs_even_when_the_database_is_locked(tmp_path: Path) -> None:
+    path, clock = tmp_path / "c.db", ManualClock()
+    database = Database.open(path, create=True, clock=clock)
+    with database.transaction:
+        database.write_meta(
+            "daemon:lease",
+            '{"machine": "elsewhere", "pid": 5, "since": 1.0, "beat": 9e11, "started_ticks": 3, "state": ""}',
+        )
+    keeper = Keeper(database)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(EnvironmentFault, match="process 5 on elsewhere") as told:
+            keeper.take(9e11)
+        assert not isinstance(told.value, DatabaseFault)
+    database.close()
+
+
+def test_who_could_not_give_its_own_lease_back_takes_it_again(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
+    Keeper(database).take(10.0)
+    Keeper(database).take(20.0)
+    database.close()
+
+
+@pytest.mark.parametrize(("damage", "said"), [(b"\xa5" * 8192, "not a SQLite database"), (None, "cannot be opened")])
+def test_what_does_not_pass_ends_a_start_at_once(tmp_path: Path, damage: bytes | None, said: str) -> None:
+    path = tmp_path / "c.db"
+    if damage is None:
+        path.mkdir()
+    else:
+        path.write_bytes(damage)
+    lines: list[str] = []
+    with pytest.raises(DatabaseFault, match=said) as told:
+        run_daemon(Settings(), path, reread=Settings, observer=Watcher(), log=lambda text, **_: lines.append(text))
+    assert not isinstance(told.value, PassingFault) and not lines
+
+
+def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_each_pause(tmp_path: Path) -> None:
+    path, clock = tmp_path / "c.db", ManualClock()
+    opened: list[Database] = []
+    said: list[str] = []
+    pauses: list[float] = []
+
+    def prepare(database: Database) -> int:
+        opened.append(database)
+        if len(opened) < 9:
+            raise PassingFault("the disk is full")
+        return len(opened)
+
+    wait = RetryPolicy(path, clock, Backoff(clock), said.append, lambda text, seconds: pauses.append(seconds))
+    with wait.prepared(prepare) as made:
+        assert made == 9 and opened[-1].meta("any") is None
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert said == [f"{WAITS}: the disk is full", "the database can be written again"]
+    for database in opened:
+        with pytest.raises(sqlite3.ProgrammingError):
+            database.meta("any")
+
+
+def test_patience_ends_after_its_time_and_begins_anew_when_all_was_well() -> None:
+    clock, trouble = ManualClock(), PassingFault("locked")
+    patience = Backoff(clock, 10.0)
+    for expected in (1, 2, 4, 3):
+        pause = patience.pause_s(trouble)
+        assert pause == expected
+        clock.time += pause
+    with pytest.raises(PassingFault):
+        patience.pause_s(trouble)
+    patience.end()
+    assert patience.pause_s(trouble) == 1

@@ -1,0 +1,106 @@
+"""Two crawls on one database: what the first one learns is never mixed with what another one does."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app.crawl import run_crawl
+from geocrawl.demo import DemoWeb
+from geocrawl.errors import UsageError
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.reading import open_readonly
+from tests.app.test_crawl import url
+from tests.killed_crawl import Watcher, settings_for
+from tests.store.world import ManualClock
+
+
+@pytest.fixture
+def web() -> Iterator[DemoWeb]:
+    with DemoWeb() as web:
+        yield web
+
+
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that lives, to stand for the one that crawls."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def crawl(web: DemoWeb, path: Path, strategy: str, seeds: tuple[str, ...] = ()) -> tuple[int, list[str]]:
+    """Pages read, and the notes."""
+    watcher = Watcher(lambda moment: None)
+    outcome = run_crawl(settings_for(web.proxy_url, strategy), path, [url(seed) for seed in seeds], observer=watcher)
+    return outcome.summary.pages, list(outcome.notes)
+
+
+def learnt(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """The dump and the lessons since, as they stand."""
+    with open_readonly(path) as connection:
+        meta = connection.execute("SELECT name, value FROM meta WHERE name LIKE 'strategy%' ORDER BY name").fetchall()
+        return meta, connection.execute("SELECT * FROM lesson ORDER BY number").fetchall()
+
+
+def begun_elsewhere(path: Path, owner: str, strategy: str) -> None:
+    """Write down that the crawl of another process is under way."""
+    database = Database.open(path, create=False, clock=ManualClock())
+    with database.transaction:
+        database.connection.execute(
+            "INSERT INTO run (started_at, owner, strategy, settings) VALUES (1000, ?, ?, '{}')", (owner, strategy)
+        )
+    database.close()
+
+
+def test_a_second_crawl_follows_the_order_and_leaves_the_lessons_alone(
+    web: DemoWeb, tmp_path: Path, other: subprocess.Popen[bytes]
+) -> None:
+    path = tmp_path / "crawl.db"
+    crawl(web, path, "ipagerank", tuple(web.seeds))
+    before = learnt(path)
+    assert before[1]
+    begun_elsewhere(path, f"{socket.gethostname()}:{other.pid}", "ipagerank")
+    pages, notes = crawl(web, path, "ipagerank")
+    assert pages > 0
+    assert learnt(path) == before
+    assert any(f"process {other.pid}" in note and "That crawl learns" in note for note in notes)
+    other.kill()
+    other.wait()
+    assert not any("That crawl learns" in note for note in crawl(web, path, "ipagerank")[1])
+    assert learnt(path) != before
+
+
+def test_another_strategy_waits_until_the_crawl_under_way_has_ended(
+    web: DemoWeb, tmp_path: Path, other: subprocess.Popen[bytes]
+) -> None:
+    path = tmp_path / "crawl.db"
+    crawl(web, path, "ipagerank", tuple(web.seeds))
+    before = learnt(path)
+    begun_elsewhere(path, f"{socket.gethostname()}:{other.pid}", "ipagerank")
+    with pytest.raises(UsageError, match=rf"process {other.pid} .*strategy ipagerank.*let it end"):
+        crawl(web, path, "gws")
+    assert learnt(path) == before
+    other.kill()
+    other.wait()
+    assert any("gws instead of ipagerank" in note for note in crawl(web, path, "gws")[1])
+
+
+def test_the_open_run_of_another_machine_counts_while_it_holds_a_host(web: DemoWeb, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    crawl(web, path, "gws", tuple(web.seeds))
+    begun_elsewhere(path, "elsewhere:7", "gws")
+    database = Database.open(path, create=False, clock=ManualClock())
+    with database.transaction:
+        database.connection.execute("UPDATE host SET lease_until = 9e12, lease_owner = 'elsewhere:7' WHERE id = 1")
+    with pytest.raises(UsageError, match="process 7 on elsewhere"):
+        crawl(web, path, "bfs")
+    with database.transaction:
+        database.connection.execute("UPDATE host SET lease_until = 0")
+    database.close()
+    assert crawl(web, path, "bfs")[0] > 0

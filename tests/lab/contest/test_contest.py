@@ -1,0 +1,165 @@
+"""Contests: the same twice, going on with what is left, fair about models; and how they are written down."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from geocrawl.errors import UsageError
+from geocrawl.lab.contest import plots
+from geocrawl.lab.contest.contest import Outcome, Plan, hold, jobs
+from geocrawl.lab.contest.judge import PageJudge, read_judge
+from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
+from geocrawl.lab.contest.papers import PAPERS, verdicts
+from geocrawl.lab.contest.report import to_html, write_all
+from geocrawl.lab.contest.results import COSTS, to_csv
+from geocrawl.lab.contest.table import HEADS, cells, tables
+from geocrawl.lab.recorded_worlds.study import study
+from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.priority.models.topic_models import shipped_models
+from tests.lab.contest.small_world import write_world
+
+NOBODY = PageJudge({}, -1.0, {})
+
+
+@pytest.fixture(scope="module")
+def contest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome, list[str]]:
+    folder = write_world(tmp_path_factory.mktemp("worlds") / "small")
+    lines: list[str] = []
+    plan = Plan([folder, folder / "documents"], ["bfs", "gws", "nosuch", "oracle"], seed=3)
+    return plan, hold(plan, lines.append), lines
+
+
+def test_a_contest_goes_on_with_what_is_left_and_says_what_it_skipped(
+    contest: tuple[Plan, Outcome, list[str]],
+) -> None:
+    _, outcome, lines = contest
+    assert [row.strategy for row in outcome.rows()] == ["bfs", "gws", "oracle"]
+    assert len(outcome.skipped) == 2
+    assert any("nosuch" in line for line in outcome.skipped)
+    assert any("no recorded web" in line for line in outcome.skipped)
+    assert {f"skipped {line}" for line in outcome.skipped} <= set(lines)
+
+
+def test_the_same_contest_twice_gives_the_same_lines_but_for_costs(
+    contest: tuple[Plan, Outcome, list[str]],
+) -> None:
+    plan, outcome, _ = contest
+    again = hold(Plan(plan.worlds[:1], plan.strategies, seed=3, processes=1), lambda line: None)
+    assert _without_costs(to_csv(again)) == _without_costs(to_csv(outcome))
+
+
+def _without_costs(text: str) -> list[dict[str, str]]:
+    return [{k: v for k, v in row.items() if k not in COSTS} for row in csv.DictReader(io.StringIO(text))]
+
+
+def test_a_contest_in_which_nobody_can_run_is_an_error(small: Path) -> None:
+    with pytest.raises(UsageError, match="no world"):
+        hold(Plan([], ["bfs"]), lambda line: None)
+
+
+def test_random_runs_with_five_seeds_and_the_others_once(small: Path) -> None:
+    plan = Plan([small], ["random"], seed=7)
+    assert [job.set["random.seed"] for job in jobs(plan, small, "random", 5)] == ["7", "8", "9", "10", "11"]
+    assert len(jobs(plan, small, "bfs", 5)) == 1
+
+
+def test_a_model_that_was_trained_on_the_world_is_refused_and_one_kept_from_it_is_not() -> None:
+    seen = Model("m.json", {"files": [{"file": "w", "sha256": "abc"}]})
+    kept = Model("m.json", {"files": [{"file": "p", "sha256": "123"}], "exclude": [{"file": "w", "sha256": "abc"}]})
+    refuse_trained_on([kept], "w", "abc")
+    with pytest.raises(UsageError, match=r"m\.json was trained on w"):
+        refuse_trained_on([kept, seen], "w", "abc")
+
+
+def test_the_models_that_are_opened_are_known_with_what_they_learnt_from() -> None:
+    path = shipped_models() / "gws_topic.json"
+    models = models_read(path.read_text)
+    assert [model.name for model in models] == ["gws_topic.json"]
+    assert "pages.jsonl.gz" in [name for name, _ in models[0].learnt_from()]
+
+
+def test_a_study_knows_what_is_relevant_what_can_be_reached_and_the_way(small: Path) -> None:
+    found = study(World(small), NOBODY)
+    host = "www.small.example"
+    assert found.relevant == {f"{host}{at}" for at in ("/", "/maps.html", "/secret/a.html")}
+    assert found.reachable == {f"{host}{at}" for at in ("/", "/maps.html", "/news.html", "/old.html", "/target.html")}
+    assert found.oracle == (2,)
+    assert not found.judged
+
+
+def test_the_oracle_is_above_all_others(contest: tuple[Plan, Outcome, list[str]]) -> None:
+    rows = {row.strategy: row for row in contest[1].rows()}
+    assert rows["oracle"].area == max(row.area for row in rows.values())
+    assert (rows["oracle"].pages, rows["oracle"].found) == (2, 1)
+
+
+def test_harvest_and_discovery_count_relevant_pages(contest: tuple[Plan, Outcome, list[str]]) -> None:
+    row = next(row for row in contest[1].rows() if row.strategy == "bfs")
+    assert (row.pages, row.harvest_rate, row.discovery_rate) == (5, 0.4, 1.0)
+
+
+def test_everything_is_written_and_the_report_needs_nothing_beside_it(
+    contest: tuple[Plan, Outcome, list[str]], tmp_path: Path
+) -> None:
+    plan, outcome, _ = contest
+    assert list(write_all(plan, outcome, tmp_path))
+    names = {path.name for path in tmp_path.iterdir()}
+    drawings = {f"small-{what}.{form}" for what in ("curves", "areas") for form in ("svg", "png")}
+    assert names == {"results.csv", "results.json", "report.html", *drawings}
+    data = json.loads((tmp_path / "results.json").read_text())
+    assert data["models"]["gws"]["gws_topic.json"]["files"][0]["file"] == "pages.jsonl.gz"
+    assert data["worlds"][0]["rows"][0]["curve"] == [2]
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
+    for paper in PAPERS:
+        assert paper.title in page
+
+
+def test_the_same_drawing_has_the_same_bytes(contest: tuple[Plan, Outcome, list[str]]) -> None:
+    arena = contest[1].arenas[0]
+    for form in ("svg", "png"):
+        assert plots.drawn(plots.curves(arena), form) == plots.drawn(plots.curves(arena), form)
+
+
+def test_claims_are_held_against_the_figures(contest: tuple[Plan, Outcome, list[str]]) -> None:
+    outcome = contest[1]
+    assert all(line.startswith("small: ") for line in verdicts(PAPERS[0], outcome))
+    assert any("did not run" in line for line in verdicts(PAPERS[1], outcome))
+    assert "http" not in to_html(contest[0], outcome, with_plots=False)
+
+
+@pytest.mark.parametrize(
+    ("area", "verdict"), [(0.5, "no difference"), (0.504, "no difference"), (0.6, "agrees"), (0.4, "differs")]
+)
+def test_a_claim_is_held_against_figures_that_differ_by_more_than_a_hundredth(
+    contest: tuple[Plan, Outcome, list[str]], area: float, verdict: str
+) -> None:
+    outcome = contest[1]
+    (arena,) = outcome.arenas
+    areas = {"gws": area, "bfs": 0.5, "oracle": 1.0}
+    entrants = tuple(replace(e, row=replace(e.row, area=areas[e.row.strategy])) for e in arena.entrants)
+    lines = verdicts(PAPERS[0], replace(outcome, arenas=(replace(arena, entrants=entrants),)))
+    (line,) = [line for line in lines if "gws has the larger area" in line]
+    assert line.startswith(f"small: {verdict}")
+    assert ("Not measured, but possible" in line) == (verdict != "agrees")
+
+
+def test_a_narrow_terminal_shows_fewer_columns(contest: tuple[Plan, Outcome, list[str]]) -> None:
+    outcome = contest[1]
+    (wide,), (narrow,) = tables(outcome, 200), tables(outcome, 80)
+    assert len(wide.columns) == len(HEADS) == len(cells(next(outcome.rows())))
+    assert len(narrow.columns) < len(wide.columns)
+
+
+def test_the_shipped_judge_tells_map_services_from_news() -> None:
+    judge = read_judge()
+    about = "The OGC Web Map Service (WMS) and WFS of this GeoServer publish layers; GetCapabilities lists them."
+    assert judge.is_relevant("OGC WMS layers", about)
+    assert not judge.is_relevant("News", "The choir sings on Sunday in the town hall, with tea and cake.")
