@@ -26,7 +26,9 @@ SELECT * FROM (SELECT {_COLUMNS} FROM description
 UNION SELECT * FROM (SELECT {_COLUMNS} FROM description
   WHERE kind = ?1 AND family = ?3 AND endpoint_id <> ?4 ORDER BY endpoint_id LIMIT ?5)"""  # noqa: S608
 _FORGET = "DELETE FROM same_service WHERE ?1 IN (first_id, second_id) AND signal <> 'person'"
-_ADD_EDGE = "INSERT OR REPLACE INTO same_service VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_EDGE = (
+    "INSERT OR REPLACE INTO same_service (first_id, second_id, signal, detail, same, at) VALUES (?, ?, ?, ?, ?, ?)"
+)
 _EDGES = "SELECT first_id, second_id, signal, same FROM same_service WHERE first_id = ?1 OR second_id = ?1"
 _MEMBERS = """
 SELECT other.id FROM endpoint e JOIN endpoint other ON other.service_id = e.service_id WHERE e.id = ?"""

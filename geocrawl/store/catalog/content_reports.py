@@ -11,7 +11,7 @@ _ADD = """
 INSERT INTO proof (endpoint_id, position, layer, crs, outcome, elapsed_ms, detail, url)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 _KEEP_IMAGE = """
-INSERT INTO thumbnail VALUES (?, ?, ?)
+INSERT INTO thumbnail (endpoint_id, at, image) VALUES (?, ?, ?)
 ON CONFLICT (endpoint_id) DO UPDATE SET at = excluded.at, image = excluded.image"""
 _OVER = """
 DELETE FROM thumbnail WHERE endpoint_id IN (

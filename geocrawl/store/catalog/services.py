@@ -48,7 +48,7 @@ _COPY_LAYERS = (
 _TEXT_COLUMNS = "title, abstract, keywords, provider, layers"
 _ADD_TEXT = f"INSERT INTO service_text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
 _TEXTS = f"SELECT {_TEXT_COLUMNS} FROM service_text WHERE rowid = ?"  # noqa: S608
-_ADD_LAYER = f"INSERT INTO layer VALUES ({', '.join('?' * 16)})"  # noqa: S608
+_ADD_LAYER = f"INSERT INTO layer (service_id, {_LAYER_COLUMNS}) VALUES ({', '.join('?' * 16)})"  # noqa: S608
 
 
 class ServiceWriter:

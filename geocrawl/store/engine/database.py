@@ -134,7 +134,8 @@ class Database:
         """`set_meta` inside a transaction that is under way."""
         data = value.encode() if isinstance(value, str) else value
         self.connection.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (name, data)
+            "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            (name, data),
         )
 
     def delete_meta(self, name: str) -> None:
@@ -219,7 +220,7 @@ def _create(connection: sqlite3.Connection) -> None:
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             for statement in script.strip().split(";\n\n"):
                 connection.execute(statement)
-            connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISIONS[-1],))
+            connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (REVISIONS[-1],))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:  # a full disk has undone it already

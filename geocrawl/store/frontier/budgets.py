@@ -30,17 +30,20 @@ _READ = "SELECT fruitless, finds FROM pattern WHERE key = ?"
 # A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
 # relevance is another one than that of the page before.
 _VISITED = """
-INSERT INTO pattern VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
+INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
   fruitless = fruitless + (CASE WHEN ?3 IN (0, last_relevance) THEN ?2 ELSE 0 END),
   last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
 _FOUND = """
-INSERT INTO pattern VALUES (?, 0, 1, 0) ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
+INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
+ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
 _UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
 _ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 _WAY = "SELECT address, found_on FROM url WHERE id = ?"
 _SITE = "SELECT hosts, held_at IS NOT NULL AND NOT released FROM site WHERE name = ?"
 _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
-_ALIKE = "INSERT INTO alike VALUES (?, 1) ON CONFLICT DO UPDATE SET services = services + 1 RETURNING services"
+_ALIKE = """
+INSERT INTO alike (key, services) VALUES (?, 1)
+ON CONFLICT DO UPDATE SET services = services + 1 RETURNING services"""
 _HOLD = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND NOT released"
 
 

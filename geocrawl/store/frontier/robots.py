@@ -7,7 +7,7 @@ from geocrawl.store.engine.database import Database
 
 _READ = "SELECT origin, status, body, fetched_at, expires_at FROM robots WHERE origin = ?"
 _WRITE = """
-INSERT INTO robots VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
 SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at, expires_at =
 excluded.expires_at"""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 # --------------------------------------------------------------------------- counters and facts
 
 # Add to a running total.
-COUNT = "INSERT INTO counter VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
+COUNT = "INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
 # Number the next settlement.
-NEXT_TURN = "INSERT INTO counter VALUES ('turn', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+NEXT_TURN = """
+INSERT INTO counter (name, value) VALUES ('turn', 1)
+ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"""
 
 # Runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it holds a host at ?3.
 OPEN_RUNS = """
@@ -24,7 +26,9 @@ ADD_HOST = """
 INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
 RETURNING id"""
 # A host more of a site.
-SEE_HOST = "INSERT INTO site VALUES (?, 1, NULL, '', 0) ON CONFLICT DO UPDATE SET hosts = hosts + 1"
+SEE_HOST = """
+INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?, 1, NULL, '', 0)
+ON CONFLICT DO UPDATE SET hosts = hosts + 1"""
 # A person has looked at a site that was held.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
 # What was held back of it.
@@ -142,7 +146,7 @@ SETTLE_NOT_MODIFIED = """
 UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
   elapsed_ms = ?8 WHERE id = ?1"""
 # Where a visited page leads.
-WRITE_OUTLINKS = "INSERT INTO outlinks VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"
+WRITE_OUTLINKS = "INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"
 # Read that again.
 READ_OUTLINKS = "SELECT links FROM outlinks WHERE url_id = ?"
 # What decides whether a shorter way or a better link changes a URL.
@@ -165,7 +169,7 @@ CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
 # Addresses seen that differ only in their query.
-SEE_QUERY = "INSERT INTO query_group VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
+SEE_QUERY = "INSERT INTO query_group (key, seen) VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
 # How many that are.
 QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
 # Pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
@@ -189,7 +193,7 @@ LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE v.url_id = ?1 AND v.read_at > ?2 AND (u.purpose = 'page' OR e.status = 'valid')"""
 # It was read whole.
 KEEP_VALIDATORS = """
-INSERT INTO validator VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
+INSERT INTO validator (url_id, address, etag, modified, read_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
   address = excluded.address, etag = excluded.etag, modified = excluded.modified, read_at = excluded.read_at"""
 # It is to be read whole.
 FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
@@ -201,7 +205,7 @@ MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY K
 # None are ready.
 CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
 # Lay one ready; a later one for the same page counts.
-LAY_NEW_RANK = "INSERT OR REPLACE INTO temp.new_rank VALUES (?, ?, ?)"
+LAY_NEW_RANK = "INSERT OR REPLACE INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)"
 # The last of the ?2 ranks from row ?1 on.
 LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2)"
 # Of pages that wait or were dropped, those whose rank or state the new one changes.

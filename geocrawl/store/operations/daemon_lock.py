@@ -112,7 +112,7 @@ class Keeper:
         """Add to the figures of a day."""
         with self._database.transaction:
             self._connection.executemany(
-                "INSERT INTO daily VALUES (?, ?, ?) "
+                "INSERT INTO daily (day, name, value) VALUES (?, ?, ?) "
                 "ON CONFLICT (day, name) DO UPDATE SET value = value + excluded.value",
                 [(day, name, value) for name, value in figures.items() if value],
             )

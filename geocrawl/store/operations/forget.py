@@ -53,7 +53,8 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
     connection = database.connection
     with database.transaction:
         connection.execute(
-            "INSERT INTO blocked VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET reason = excluded.reason",
+            "INSERT INTO blocked (host, reason, at) VALUES (?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET reason = excluded.reason",
             (host, reason, at),
         )
         hosts = [row for row in connection.execute(_HOSTS, (host,)).fetchall() if is_beneath(row[1], {host})]

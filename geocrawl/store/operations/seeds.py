@@ -50,7 +50,8 @@ def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
     with database.transaction:
         return sum(
             database.connection.execute(
-                "INSERT OR IGNORE INTO seed VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO seed (identity, address, title, region, language, source, added_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at),
             ).rowcount
             for s in seeds

@@ -39,11 +39,13 @@ def upgrade() -> None:
 def _count_what_is_there() -> None:
     connection = op.get_bind()
     connection.exec_driver_sql(
-        "INSERT INTO counter SELECT 'refused:' || reason, count(*) FROM url WHERE state = 'refused' "
+        "INSERT INTO counter (name, value) SELECT 'refused:' || reason, count(*) FROM url WHERE state = 'refused' "
         "AND reason IS NOT NULL AND reason NOT IN ('unranked', 'candidate') GROUP BY reason"
     )
     counts: dict[str, int] = {}
     for (host,) in connection.exec_driver_sql("SELECT name FROM host"):
         counts[site_of(host)] = counts.get(site_of(host), 0) + 1
     for site, hosts in counts.items():
-        connection.exec_driver_sql("INSERT INTO site VALUES (?, ?, NULL, '', 0)", (site, hosts))
+        connection.exec_driver_sql(
+            "INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?, ?, NULL, '', 0)", (site, hosts)
+        )
