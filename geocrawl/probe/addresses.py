@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, href_of, local_name
 from geocrawl.model import Deviation, Url
-from geocrawl.probe.elements import attribute, child, href_of, local_name
 
 _MAX_ADDRESSES = 200
 _INNER = re.compile(r"\.(?:local|localdomain|lan|internal|intranet|intern|corp|home|home\.arpa|private)\Z")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from geocrawl.formats.elements import line_of, local_name
+from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import BARRED, Attempt, Failure, FailureCode, Outcome, Page, Url
-from geocrawl.probe.elements import line_of, local_name
 from geocrawl.probe.images import Picture, is_image, read_picture
-from geocrawl.probe.normalise import read_xml
 
 _TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
 _REFUSED = BARRED | {FailureCode.ROBOTS, FailureCode.BUDGET}

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import list_of, member, number_of, object_of, text_of
 from geocrawl.probe.boxes import read_box
 from geocrawl.probe.crs import crs_code
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import list_of, member, number_of, object_of, text_of
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon

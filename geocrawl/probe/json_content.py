@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from geocrawl.formats.json_reader import JsonObject, read_json
 from geocrawl.model import Failure, Outcome, Page
 from geocrawl.probe.content import picture_of, refusal
 from geocrawl.probe.images import Picture
 from geocrawl.probe.json_answer import error_of
-from geocrawl.probe.json_reader import JsonObject, read_json
 
 
 def look_for_features(answer: Page | Failure) -> tuple[Outcome, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import lines, list_of, number_of, objects
 from geocrawl.model import Kind
 from geocrawl.probe.json_links import relations
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import lines, list_of, number_of, objects
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 _SCHEMA = "$schema"

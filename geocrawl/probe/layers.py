@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, line_of, local_name, text_of, texts
 from geocrawl.model import Deviation, Layer
 from geocrawl.probe.boxes import axes_are_swapped, read_box
-from geocrawl.probe.elements import attribute, child, line_of, local_name, text_of, texts
 from geocrawl.probe.stream import Take
 from geocrawl.probe.wms_reader import read_keywords
 

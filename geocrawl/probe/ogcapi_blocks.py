@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import lines
 from geocrawl.probe.json_kinds import OGC_REL
 from geocrawl.probe.json_links import relations
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import lines
 
 _CLASS = re.compile(
     r"opengis\.net/spec/(?:ogcapi[-_]([a-z]{2,30})[\w.-]{0,30}|(wfs)-\d)/(\d[\w.]{0,10})", re.IGNORECASE

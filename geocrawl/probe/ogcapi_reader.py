@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents import spatial_extent, systems
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.json_kinds import is_collection, kind_of_json
 from geocrawl.probe.json_links import links_of
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.probe.ogcapi_blocks import block_keywords, declared_blocks, linked_blocks, version_of
 from geocrawl.urls import RECORDS, with_parameters
 

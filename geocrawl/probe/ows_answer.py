@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, local_name
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
 from geocrawl.probe.addresses import address_deviations
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
-from geocrawl.probe.elements import attribute, child, local_name
 from geocrawl.probe.identity import fingerprint
-from geocrawl.probe.normalise import Cut
 from geocrawl.probe.ows_reader import read_service
 from geocrawl.probe.roots import is_usual_namespace, kind_of_root, namespace_of
 from geocrawl.probe.stream import STREAM_BYTES, Take, Taken, read_items

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, text_of
 from geocrawl.probe.boxes import read_box
 from geocrawl.probe.crs import is_geographic, is_latitude_first
-from geocrawl.probe.elements import attribute, child, children, text_of
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon

@@ -15,8 +15,8 @@ from typing import Any
 
 from lxml import etree
 
+from geocrawl.formats.elements import local_name
 from geocrawl.model import Service
-from geocrawl.probe.elements import local_name
 
 WMS_NAMESPACE = "http://www.opengis.net/wms"
 _XLINK_HREF = "{http://www.w3.org/1999/xlink}href"

@@ -5,12 +5,12 @@ Dublin Core is asked for, which every catalogue has to give, and ISO 19139 where
 
 from __future__ import annotations
 
+from geocrawl.formats.elements import attribute, child, local_name
+from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import refusal
-from geocrawl.probe.elements import attribute, child, local_name
 from geocrawl.probe.interview import is_file
-from geocrawl.probe.normalise import read_xml
 from geocrawl.probe.proofs import Attempts
 from geocrawl.urls import get_records_url, with_parameters
 from geocrawl.urls.records import ISO_19139

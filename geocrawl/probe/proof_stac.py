@@ -5,12 +5,12 @@ An API is searched; in files the way goes from child to child until a catalogue 
 
 from __future__ import annotations
 
+from geocrawl.formats.json_reader import JsonObject
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.json_answer import json_of
 from geocrawl.probe.json_content import look_for_features
 from geocrawl.probe.json_links import linked
-from geocrawl.probe.json_reader import JsonObject
 from geocrawl.probe.proofs import Attempts
 from geocrawl.urls import with_parameters
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name
+from geocrawl.formats.json_values import number_of
 from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.elements import attribute, child, children, line_of, local_name
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_image
 from geocrawl.probe.json_links import on_host_of
-from geocrawl.probe.json_values import number_of
 from geocrawl.probe.proofs import Attempts, spread
 from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url

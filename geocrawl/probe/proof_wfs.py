@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 from lxml import etree
 
+from geocrawl.formats.elements import local_name
+from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content import refusal
-from geocrawl.probe.elements import local_name
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json_content import look_for_features
-from geocrawl.probe.normalise import read_xml
 from geocrawl.probe.proofs import Attempts, content_url, spread
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})

@@ -11,8 +11,8 @@ import re
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, local_name
 from geocrawl.model import Kind
-from geocrawl.probe.elements import attribute, child, children, local_name
 
 _NAMED = {
     "wms_capabilities": Kind.WMS,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from geocrawl.formats.json_reader import JsonObject
 from geocrawl.model import Candidate, Kind, Status, Url
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
 from geocrawl.probe.json_answer import json_of, verdict_on
 from geocrawl.probe.json_interview import plain_then_json
 from geocrawl.probe.json_links import linked, links_of
-from geocrawl.probe.json_reader import JsonObject
 from geocrawl.probe.leads import SIGNAL, lead
 from geocrawl.probe.stac_reader import pages_of, read_stac, with_collections
 

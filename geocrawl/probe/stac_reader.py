@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import first_line, line_of, lines, member, object_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents import spatial_extent
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.json_kinds import kind_of_json
 from geocrawl.probe.json_links import WebLink, links_of
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import first_line, line_of, lines, member, object_of, objects, text_of
 from geocrawl.urls import RECORDS
 
 MAX_ITEMS = 20_000

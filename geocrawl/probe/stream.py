@@ -2,7 +2,7 @@
 
 A document of 100 MB becomes a tree of 600 MB. Nearly all of it is content items (layers, feature types, coverages),
 each small. `read_items` gives what a probe makes of each, and the root with everything but the items, which is short
-and can be read like any document. Short documents are read whole (`normalise.read_xml`) and give the same: a probe
+and can be read like any document. Short documents are read whole (`xml_reader.read_xml`) and give the same: a probe
 that reads by `read_items` need not know which of the two it was.
 
 Long documents are read strictly once; when that fails, once more piece by piece, each piece decoded and mended
@@ -18,10 +18,10 @@ from typing import Any, Generic, TypeVar
 
 from lxml import etree
 
+from geocrawl.formats.elements import local_name
+from geocrawl.formats.long_text import LongText
+from geocrawl.formats.xml_reader import PARSER_OPTIONS, Cut, Reading, fault_code, read_xml, unwrapped
 from geocrawl.model import Deviation, Page
-from geocrawl.probe.elements import local_name
-from geocrawl.probe.normalise import PARSER_OPTIONS, Cut, Reading, fault_code, read_xml, unwrapped
-from geocrawl.probe.pieces import LongText
 
 STREAM_BYTES = 8 * 1024 * 1024
 """Longer documents are streamed."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import line_of, list_of, objects, text_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
@@ -18,8 +20,6 @@ from geocrawl.probe.extents import Box
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.json_answer import examine_json, verdict_on
 from geocrawl.probe.json_kinds import is_tilejson
-from geocrawl.probe.json_reader import JsonObject
-from geocrawl.probe.json_values import line_of, list_of, objects, text_of
 
 MAX_LAYERS = 20_000
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")

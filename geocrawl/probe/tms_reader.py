@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
+from geocrawl.formats.xml_reader import Reading
 from geocrawl.model import Candidate, Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding, of_answer
-from geocrawl.probe.elements import attribute, child, children, line_of, local_name, text_of
 from geocrawl.probe.extents import Box, in_system
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.leads import lead
-from geocrawl.probe.normalise import Reading
 from geocrawl.probe.wms_reader import read_contact, read_keywords
 from geocrawl.urls import read_url
 

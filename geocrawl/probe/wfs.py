@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, children, local_name, text_of, texts
 from geocrawl.model import Candidate, Item, Kind, Layer, Service
 from geocrawl.ports import Interview
 from geocrawl.probe import interview
 from geocrawl.probe.crs import crs_code
-from geocrawl.probe.elements import child, children, local_name, text_of, texts
 from geocrawl.probe.ows_answer import Form, Part, examine
 from geocrawl.probe.ows_extents import read_extent
 from geocrawl.probe.ows_reader import first_line, first_text, parameter_values, read_keywords

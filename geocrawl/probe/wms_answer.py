@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, local_name
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Deviation, Page
 from geocrawl.probe import owslib_reader, wms_reader
 from geocrawl.probe.addresses import address_deviations
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
-from geocrawl.probe.elements import child, local_name
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.layers import LayerFound, summed, take_layers
-from geocrawl.probe.normalise import Cut
 from geocrawl.probe.owslib_reader import OwsReading
 from geocrawl.probe.roots import namespace_of
 from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items

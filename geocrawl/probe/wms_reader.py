@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
 from geocrawl.model import Kind, Service
-from geocrawl.probe.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
 
 _CONTACT = {
     "person": ("ContactPersonPrimary", "ContactPerson"),

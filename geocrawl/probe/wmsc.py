@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name
+from geocrawl.formats.xml_reader import Cut, Reading
 from geocrawl.model import Candidate, Kind, Layer, Page
 from geocrawl.ports import Interview
 from geocrawl.probe import interview, wms_reader
 from geocrawl.probe.answer import Finding, examine, of_answer
-from geocrawl.probe.elements import attribute, child, children, line_of, local_name
 from geocrawl.probe.extents import Box, in_system
 from geocrawl.probe.identity import fingerprint
 from geocrawl.probe.interview import Question
-from geocrawl.probe.normalise import Cut, Reading
 from geocrawl.urls import request_url
 
 

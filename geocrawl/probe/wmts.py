@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, children, text_of, texts
 from geocrawl.model import Candidate, Kind, Layer, Service, Url
 from geocrawl.ports import Interview
 from geocrawl.probe import interview
 from geocrawl.probe.crs import crs_code
-from geocrawl.probe.elements import child, children, text_of, texts
 from geocrawl.probe.interview import Question
 from geocrawl.probe.ows_answer import Form, Part, examine, union
 from geocrawl.probe.ows_extents import read_extent

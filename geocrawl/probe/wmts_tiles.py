@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.probe.crs import crs_code, is_geographic, is_latitude_first
-from geocrawl.probe.elements import attribute, child, children, text_of, texts
 from geocrawl.probe.ows_extents import read_extent
 from geocrawl.probe.stream import Take
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, text_of
 from geocrawl.model import Candidate, Item, Kind, Layer, Service
 from geocrawl.ports import Interview
 from geocrawl.probe import interview
-from geocrawl.probe.elements import child, text_of
 from geocrawl.probe.ows_answer import Form, Part, examine
 from geocrawl.probe.ows_reader import first_line, first_text, read_keywords
 from geocrawl.probe.stream import Take

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from geocrawl.formats.elements import child, line_of, text_of
+from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Page
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.elements import child, line_of, text_of
-from geocrawl.probe.normalise import Cut
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Take, Taken, read_items
 from geocrawl.probe.wms_answer import examine
 from tests.probe.answers import CAPABILITIES, ENDPOINT, page

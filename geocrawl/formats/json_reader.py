@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from geocrawl.formats import repair
 from geocrawl.model import Deviation
-from geocrawl.probe import repair
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """An object of JSON: its values are whatever a server wrote, to be read through `json_values`."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from geocrawl.formats.xml_reader import Cut, read_xml, where_cut
 from geocrawl.model import Status, Verdict
-from geocrawl.probe.normalise import Cut, read_xml, where_cut
 from tests.probe.answers import CAPABILITIES, interview, page
 
 GOOD = CAPABILITIES.encode()

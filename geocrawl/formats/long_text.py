@@ -6,9 +6,9 @@ import codecs
 import re
 from collections.abc import Iterator, Set
 
+from geocrawl.formats import prolog, repair
+from geocrawl.formats.xml_reader import Cut, charset_conflict, charset_of, has_entities, prolog_deviations
 from geocrawl.model import Deviation
-from geocrawl.probe import front, repair
-from geocrawl.probe.normalise import Cut, charset_conflict, charset_of, has_entities, prolog_deviations
 
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 262_144
@@ -33,10 +33,10 @@ class LongText:
         self._body = body
         self._content_type = content_type
         head = body[:_HEAD_BYTES]
-        self._wide = front.wide_encoding(head)
-        rest, notes = (head, ()) if self._wide else front.cut_front(head)
+        self._wide = prolog.wide_encoding(head)
+        rest, notes = (head, ()) if self._wide else prolog.cut_front(head)
         self._begin = len(head) - len(rest)
-        self._head = front.cut_front(head)[0] if self._wide else rest
+        self._head = prolog.cut_front(head)[0] if self._wide else rest
         self._ended: set[str] = set()
         """Local names of elements whose end was met."""
         self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
@@ -68,14 +68,14 @@ class LongText:
     def mended(self) -> Iterator[bytes]:
         """UTF-8 without a declaration; each piece decoded by itself and mended (`repair`)."""
         self._notes.pop("charset-conflict", None)
-        declared = "" if self._wide else front.declared_encoding(self._head)
+        declared = "" if self._wide else prolog.declared_encoding(self._head)
         by_header = charset_of(self._content_type)
         first = True
         for piece in _before_tags(self._narrow()):
             text, wrong = repair.decode(piece, declared, by_header)
             if first:
                 first, missing = False, _undeclared(self._body)
-                text = _declaring(front.without_declaration(text), missing)
+                text = _declaring(prolog.without_declaration(text), missing)
                 if missing:
                     self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
             text, notes = repair.mend(text)

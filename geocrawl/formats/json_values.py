@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from geocrawl.probe.json_reader import JsonObject
+from geocrawl.formats.json_reader import JsonObject
 
 _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000

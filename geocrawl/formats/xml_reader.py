@@ -20,9 +20,9 @@ from typing import Any
 
 from lxml import etree
 
+from geocrawl.formats import prolog, repair
+from geocrawl.formats.elements import child, local_name
 from geocrawl.model import Deviation
-from geocrawl.probe import front, repair
-from geocrawl.probe.elements import child, local_name
 
 _MARKUP = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)(?:[\w.-]+:)?(Layer|Capability)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*?(/?)>",
@@ -84,17 +84,17 @@ def read_xml(body: bytes, content_type: str = "") -> Reading:
 
 
 def _read(body: bytes, content_type: str) -> Reading:
-    body, found = front.cut_front(body)
+    body, found = prolog.cut_front(body)
     if body.lstrip()[:1] != b"<":
         return Reading(None, found)
     notes = [*found, *prolog_deviations(body)]
     root = _strict(body)
     if root is not None:
         return Reading(root, (*notes, *charset_conflict(body, content_type)))
-    text, wrong = repair.decode(body, front.declared_encoding(body), charset_of(content_type))
+    text, wrong = repair.decode(body, prolog.declared_encoding(body), charset_of(content_type))
     if wrong is not None:
         notes.append(wrong)
-    text, mended = repair.mend(front.without_declaration(text))
+    text, mended = repair.mend(prolog.without_declaration(text))
     notes += mended
     data = text.encode("utf-8", "replace")
     root = _strict(data, encoding="utf-8")
@@ -207,7 +207,7 @@ def _where_layers_cut(text: str) -> Cut:
 def prolog_deviations(body: bytes) -> list[Deviation]:
     """What stands, or is missing, before the root."""
     found = []
-    if not front.has_declaration(body):
+    if not prolog.has_declaration(body):
         found.append(Deviation("no-declaration", "no XML declaration"))
     doctype = _DOCTYPE.search(body, 0, _PROLOG_BYTES)
     if doctype is not None:
@@ -228,7 +228,7 @@ def charset_conflict(body: bytes, content_type: str) -> list[Deviation]:
     """The header's charset wins in HTTP, the declaration in practice: a document that is well-formed by its own
     declaration is believed, and the header's other opinion noted."""
     stated = _CHARSET.search(content_type)
-    declared = front.declared_encoding(body) or "utf-8"
+    declared = prolog.declared_encoding(body) or "utf-8"
     if stated is None or body.isascii() or repair.same_encoding(stated[1], declared):
         return []
     return [Deviation("charset-conflict", f"header says {stated[1]}, document {declared}")]

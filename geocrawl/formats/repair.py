@@ -1,7 +1,7 @@
 """Mending the text of a document that a strict parser refuses; each mending is a pass that names its deviation.
 
 Passes come in an order that keeps them apart: encoding, control characters, entities, stray `&`. What is
-left is for the recovering parser (`normalise`).
+left is for the recovering parser (`xml_reader`).
 """
 
 from __future__ import annotations
