@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 import typer
 
@@ -15,7 +17,6 @@ from geocrawl.cli import (
     configure,
     crawling,
     daemon,
-    evaluating,
     forgetting,
     harvesting,
     history,
@@ -29,8 +30,6 @@ from geocrawl.cli import (
     status,
     strategies,
     topics,
-    training,
-    worlds,
 )
 from geocrawl.cli.masking import MaskedCommands, mask_standard_streams
 
@@ -83,10 +82,9 @@ catalogue.add_to(app)
 history.add_to(app)
 configure.add_to(app)
 topics.add_to(app)
-training.add_to(app)
 strategies.add_to(app)
-evaluating.add_to(app)
-worlds.add_to(app)
+if find_spec("geocrawl.lab"):
+    import_module("geocrawl.lab.cli").add_to(app)
 
 
 def main() -> None:

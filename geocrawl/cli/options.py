@@ -42,15 +42,6 @@ Contact = Annotated[
     typer.Option("--contact", metavar="TEXT", help="Where a site's owner can reach you: URL or mail address."),
 ]
 
-LabelledPages = Annotated[
-    Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")
-]
-ModelOut = Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")]
-Exclude = Annotated[
-    list[Path] | None,
-    typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
-]
-
 Region = Annotated[
     str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe, Oceania.")
 ]

@@ -1,4 +1,5 @@
-"""The research bench: contests of strategies, recorded and made webs, and the training of models.
+"""The laboratory: contests of strategies, recorded and made webs, and the training of models.
 
-Nothing outside this package imports it but its own commands; the daemon works in an installation without it.
+Nothing outside this package imports it: `geocrawl.cli` looks its commands up by name when it is installed. Crawling,
+searching and the daemon work without it.
 """

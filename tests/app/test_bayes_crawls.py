@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.training_bayes import bayes
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
+from geocrawl.lab.cli.train import bayes
 from geocrawl.lab.training import train
 from geocrawl.priority.bayes.model import read_bayes
 from geocrawl.store.engine.reading import open_readonly

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.training_bayes import bayes
 from geocrawl.errors import UsageError
+from geocrawl.lab.cli.train import bayes
 from geocrawl.priority.bayes.model import read_bayes
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.bayes.topic import topic_authorities, topic_samples

@@ -1,0 +1,145 @@
+"""`geocrawl train …`: train the models of the strategies, one command a model, as the shipped ones were trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+LabelledPages = Annotated[
+    Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")
+]
+ModelOut = Annotated[Path, typer.Option("--out", metavar="FILE", help="The model to write.")]
+Exclude = Annotated[
+    list[Path] | None,
+    typer.Option("--exclude", metavar="WORLD", help="A recorded web whose pages must not be learnt from."),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Train the models of the strategies.")
+    group.command("topic")(topic)
+    group.command("links")(links)
+    group.command("bayes")(bayes)
+    group.command("fusion")(fusion)
+    group.command("vectors")(vectors)
+    app.add_typer(group, name="train")
+
+
+def topic(
+    pages: LabelledPages,
+    out: ModelOut,
+    exclude: Exclude = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn the topic vectors (TF-IDF) from labelled pages.
+
+    Example: geocrawl train topic pages.jsonl.gz --exclude worlds/portal --out topic.json
+    """
+    from geocrawl.lab.training.train import train_topic
+
+    opt.report(train_topic(pages, out, exclude or []), json=json)
+
+
+def links(
+    urls: Annotated[Path, typer.Argument(help="Labelled addresses: CSV of url, label, anchor, language.")],
+    out: ModelOut,
+    json: opt.Json = False,
+) -> None:
+    """Learn the link keywords: the most frequent words of addresses and anchors that lead to WMS.
+
+    Example: geocrawl train links urls.csv --out links.json
+    """
+    from geocrawl.lab.training.train import train_links
+
+    opt.report(train_links(urls, out), json=json)
+
+
+def vectors(
+    pages: LabelledPages,
+    out: ModelOut,
+    exclude: Exclude = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn the text vectors (TF-IDF over all words) that best-first and other strategies compare pages with.
+
+    Example: geocrawl train vectors pages.jsonl.gz --exclude worlds/portal --out vectors.json
+    """
+    from geocrawl.lab.training.train import train_vectors
+
+    opt.report(train_vectors(pages, out, exclude or []), json=json)
+
+
+def bayes(
+    out: ModelOut,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="FILE", help="Labelled pages: JSON lines of url, label, html."),
+    ] = None,
+    urls: Annotated[
+        Path | None, typer.Option("--urls", metavar="FILE", help="Labelled addresses: CSV of url, label, anchor, note.")
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option("--db", metavar="URL", help="A finished crawl, to learn from what it found.")
+    ] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option("--topic", metavar="NAME", help="What links are to lead to (see geocrawl topics) [WMS]."),
+    ] = None,
+    exclude: Exclude = None,
+    json: opt.Json = False,
+) -> None:
+    """Learn which links lead to the topic: from anchors and the words around them (naive Bayes).
+
+    Labels come by themselves: links of PAGES into authoritative domains of the topic or of other topics, addresses by
+    their label, and in a crawl's database the links that led to a valid service within two hops. Sources add up.
+
+    With --topic the sample texts of the topic and of all others are learnt from too, and a link counts for the topic
+    that has its target's site among its start pages. Use the model with `crawl --topic NAME --strategy bayes --set
+    bayes.model=FILE`; without one, a topic's bayes knows the sample texts only.
+
+    Examples:
+
+        geocrawl train bayes --db crawl.db --out bayes.json
+
+        geocrawl train bayes --topic environment/soil --db soil.db --out soil.json
+
+        geocrawl train bayes --pages pages.jsonl.gz --urls urls.csv --exclude worlds/portal --out bayes.json
+    """
+    from geocrawl.errors import UsageError
+    from geocrawl.lab.training.train import train_bayes
+
+    if not (pages or urls or db or topic):
+        raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")
+    database = opt.database_path_from(opt.settings_from(db=db)) if db else None
+    summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [], topic=topic or "")
+    opt.report(summary, json=json)
+
+
+def fusion(
+    worlds: Annotated[list[Path], typer.Argument(metavar="WORLD...", help="Folders of recorded webs.")],
+    out: ModelOut,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, max=20, help="Crawls of each web, each with what was learnt so far.")
+    ] = 3,
+    json: opt.Json = False,
+) -> None:
+    """Learn the weights that fusion starts from: links of recorded webs, by what they were worth in crawls.
+
+    Only evidence that means the same on every web gets weights: no word, host or path. Try them with
+    `--strategy fusion --set fusion.prior=FILE`; `geocrawl evaluate` refuses them on the webs they were learnt from.
+
+    Example: geocrawl train fusion worlds/portal-1 worlds/mixed-2 worlds/agency-3 --out fusion.json
+    """
+    from geocrawl.lab.training.fusion_weights import train_fusion_file
+
+    summary = train_fusion_file(worlds, out, rounds=rounds, tell=lambda line: None if json else typer.echo(line))
+    if json:
+        opt.echo_json(dict(summary))
+        return
+    for key in ("how", "date", "options", "links"):
+        typer.echo(f"{key}: {summary[key]}")
