@@ -19,7 +19,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.detect import Detector
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.page.document import PageReader
-from geocrawl.probe import wms
+from geocrawl.probe.wms import probe
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import read_url
@@ -74,7 +74,7 @@ def measure(db: Path, proxy: str, pages: int, seeds: list[str], strategy: str = 
     watch.around(PageReader, "read", "parse")
     watch.around(type(wiring.make_strategy(settings, strategy)), "judge", "judge")
     watch.around(Detector, "candidates", "recognise")
-    watch.around(wms, "examine", "read capabilities")
+    watch.around(probe, "examine", "read capabilities")
     for name in ("lease", "ready_at", "settle"):
         watch.around(SqlFrontier, name, "frontier and catalogue")
     start_s = time.process_time()

@@ -1,10 +1,11 @@
-"""The room that proves candidates: one file a service kind, each a generator that thinks while the caller does the I/O.
+"""The room that proves candidates: a folder a service kind, whose interview thinks while the caller does the I/O.
 
-`interview` asks a kind's questions in order and judges the answers; `answer` tells what an answer is that is not the
-kind's document. Answers in XML are read tolerantly: `formats.xml_reader` turns bytes into an element tree, `stream`
-does so for long ones, and both name every tolerance as a `Deviation` (docs/deviations.md).
+A kind's folder has `probe` (the interview), `reader` (its documents as a `Service`) and, where a service can be asked
+for a map, a tile, a feature or a record, `content` (the content check); what belongs to the kind alone stands beside
+them. `registry` lists the kinds.
 
-A WMS is read by `wms_reader` and `owslib_reader` (the service) and `layers` (its layers); the kinds of OWS Common by
-`ows_answer`, `ows_reader` and `ows_extents`; those in JSON by `json_answer` and a reader each. Whether a valid service
-gives content is for its prover (`maps`, `proof_…`), which looks at the answers with `content` and `images`.
+What kinds share: `interview` asks questions in order and gives the verdict, `answer` tells what an answer is that is
+not the kind's document, `stream` reads long capabilities. `ows` reads capabilities of OWS Common, `json` the kinds in
+JSON, `extents` boxes and reference systems; `content` judges images and features. Every tolerance is named as a
+`Deviation` (docs/deviations.md).
 """

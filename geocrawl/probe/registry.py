@@ -7,19 +7,19 @@ from geocrawl.ports import ContentCheck, Probe
 
 def probes() -> tuple[Probe, ...]:
     """One a kind; of two that fit a candidate equally well, the first is asked."""
-    from geocrawl.probe.arcgis import ArcGisProbe
-    from geocrawl.probe.csw import CswProbe
-    from geocrawl.probe.ogcapi import OgcApiProbe
-    from geocrawl.probe.sos import SosProbe
-    from geocrawl.probe.stac import StacProbe
-    from geocrawl.probe.tilejson import TileJsonProbe
-    from geocrawl.probe.tms import TmsProbe
-    from geocrawl.probe.wcs import WcsProbe
-    from geocrawl.probe.wfs import WfsProbe
-    from geocrawl.probe.wms import WmsProbe
-    from geocrawl.probe.wmsc import WmscProbe
-    from geocrawl.probe.wmts import WmtsProbe
-    from geocrawl.probe.wps import WpsProbe
+    from geocrawl.probe.arcgis.probe import ArcGisProbe
+    from geocrawl.probe.csw.probe import CswProbe
+    from geocrawl.probe.ogcapi.probe import OgcApiProbe
+    from geocrawl.probe.sos.probe import SosProbe
+    from geocrawl.probe.stac.probe import StacProbe
+    from geocrawl.probe.tilejson.probe import TileJsonProbe
+    from geocrawl.probe.tms.probe import TmsProbe
+    from geocrawl.probe.wcs.probe import WcsProbe
+    from geocrawl.probe.wfs.probe import WfsProbe
+    from geocrawl.probe.wms.probe import WmsProbe
+    from geocrawl.probe.wmsc.probe import WmscProbe
+    from geocrawl.probe.wmts.probe import WmtsProbe
+    from geocrawl.probe.wps.probe import WpsProbe
 
     return (
         WmsProbe(),
@@ -40,14 +40,14 @@ def probes() -> tuple[Probe, ...]:
 
 def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
     """One a kind that can be asked for content; `layers`: items of a service tried at most."""
-    from geocrawl.probe.maps import WmsContentCheck
-    from geocrawl.probe.proof_arcgis import ArcGisContentCheck
-    from geocrawl.probe.proof_csw import CswContentCheck
-    from geocrawl.probe.proof_ogcapi import OgcApiContentCheck
-    from geocrawl.probe.proof_stac import StacContentCheck
-    from geocrawl.probe.proof_tms import TmsContentCheck
-    from geocrawl.probe.proof_wfs import WfsContentCheck
-    from geocrawl.probe.proof_wmts import WmtsContentCheck
+    from geocrawl.probe.arcgis.content import ArcGisContentCheck
+    from geocrawl.probe.csw.content import CswContentCheck
+    from geocrawl.probe.ogcapi.content import OgcApiContentCheck
+    from geocrawl.probe.stac.content import StacContentCheck
+    from geocrawl.probe.tms.content import TmsContentCheck
+    from geocrawl.probe.wfs.content import WfsContentCheck
+    from geocrawl.probe.wms.content import WmsContentCheck
+    from geocrawl.probe.wmts.content import WmtsContentCheck
 
     return (
         WmsContentCheck(layers=layers),

@@ -12,7 +12,7 @@ from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Document, Page, Url, Verdict
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Interview
-from geocrawl.probe.wms import WmsProbe
+from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import read_url
 
 

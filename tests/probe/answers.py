@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Failure, Page, Url, Verdict
 from geocrawl.ports import Interview
-from geocrawl.probe.wms import WmsProbe
+from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import query_parameters, read_url
 
 ENDPOINT = "http://maps.example.org/wms"

@@ -24,8 +24,8 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask
-from geocrawl.probe.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.maps import WmsContentCheck, choose
+from geocrawl.probe.content.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
+from geocrawl.probe.wms.content import WmsContentCheck, choose
 from geocrawl.urls import endpoint_key, read_url
 
 Answer = Callable[[Ask], Page | Failure]

@@ -16,8 +16,14 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Kind, Layer, Service, Status
-from geocrawl.probe import csw, ows_answer, sos, wcs, wfs, wmts, wps
-from geocrawl.probe.ows_answer import Form
+from geocrawl.probe.csw.probe import csw_form
+from geocrawl.probe.ows import answer as ows_answer
+from geocrawl.probe.ows.answer import Form
+from geocrawl.probe.sos.probe import sos_form
+from geocrawl.probe.wcs.probe import wcs_form
+from geocrawl.probe.wfs.probe import wfs_form
+from geocrawl.probe.wmts.probe import wmts_form
+from geocrawl.probe.wps.probe import wps_form
 from tests.probe.answers import page
 from tests.probe.kinds import documents, verdict_on
 
@@ -25,12 +31,12 @@ pytestmark = pytest.mark.shared
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations"
 FORMS: dict[Kind, Callable[[], Form]] = {
-    Kind.WFS: wfs.wfs_form,
-    Kind.WMTS: wmts.wmts_form,
-    Kind.WCS: wcs.wcs_form,
-    Kind.CSW: csw.csw_form,
-    Kind.WPS: wps.wps_form,
-    Kind.SOS: sos.sos_form,
+    Kind.WFS: wfs_form,
+    Kind.WMTS: wmts_form,
+    Kind.WCS: wcs_form,
+    Kind.CSW: csw_form,
+    Kind.WPS: wps_form,
+    Kind.SOS: sos_form,
 }
 COUNTS = {Kind.WFS: 87, Kind.WMTS: 43, Kind.WCS: 41, Kind.CSW: 18, Kind.WPS: 9, Kind.SOS: 6}
 NO_TYPES_NAMED = {"items": 1, "first": "csw:Record"}

@@ -27,12 +27,12 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask, ContentCheck
-from geocrawl.probe.crs import is_geographic
-from geocrawl.probe.proof_csw import CswContentCheck
-from geocrawl.probe.proof_wfs import WfsContentCheck, look_for_feature
-from geocrawl.probe.proof_wmts import WmtsContentCheck
+from geocrawl.probe.csw.content import CswContentCheck
+from geocrawl.probe.extents.crs import is_geographic
 from geocrawl.probe.stream import read_items
-from geocrawl.probe.wmts_tiles import MatrixSet, TileLayer, choose_tiles, read_sets, take_layers
+from geocrawl.probe.wfs.content import WfsContentCheck, look_for_feature
+from geocrawl.probe.wmts.content import WmtsContentCheck
+from geocrawl.probe.wmts.tiles import MatrixSet, TileLayer, choose_tiles, read_sets, take_layers
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.answers import EXCEPTION, HTML, page, url
 from tests.probe.kinds import documents

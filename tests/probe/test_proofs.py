@@ -28,11 +28,11 @@ from geocrawl.model import (
     Service,
 )
 from geocrawl.ports import Ask, ContentCheck
-from geocrawl.probe.proof_arcgis import ArcGisContentCheck
-from geocrawl.probe.proof_ogcapi import OgcApiContentCheck
-from geocrawl.probe.proof_stac import StacContentCheck
-from geocrawl.probe.proof_tms import TmsContentCheck
-from geocrawl.probe.proofs import spread
+from geocrawl.probe.arcgis.content import ArcGisContentCheck
+from geocrawl.probe.content.attempts import spread
+from geocrawl.probe.ogcapi.content import OgcApiContentCheck
+from geocrawl.probe.stac.content import StacContentCheck
+from geocrawl.probe.tms.content import TmsContentCheck
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.answers import page, url
 from tests.probe.json_answers import answer

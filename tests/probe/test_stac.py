@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from geocrawl.probe.stac import StacProbe
+from geocrawl.probe.stac.probe import StacProbe
 from geocrawl.urls import RECORDS
 from tests.probe.answers import HTML, page
 from tests.probe.json_answers import answer, ask

@@ -16,7 +16,7 @@ from geocrawl.formats.xml_reader import Cut
 from geocrawl.model import Page
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Take, Taken, read_items
-from geocrawl.probe.wms_answer import examine
+from geocrawl.probe.wms.reader import examine
 from tests.probe.answers import CAPABILITIES, ENDPOINT, page
 
 ALL_LABELS = ("wms", "wfs", "wmts", "wcs", "csw", "exception", "broken", "other")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Kind, Status
-from geocrawl.probe.tms import TmsProbe
-from geocrawl.probe.wmsc import WmscProbe
+from geocrawl.probe.tms.probe import TmsProbe
+from geocrawl.probe.wmsc.probe import WmscProbe
 from tests.probe.answers import HTML, page
 from tests.probe.json_answers import ask
 

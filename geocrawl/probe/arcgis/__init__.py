@@ -1,0 +1,1 @@
+"""ArcGIS REST services: folders, MapServer, ImageServer, FeatureServer."""

@@ -1,0 +1,110 @@
+"""The proof of an ArcGIS service: a small image of its map or its raster, one record of a feature layer.
+
+Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import Attempts, spread
+from geocrawl.probe.content.judge import look_for_features, look_for_image
+from geocrawl.urls import read_url, with_parameters
+
+_PIXELS = 256
+_LEAST_PIXELS = 32
+_MIDDLE = 1 / 8
+"""Share of each side that the second place takes."""
+_EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    code: str
+    sides: tuple[float, float, float, float]
+
+    def middle(self) -> _Extent:
+        west, south, east, north = self.sides
+        x, y = (west + east) / 2, (south + north) / 2
+        across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
+        return _Extent(self.code, (x - across, y - up, x + across, y + up))
+
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, the longer 256."""
+        west, south, east, north = self.sides
+        longest = max(east - west, north - south)
+        across, up = (east - west) / longest, (north - south) / longest
+        return max(_LEAST_PIXELS, round(_PIXELS * across)), max(_LEAST_PIXELS, round(_PIXELS * up))
+
+
+class ArcGisContentCheck:
+    """Proves ArcGIS services by an image or a record (`ports.ContentCheck`)."""
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """`layers`: feature layers tried at most."""
+        self._layers = layers
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.ARCGIS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Ask for the whole extent and then for its middle, or for one record of each of a few layers."""
+        attempts = Attempts()
+        for name, code, url, size in _requests(endpoint.url, service, self._layers):
+            answer = yield Ask(url, Purpose.MAP)
+            look = look_for_image(answer, size) if size else look_for_features(answer)
+            attempts.add(name, code, url, answer, look)
+            if attempts.is_enough:
+                break
+        return attempts.proof(endpoint)
+
+
+_Request = tuple[str, str, Url, tuple[int, int] | None]
+"""Name of the item, its reference system, what to ask, the size of the image; None for records."""
+
+
+def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
+    place = endpoint.address.partition("?")[0].rstrip("/")
+    operation = _EXPORTS.get(place.rpartition("/")[2].lower())
+    if operation is not None:
+        yield from _images(endpoint, operation, service)
+    elif any(layer.item is Item.FEATURE_TYPE for layer in service.layers):
+        yield from _records(endpoint, service, most)
+
+
+def _images(endpoint: Url, operation: str, service: Service) -> Iterator[_Request]:
+    extent = next((found for layer in service.layers if (found := _extent(layer)) is not None), None)
+    for place in (extent, extent.middle()) if extent is not None else ():
+        number, size = place.code.rpartition(":")[2], place.size()
+        asked = {
+            "bbox": ",".join(f"{side:.9g}" for side in place.sides),
+            "bboxSR": number,
+            "imageSR": number,
+            "size": f"{size[0]},{size[1]}",
+            "format": "png",
+            "transparent": "true",
+            "f": "image",
+        }
+        yield service.layers[0].title, place.code, with_parameters(_beneath(endpoint, operation), asked), size
+
+
+def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
+    for layer in spread([layer for layer in service.layers if layer.name], most):
+        asked = {"where": "1=1", "outFields": "*", "returnGeometry": "false", "resultRecordCount": "1", "f": "json"}
+        yield layer.name, "", with_parameters(_beneath(endpoint, f"{layer.name}/query"), asked), None
+
+
+def _extent(layer: Layer) -> _Extent | None:
+    """As stated, since a server need not turn its own; in degrees where the statement was of no use."""
+    if layer.bounds is not None:
+        return _Extent(layer.bounds[0], layer.bounds[1:])
+    return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None
+
+
+def _beneath(endpoint: Url, path: str) -> Url:
+    place, mark, query = endpoint.address.partition("?")
+    return read_url(f"{place.rstrip('/')}/{path}{mark}{query}") or endpoint

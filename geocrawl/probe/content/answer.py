@@ -1,0 +1,66 @@
+"""What an answer to a request for content is: shared by the content_checks of all kinds."""
+
+from __future__ import annotations
+
+import re
+
+from geocrawl.formats.elements import line_of, local_name
+from geocrawl.formats.xml_reader import read_xml
+from geocrawl.model import BARRED, Attempt, Failure, FailureCode, Outcome, Page, Url
+from geocrawl.probe.content.images import Picture, is_image, read_picture
+
+_TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
+_REFUSED = BARRED | {FailureCode.ROBOTS, FailureCode.BUDGET}
+_EXCEPTION = re.compile(r"(?:ServiceException|ExceptionReport|ExceptionText|Exception|WMTException)\Z")
+_DETAIL_CHARS = 300
+_LOOK_BYTES = 65_536
+
+
+def refusal(answer: Page | Failure) -> tuple[Outcome, str] | None:
+    """(outcome, detail) of an answer that holds no content at all: none came, an error status, an exception.
+
+    None for any other. Never raises, whatever the body.
+    """
+    if isinstance(answer, Failure):
+        if answer.code in _REFUSED:
+            return Outcome.REFUSED, answer.detail
+        return (Outcome.TIMEOUT if answer.code in _TIMEOUTS else Outcome.HTTP_ERROR), answer.detail
+    if answer.location is not None:
+        return Outcome.HTTP_ERROR, f"redirected to {answer.location.address}"
+    if text := exception_text(answer):
+        return Outcome.EXCEPTION, text
+    if not 200 <= answer.status < 300:
+        return Outcome.HTTP_ERROR, f"HTTP {answer.status}"
+    return None
+
+
+def exception_text(page: Page) -> str:
+    """The text of a service exception in XML; '' when the body is none."""
+    head = page.body[:_LOOK_BYTES].lstrip()
+    if not head.startswith(b"<") or b"xception" not in head:
+        return ""
+    root = read_xml(page.body[:_LOOK_BYTES], page.headers.get("content-type", "")).root
+    if root is None or not _EXCEPTION.search(local_name(root)):
+        return ""
+    return line_of(root)[:_DETAIL_CHARS] or "an exception without text"
+
+
+def picture_of(page: Page) -> Picture | str:
+    """The image that a page is; else a line that says what came instead."""
+    if is_image(page.body):
+        return read_picture(page.body)
+    named = page.content_type or "no Content-Type"
+    if not page.body:
+        return f"no bytes ({named})"
+    first = page.body[:120].decode("utf-8", "replace")
+    return f"{named}: {' '.join(''.join(c if c.isprintable() else ' ' for c in first).split())}"[:_DETAIL_CHARS]
+
+
+def attempt(layer: str, crs: str, outcome: Outcome, answer: Page | Failure, detail: str, url: Url) -> Attempt:
+    """An entry of the proof."""
+    return Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address)
+
+
+def cors_of(answer: Page | Failure) -> str:
+    """What a server says to a viewer of another origin; '' for nothing."""
+    return answer.headers.get("access-control-allow-origin", "")[:200] if isinstance(answer, Page) else ""

@@ -1,0 +1,72 @@
+"""What a trial brings, gathered attempt by attempt: shared by the content_checks of all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from geocrawl.model import Attempt, ContentReport, Endpoint, Failure, Level, Outcome, Page, Url
+from geocrawl.probe.content.answer import attempt, cors_of
+from geocrawl.probe.content.images import thumbnail
+from geocrawl.urls import request_url
+
+T = TypeVar("T")
+
+_MAX_ADDRESS_CHARS = 8_000
+"""What common web servers take (RFC 9110, 4.1)."""
+_HOPELESS = frozenset({Outcome.TIMEOUT, Outcome.REFUSED})
+_ANSWERED = frozenset({Outcome.BLANK, Outcome.WRONG_SIZE, Outcome.AXIS_ORDER, Outcome.IMAGE_ERROR_TEXT})
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts of one trial so far."""
+
+    made: list[Attempt] = field(default_factory=list)
+    _cors: str = ""
+    _image: bytes = b""
+
+    def add(
+        self, layer: str, crs: str, url: Url, answer: Page | Failure, look: tuple[Outcome, str], *, image: bytes = b""
+    ) -> None:
+        """Note what asking for an item brought; the first image with content becomes the thumbnail.
+
+        `image`: the content, where a later answer than `answer` brought it.
+        """
+        outcome, detail = look
+        self.made.append(attempt(layer, crs, outcome, answer, detail, url))
+        self._cors = cors_of(answer) or self._cors
+        if outcome is Outcome.OK and isinstance(answer, Page) and not self._image:
+            self._image = image or answer.body
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the last attempt ends the trial: content came, or nothing more will."""
+        return bool(self.made) and (self.made[-1].outcome is Outcome.OK or self.made[-1].outcome in _HOPELESS)
+
+    def proof(self, endpoint: Endpoint) -> ContentReport:
+        """What all of them prove."""
+        outcomes = {entry.outcome for entry in self.made}
+        level = Level.ANSWERS if outcomes & _ANSWERED else Level.ADVERTISED
+        return ContentReport(
+            level=Level.DELIVERS if Outcome.OK in outcomes else level,
+            attempts=tuple(self.made),
+            https=True if endpoint.url.scheme == "https" and outcomes - _HOPELESS else None,
+            cors=self._cors,
+            thumbnail=thumbnail(self._image) if self._image else b"",
+        )
+
+
+def content_url(endpoint: Url, parameters: Mapping[str, str]) -> Url | None:
+    """The request of an endpoint with these parameters; None when names in them make it longer than servers take."""
+    url = request_url(endpoint, parameters)
+    return url if len(url.address) <= _MAX_ADDRESS_CHARS else None
+
+
+def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
+    """At most `most` of them: the first, the last, and those between at equal steps."""
+    if most < 2 or len(items) < 2:
+        return tuple(items[: max(most, 0)])
+    steps = dict.fromkeys(round(i * (len(items) - 1) / (most - 1)) for i in range(most))
+    return tuple(items[step] for step in steps)

@@ -1,0 +1,1 @@
+"""Reading extents: boxes in WGS 84, reference systems and their codes."""

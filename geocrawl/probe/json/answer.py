@@ -1,0 +1,132 @@
+"""What one answer to a request for a JSON document is, whatever the kind that was asked for.
+
+As with capabilities (`answer`), the status and the Content-Type are noted, not believed. What begins with `<` is read
+as XML, so a page, an exception or capabilities of another kind are told apart by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from geocrawl.formats.json_reader import JsonObject, read_json
+from geocrawl.formats.json_values import first_line, line_of, lines, number_of, object_of
+from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
+from geocrawl.probe import interview
+from geocrawl.probe.answer import Finding, by_status, rejected
+from geocrawl.probe.interview import Answer
+from geocrawl.probe.json.kinds import kind_of_json
+from geocrawl.probe.stream import read_whole
+
+_MAX_DETAIL_CHARS = 500
+_FRONT_BYTES = 65_536
+_DENIED = frozenset({"401", "403", "498", "499"})
+"""HTTP's codes, and ArcGIS's `Invalid Token` and `Token Required`."""
+
+ReadJson = Callable[[Page, JsonObject], Finding | None]
+"""Reads a kind's own document; None when the object is not one of its."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonAnswer:
+    """What came back, what it is, and the object in it."""
+
+    page: Page | Failure
+    finding: Finding
+    value: JsonObject
+    """Empty when the answer was not accepted."""
+
+    @property
+    def base(self) -> Url:
+        """What the links in it are relative to."""
+        return self.page.final if isinstance(self.page, Page) else self.page.url
+
+
+def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
+    """What an answer is. Never raises, whatever the body."""
+    if isinstance(page, Failure):
+        return JsonAnswer(page, Finding(str(page.code), page.detail), {})
+    if (refused := _without_json(page)) is not None:
+        return JsonAnswer(page, refused, {})
+    if page.cut:
+        return JsonAnswer(page, Finding("over-limit", f"more than {len(page.body)} bytes of JSON"), {})
+    reading = read_json(page.body, page.headers.get("content-type", ""))
+    if reading.value is None:
+        finding = by_status(page) or Finding(reading.fault, reading.detail, deviations=reading.deviations)
+        return JsonAnswer(page, finding, {})
+    found = read(page, reading.value)
+    if found is None:
+        return JsonAnswer(page, _none(page, reading.value), {})
+    deviations = (*_of_answer(page), *reading.deviations, *found.deviations)
+    return JsonAnswer(page, replace(found, deviations=deviations), reading.value)
+
+
+def _without_json(page: Page) -> Finding | None:
+    """What an answer is that has no body, or one of markup; None for any other."""
+    if page.location is not None:
+        return Finding("moved", page.location.address)
+    body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not body:
+        return by_status(page) or Finding("empty", "no bytes in the answer")
+    if body.startswith(b"<"):
+        return rejected(page, read_whole(page))
+    return None
+
+
+def json_of(page: Page | Failure) -> JsonObject | None:
+    """The object in a success; None for anything else. For the further questions of an interview."""
+    if isinstance(page, Failure) or page.location is not None or not 200 <= page.status < 300:
+        return None
+    return read_json(page.body, page.headers.get("content-type", "")).value
+
+
+def verdict_on(answers: Sequence[JsonAnswer], candidate: Candidate) -> Verdict:
+    """On the answer that says most; the first of equals."""
+    return interview.verdict_on([Answer(each.page, each.finding) for each in answers], candidate)
+
+
+def error_of(value: JsonObject) -> tuple[str, str] | None:
+    """(code, message) of an error that was sent as JSON; None for anything else.
+
+    ArcGIS sends `{"error": {"code": …, "message": …}}` with 200, OGC APIs `{"code": …, "description": …}` or a problem
+    (RFC 9457).
+    """
+    error = value.get("error")
+    if isinstance(error, str):
+        return "", line_of(error)
+    inner = object_of(error) or value
+    message = first_line(inner, "message", "description", "detail", "title")
+    if not error and not (message and "links" not in value and _names_an_error(value)):
+        return None
+    details = " ".join(lines(inner.get("details")))
+    return first_line(inner, "code", "status"), f"{message} {details}".strip()
+
+
+def _names_an_error(value: JsonObject) -> bool:
+    """Whether an object has a code of its own making, or a status of HTTP that is an error."""
+    status = number_of(value.get("status"))
+    return isinstance(value.get("code"), (str, int)) or (status is not None and status >= 400)
+
+
+def _none(page: Page, value: JsonObject) -> Finding:
+    """What an answer in JSON is that is not the kind's document."""
+    if (error := error_of(value)) is not None:
+        code, message = error
+        if code in _DENIED or page.status in (401, 403):
+            return Finding("protected", f"{code or page.status} {message}"[:_MAX_DETAIL_CHARS])
+        return by_status(page) or Finding("exception", f"{code} {message}".strip()[:_MAX_DETAIL_CHARS])
+    if (refused := by_status(page)) is not None:
+        return refused
+    if (kind := kind_of_json(value)) is not None:
+        return Finding("other-kind", f"a document of {kind}", names=kind)
+    return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}"[:_MAX_DETAIL_CHARS])
+
+
+def _of_answer(page: Page) -> list[Deviation]:
+    """Departures of an accepted answer outside its document: status and media type."""
+    found = []
+    if not 200 <= page.status < 300:
+        found.append(Deviation("http-status", str(page.status)))
+    if page.content_type not in ("application/json", "text/json") and not page.content_type.endswith("+json"):
+        found.append(Deviation("content-type", page.content_type or "none"))
+    return found

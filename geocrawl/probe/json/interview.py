@@ -1,0 +1,53 @@
+"""Asking for a document in one form after another, until one is answered with more than a page for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Generator, Iterable
+from html import unescape
+
+from geocrawl.model import Failure, Page, Url
+from geocrawl.ports import Ask
+from geocrawl.probe.json.answer import JsonAnswer, ReadJson, examine_json
+from geocrawl.urls import read_url, with_parameters
+
+FOR_PEOPLE = frozenset({"html", "empty", "not-json", "http-406"})
+"""What a server sends that would send JSON if it were asked in another form."""
+_LOOK_BYTES = 65_536
+_LINK = re.compile(r"<(?:link|a)\s[^<>]{1,2000}>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\b(rel|type|href)\s*=\s*(?:"([^"<>]{0,1500})"|'([^'<>]{0,1500})')""", re.IGNORECASE)
+
+Asking = Generator[Ask, Page | Failure, list[JsonAnswer]]
+
+
+def in_turn(urls: Iterable[Url], read: ReadJson, goes_on: Collection[str] = FOR_PEOPLE) -> Asking:
+    """Ask for these until the answer's reason is none that `goes_on`; returns all answers, the last one decides."""
+    answers: list[JsonAnswer] = []
+    for url in urls:
+        answers.append(examine_json((yield Ask(url)), read))
+        if answers[-1].finding.reason not in goes_on:
+            break
+    return answers
+
+
+def plain_then_json(endpoint: Url, read: ReadJson) -> Asking:
+    """Ask for the address as it is; where a page for people comes, for the JSON that it names, else with `f=json`."""
+    first = examine_json((yield Ask(endpoint)), read)
+    if first.finding.reason not in FOR_PEOPLE:
+        return [first]
+    stated = stated_json(first.page) if isinstance(first.page, Page) else None
+    return [first, examine_json((yield Ask(stated or with_parameters(endpoint, {"f": "json"}))), read)]
+
+
+def stated_json(page: Page) -> Url | None:
+    """The address of the same document as JSON, as a page names it: `<link rel="alternate" type="application/json">`.
+
+    None when it names none, or one on another host.
+    """
+    for tag in _LINK.finditer(page.body[:_LOOK_BYTES].decode("utf-8", "replace")):
+        found = {name.lower(): unescape(one or other).strip() for name, one, other in _ATTRIBUTE.findall(tag[0])}
+        if "alternate" in found.get("rel", "").lower().split() and found.get("type", "").lower() == "application/json":
+            url = read_url(found.get("href", ""), page.final)
+            if url is not None and url.host == page.final.host and url != page.url:
+                return url
+    return None

@@ -1,0 +1,1 @@
+"""OGC API: Features, Tiles, Maps, Records and the rest of its family."""

@@ -1,0 +1,65 @@
+"""The proof of an OGC API: one feature or record of a collection, or a map where it has no items.
+
+Both have paths that the standards fix: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
+(OGC 20-058, 7).
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import Attempts, spread
+from geocrawl.probe.content.judge import look_for_features, look_for_image
+from geocrawl.urls import read_url, with_parameters
+
+_PIXELS = 256
+
+
+class OgcApiContentCheck:
+    """Proves OGC APIs by one item (`ports.ContentCheck`)."""
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """`layers`: collections tried at most."""
+        self._layers = layers
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.OGCAPI
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Ask one collection after another until one gives content."""
+        attempts = Attempts()
+        for layer in choose(service, self._layers):
+            is_map = not _has_items(layer)
+            url = _content_url(endpoint.url, layer.name, is_map=is_map)
+            answer = yield Ask(url, Purpose.MAP)
+            look = look_for_image(answer, (_PIXELS, _PIXELS)) if is_map else look_for_features(answer)
+            attempts.add(layer.name, "", url, answer, look)
+            if attempts.is_enough:
+                break
+        return attempts.proof(endpoint)
+
+
+def choose(service: Service, most: int) -> tuple[Layer, ...]:
+    """Collections with items; those with maps alone where there are no others."""
+    named = [layer for layer in service.layers if layer.name and layer.item is Item.COLLECTION]
+    with_items = [layer for layer in named if _has_items(layer)]
+    return spread(with_items or [layer for layer in named if _has_map(layer)], most)
+
+
+def _has_items(layer: Layer) -> bool:
+    """As far as a collection says what it gives; one that does not say is taken at the standard's word."""
+    return not layer.formats or any("geo+json" in name for name in layer.formats)
+
+
+def _has_map(layer: Layer) -> bool:
+    return any(name.startswith("image/") for name in layer.formats)
+
+
+def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
+    asked = {"width": str(_PIXELS), "height": str(_PIXELS), "f": "png"} if is_map else {"limit": "1", "f": "json"}
+    place, mark, query = endpoint.address.partition("?")
+    path = f"{place.rstrip('/')}/collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"
+    return with_parameters(read_url(path + mark + query) or endpoint, asked)

@@ -1,0 +1,90 @@
+"""The interview of an OGC API: the landing page, then the collections and the conformance that it links to.
+
+Paths are never guessed: a landing page says where its parts are (OGC 17-069r4, 7.2). The address is asked as it is;
+where a page for people comes, the JSON that it names, or the address with `f=json`. Three requests at most, all to the
+host of the landing page: links to another host are those of a proxy that hides it, and are read as if they named this
+one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Status, Url
+from geocrawl.ports import Ask, Interview
+from geocrawl.probe import interview
+from geocrawl.probe.json.answer import JsonAnswer, json_of, verdict_on
+from geocrawl.probe.json.interview import plain_then_json
+from geocrawl.probe.json.kinds import is_collection
+from geocrawl.probe.json.links import linked
+from geocrawl.probe.leads import lead
+from geocrawl.probe.ogcapi.reader import Description, read_ogcapi
+from geocrawl.urls import service_endpoint
+
+MAX_REQUESTS = 3
+_COLLECTIONS = ("data", "http://www.opengis.net/def/rel/ogc/1.0/data")
+_CONFORMANCE = ("conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance")
+_MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
+"""Codes of parts that the landing page links to and that cannot be had."""
+
+
+class OgcApiProbe:
+    """Proves OGC APIs (`ports.Probe`)."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.OGCAPI
+
+    def recognise(self, candidate: Candidate) -> float:
+        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        return interview.fits(Kind.OGCAPI, candidate)
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Ask for the landing page, then for what it links to."""
+        answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
+        verdict = verdict_on(answers, candidate)
+        if verdict.status is not Status.VALID:
+            return verdict
+        landing = answers[-1]
+        api = Description(landing.base).with_document(landing.value)
+        missing: list[Deviation] = []
+        parts = _parts(landing, MAX_REQUESTS - len(answers))
+        for name, url in parts:
+            page = yield Ask(url)
+            if (value := json_of(page)) is not None:
+                api = api.with_document(value)
+            else:
+                missing.append(Deviation(_MISSING[name], f"{url.address}: {_why(page)}"[:200]))
+        return replace(
+            verdict,
+            service=api.service(),
+            deviations=(*verdict.deviations, *missing, *api.deviations()),
+            requests=len(answers) + len(parts),
+            leads=_root(landing, candidate),
+            pages=api.pages,
+        )
+
+
+def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
+    """What is still to be asked, the more telling first: the collections, then the conformance."""
+    wanted = []
+    if "collections" not in landing.value and not is_collection(landing.value):
+        wanted.append(("collections", linked(landing.value, landing.base, _COLLECTIONS)))
+    if "conformsTo" not in landing.value:
+        wanted.append(("conformance", linked(landing.value, landing.base, _CONFORMANCE)))
+    return [(name, url) for name, url in wanted if url is not None][:most]
+
+
+def _why(page: Page | Failure) -> str:
+    """What came in place of a part."""
+    if isinstance(page, Failure):
+        return page.detail
+    return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
+
+
+def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
+    """The API that a part of it (a collection) names as its root."""
+    root = linked(landing.value, landing.base, ("root",))
+    if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
+        return ()
+    return (lead(Kind.OGCAPI, root, landing.base),)

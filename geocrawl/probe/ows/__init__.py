@@ -1,0 +1,1 @@
+"""What kinds of OGC's older web services share: capabilities of OWS Common, and the `Service` section of a WMS."""

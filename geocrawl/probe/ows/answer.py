@@ -1,0 +1,116 @@
+"""Reading an answer as the capabilities of a kind of OWS Common, or saying by which code it is none.
+
+Each kind hands in its `Form`: which sections its document has, how a content item is read, and what of the rest belongs
+to it. Accepted is a root of the kind (`roots`) with at least one of its sections. OWS Common lets a server leave any of
+them out (OGC 06-121r9, 7.2.3 and table 11), so those that are missing are noted, not held against it; a root alone must
+have the kind's namespace and a version.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, local_name
+from geocrawl.formats.xml_reader import Cut
+from geocrawl.model import Deviation, Kind, Layer, Page, Service
+from geocrawl.probe.answer import Finding, early, of_answer, rejected
+from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.ows.addresses import address_deviations
+from geocrawl.probe.ows.reader import read_service
+from geocrawl.probe.roots import is_usual_namespace, kind_of_root, namespace_of
+from geocrawl.probe.stream import STREAM_BYTES, Take, Taken, read_items
+
+_ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})
+_MAX_DETAIL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A content item as it stands in the document."""
+
+    layer: Layer
+    codes: tuple[str, ...] = ()
+    """Of deviations in it."""
+    refers: tuple[str, ...] = ()
+    """Names that it gives of things described elsewhere in the document (a WMTS layer's tile matrix sets)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the capabilities of one kind look like."""
+
+    kind: Kind
+    sections: frozenset[str]
+    """Of which a document must have one."""
+    contents: frozenset[str]
+    """The section with the content items, by any of its names; empty where there is none."""
+    take: Take[Part]
+    finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
+    """(root, service so far, its items) → with layers and formats."""
+    usual_version: str
+    """Taken where the document names none."""
+
+
+def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
+    """What an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
+    if (found := early(page)) is not None:
+        return found
+    taken = read_items(page.body, page.headers.get("content-type", ""), form.take, cut=page.cut, above=above)
+    root = taken.reading.root
+    if root is None or kind_of_root(root) is not form.kind:
+        return rejected(page, taken.reading)
+    return _capabilities(page, form, root, taken)
+
+
+def _capabilities(page: Page, form: Form, root: etree._Element, taken: Taken[Part]) -> Finding:
+    reading, parts = taken.reading, taken.items
+    if reading.cut is Cut.INSIDE:
+        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+    version = attribute(root, "version").strip()
+    present = form.sections & {local_name(section) for section in root}
+    if not present and not (version and namespace_of(root)):
+        wanted = ", ".join(sorted(form.sections))
+        return Finding("not-capabilities", f"{local_name(root)} without any of {wanted}"[:_MAX_DETAIL_CHARS])
+    if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
+        return Finding("over-limit", "the limit was reached before the first item", deviations=reading.deviations)
+    service = form.finish(root, read_service(root, form.kind, version or form.usual_version), parts)
+    service = replace(service, fingerprint=fingerprint(service))
+    of_root = (*_of_root(root, form, version, present), *address_deviations(root, page.final))
+    return Finding("ok", "", service, (*of_answer(page), *reading.deviations, *of_root, *_of_items(parts)))
+
+
+def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[str]) -> list[Deviation]:
+    found = []
+    if not version:
+        found.append(Deviation("no-version", f"taken for {form.usual_version}"))
+    if local_name(root) not in _ROOTS:
+        found.append(Deviation("root-case", local_name(root)))
+    if not (namespace := namespace_of(root)):
+        found.append(Deviation("namespace-missing", local_name(root)))
+    elif not is_usual_namespace(namespace):
+        found.append(Deviation("namespace-wrong", namespace[:_MAX_DETAIL_CHARS]))
+    if form.contents and not present & form.contents:
+        found.append(Deviation("section-missing", f"no {' or '.join(sorted(form.contents))}"))
+    elif child(root, "ServiceIdentification") is None and child(root, "Service") is None:
+        found.append(Deviation("section-missing", "no ServiceIdentification"))
+    return found
+
+
+def _of_items(parts: Sequence[Part]) -> list[Deviation]:
+    """One deviation a code, with a count and the first item's name."""
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for part in parts:
+        for code in part.codes:
+            counts[code] += 1
+            first.setdefault(code, part.layer.name or part.layer.title)
+    return [Deviation(code, f"{n} items, first: {first[code]}"[:_MAX_DETAIL_CHARS]) for code, n in counts.items()]
+
+
+def union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """All entries, each once, in order."""
+    return tuple(dict.fromkeys(entry for each in lists for entry in each))

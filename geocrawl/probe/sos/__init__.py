@@ -1,0 +1,1 @@
+"""OGC Sensor Observation Service, versions 1.0 and 2.0."""

@@ -1,0 +1,1 @@
+"""SpatioTemporal Asset Catalog: catalogues, collections and APIs."""

@@ -1,0 +1,67 @@
+"""The interview of a STAC: the catalogue at the address, and for an API the collections that it links to.
+
+A catalogue in files (`catalog.json`) is one request; its children are pages of the crawl, not of the interview (STAC
+1.0, Catalog; STAC API 1.0, Core). There may be thousands of them, each of which names its root: one that a crawl came
+upon is a part, and leads to the root as the service. What a person asks for is taken as it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.model import Candidate, Kind, Status, Url
+from geocrawl.ports import Ask, Interview
+from geocrawl.probe import interview
+from geocrawl.probe.json.answer import json_of, verdict_on
+from geocrawl.probe.json.interview import plain_then_json
+from geocrawl.probe.json.links import linked, links_of
+from geocrawl.probe.leads import SIGNAL, lead
+from geocrawl.probe.stac.reader import pages_of, read_stac, with_collections
+
+_TAKEN_AS_IT_STANDS = ("given", SIGNAL)
+"""A root that a part led to is none itself: two that name each other would never be taken."""
+
+
+class StacProbe:
+    """Proves STAC catalogues and APIs (`ports.Probe`)."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.STAC
+
+    def recognise(self, candidate: Candidate) -> float:
+        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        return interview.fits(Kind.STAC, candidate)
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Ask for the catalogue, as JSON where a page for people comes, then for its collections; three at most."""
+        answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
+        verdict = verdict_on(answers, candidate)
+        if verdict.status is not Status.VALID or verdict.service is None:
+            return verdict
+        value, base = answers[-1].value, answers[-1].base
+        if (root := _root(value, base, candidate)) is not None:
+            return replace(verdict, status=Status.INVALID, reason="part", service=None, detail=_of(root), leads=(root,))
+        service, pages = verdict.service, pages_of(value, base)
+        collections = linked(value, base, ("data",)) if "conformsTo" in value else None
+        if collections is None:
+            return replace(verdict, pages=pages)
+        if listed := json_of((yield Ask(collections))):
+            service = with_collections(service, listed, base)
+        return replace(verdict, service=service, pages=pages, requests=verdict.requests + 1)
+
+
+def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | None:
+    """The catalogue that a document says it is a part of, on the same host; None when it stands for itself."""
+    if candidate.evidence.signal in _TAKEN_AS_IT_STANDS:
+        return None
+    url = next((link.url for link in links_of(value, base) if link.rel == "root"), None)
+    if url is None or url.host != base.host:
+        return None
+    root = lead(Kind.STAC, url, base)
+    return root if root.endpoint.key != candidate.endpoint.key else None
+
+
+def _of(root: Candidate) -> str:
+    return f"part of {root.endpoint.url.address}"[:500]

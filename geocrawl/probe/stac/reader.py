@@ -1,0 +1,115 @@
+"""Reading the documents of a STAC: catalogues, collections, landing pages and lists of collections (STAC 0.6 to 1.1).
+
+Read here rather than by pystac, which builds whole objects, refuses what lacks a required member, and resolves links by
+fetching them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import first_line, line_of, lines, member, object_of, objects, text_of
+from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
+from geocrawl.probe.answer import Finding
+from geocrawl.probe.extents.systems import spatial_extent
+from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.json.kinds import kind_of_json
+from geocrawl.probe.json.links import WebLink, links_of
+from geocrawl.urls import RECORDS
+
+MAX_ITEMS = 20_000
+MAX_PAGES = 50
+"""Children of one catalogue that are read as pages."""
+_PAGES = ("child", "data")
+"""Relations whose targets hold more of the catalogue."""
+
+
+def read_stac(page: Page, value: JsonObject) -> Finding | None:
+    """What a document of a STAC describes; None for any other, also for an item."""
+    if kind_of_json(value) is not Kind.STAC:
+        return None
+    layers, codes = _contents(value, page.final)
+    service = Service(
+        kind=Kind.STAC,
+        version=line_of(value.get("stac_version")),
+        title=first_line(value, "title", "id"),
+        abstract=text_of(value.get("description")),
+        keywords=lines(value.get("keywords")),
+        provider=_provider(value),
+        access_constraints=line_of(value.get("license")),
+        formats=_formats(value),
+        layers=layers,
+    )
+    deviations = tuple(Deviation(code, f"{codes.count(code)} collections") for code in dict.fromkeys(codes))
+    form = "api" if "conformsTo" in value else line_of(value.get("type")).lower() or "catalogue"
+    return Finding("ok", form, replace(service, fingerprint=fingerprint(service)), deviations)
+
+
+def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
+    """A landing page's service with the list of collections in place of the links to children."""
+    layers, _ = _contents(value, url)
+    if not layers:
+        return service
+    formats = tuple(dict.fromkeys((*service.formats, *(name for layer in layers for name in layer.formats))))
+    service = replace(service, layers=layers, formats=formats)
+    return replace(service, fingerprint=fingerprint(service))
+
+
+def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:
+    """Its collections, itself first when it is one; else the catalogues that it links to."""
+    listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
+    read = [_collection(each) for each in listed]
+    children = [_child(link) for link in links_of(value, url) if link.rel == "child"]
+    layers = [*(layer for layer, _ in read), *(children if "collections" not in value else [])]
+    return tuple(layers[:MAX_ITEMS]), [code for _, codes in read for code in codes]
+
+
+def _collection(value: JsonObject) -> tuple[Layer, tuple[str, ...]]:
+    box, codes = spatial_extent(value)
+    layer = Layer(
+        name=line_of(value.get("id")),
+        title=first_line(value, "title", "id"),
+        abstract=text_of(value.get("description")),
+        box=box,
+        keywords=lines(value.get("keywords")),
+        item=Item.COLLECTION,
+        formats=_formats(value),
+    )
+    return layer, codes
+
+
+def _child(link: WebLink) -> Layer:
+    """What a catalogue says of a child: its title, and its name in the address."""
+    place = link.url.address.partition("?")[0].rstrip("/").rpartition("/")
+    name = place[0].rpartition("/")[2] if place[2].endswith(".json") else place[2]
+    return Layer(name=name[:200], title=link.title or name[:200], item=Item.FOLDER)
+
+
+def _provider(value: JsonObject) -> str:
+    """The first provider that has a name (STAC 1.0, Collection: `providers`)."""
+    return next((name for each in objects(value.get("providers")) if (name := line_of(each.get("name")))), "")
+
+
+def _formats(value: JsonObject) -> tuple[str, ...]:
+    """Media types of what its items hold (`item_assets`)."""
+    assets = object_of(value.get("item_assets")) or member(value, "summaries", "item_assets")
+    found = (line_of(object_of(each).get("type")) for each in list(assets.values())[:1000])
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+# --------------------------------------------------------------------------- further pages
+
+
+def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
+    """Where the catalogue goes on, at most `MAX_PAGES`: its children, and an API's list of collections.
+
+    Items are data, not services, and are left alone.
+    """
+    provider = _provider(value)
+    found = {
+        link.url.identity: Link(link.url, link.title, provider, link.rel, RECORDS)
+        for link in links_of(value, url)
+        if link.rel in _PAGES and link.url.identity != url.identity and link.media_type != "text/html"
+    }
+    return tuple(found.values())[:MAX_PAGES]

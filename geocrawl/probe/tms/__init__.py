@@ -1,0 +1,1 @@
+"""OSGeo Tile Map Service 1.0.0."""

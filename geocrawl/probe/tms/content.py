@@ -1,0 +1,144 @@
+"""The proof of a Tile Map Service: one tile with content (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
+
+Where the tiles of a map are is in the map's own document, which is asked for first. Its middle is asked for at the
+least scale, then where the map fills a tile, then one step nearer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name
+from geocrawl.formats.json_values import number_of
+from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service, Url
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import Attempts, spread
+from geocrawl.probe.content.judge import look_for_image
+from geocrawl.probe.interview import is_file
+from geocrawl.probe.json.links import on_host_of
+from geocrawl.probe.stream import read_whole
+from geocrawl.urls import read_url
+
+_TILES = 3
+"""Tiles of one map, at most."""
+_TRY_ON = frozenset({Outcome.BLANK, Outcome.HTTP_ERROR, Outcome.EXCEPTION, Outcome.NOT_AN_IMAGE})
+_USUAL_PIXELS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _TileMap:
+    """One map's tiles."""
+
+    root: etree._Element
+    base: Url
+
+    @property
+    def code(self) -> str:
+        """Its reference system."""
+        return line_of(child(self.root, "SRS"))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of a tile, in pixels."""
+        width, height = self._numbers("TileFormat", "width", "height") or (_USUAL_PIXELS, _USUAL_PIXELS)
+        return max(int(width), 1), max(int(height), 1)
+
+    def tiles(self) -> list[Url]:
+        """Tiles in the middle of the map, at a few scales."""
+        box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
+        origin = self._numbers("Origin", "x", "y")
+        sets = [each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0]
+        if box is None or origin is None or not sets:
+            return []
+        sets.sort(key=_resolution, reverse=True)
+        span = max(box[2] - box[0], box[3] - box[1])
+        full = next((i for i, each in enumerate(sets) if span >= _resolution(each) * self.size[0]), len(sets) - 1)
+        steps = dict.fromkeys((0, full, min(full + 1, len(sets) - 1)))
+        middle = (box[0] + box[2]) / 2 - origin[0], (box[1] + box[3]) / 2 - origin[1]
+        found = (self._tile(sets[step], *middle) for step in steps)
+        return [url for url in found if url is not None][:_TILES]
+
+    def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
+        """The tile of a set that holds a place; x and y from the origin, in units of the reference system."""
+        width, height = self.size
+        resolution, format_ = _resolution(tile_set), child(self.root, "TileFormat")
+        extension = attribute(format_, "extension").strip() if format_ is not None else "png"
+        column, row = x // (resolution * width), y // (resolution * height)
+        set_ = read_url(attribute(tile_set, "href").strip() or "0", self._folder())
+        if set_ is None or not (math.isfinite(column) and math.isfinite(row)):
+            return None
+        place, mark, query = on_host_of(set_, self.base, None).address.partition("?")
+        return read_url(f"{place.rstrip('/')}/{int(column)}/{int(row)}.{extension}{mark}{query}")
+
+    def _folder(self) -> Url:
+        """What relative addresses of tile sets lie in: beside a document in a file, beneath any other."""
+        place = self.base.address.partition("?")[0]
+        return self.base if is_file(self.base) else read_url(f"{place.rstrip('/')}/") or self.base
+
+    def _numbers(self, name: str, *attributes: str) -> tuple[float, ...] | None:
+        """Numbers that a part states; None unless all are there."""
+        part = child(self.root, name)
+        found = [number_of(attribute(part, each)) for each in attributes] if part is not None else []
+        known = tuple(number for number in found if number is not None)
+        return known if len(known) == len(attributes) else None
+
+
+class TmsContentCheck:
+    """Proves tile map services by one tile (`ports.ContentCheck`)."""
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """`layers`: maps tried at most."""
+        self._layers = layers
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.TMS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Ask for the document of one map after another and for its tiles until one has content."""
+        attempts = Attempts()
+        maps = [layer.name for layer in service.layers if layer.item is Item.LAYER and layer.name]
+        for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
+            tiles = yield from _tile_map(_document(endpoint.url, name))
+            if tiles is not None:
+                yield from _try(tiles, name, attempts)
+            if attempts.is_enough:
+                break
+        return attempts.proof(endpoint)
+
+
+def _document(endpoint: Url, name: str) -> Url:
+    """Where the document of a map is: the endpoint itself when that is a file, else beneath it."""
+    if is_file(endpoint):
+        return endpoint
+    place, mark, query = endpoint.address.partition("?")
+    return read_url(f"{place.rstrip('/')}/{name}{mark}{query}") or endpoint
+
+
+def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
+    """The map's document; None when none comes."""
+    answer = yield Ask(url, Purpose.MAP)
+    if isinstance(answer, Failure) or answer.location is not None:
+        return None
+    root = read_whole(answer).root
+    return _TileMap(root, answer.final) if root is not None and local_name(root) == "TileMap" else None
+
+
+def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+    """One map: the last of its tiles that were asked for is the entry of the proof."""
+    urls = tiles.tiles()
+    for index, url in enumerate(urls):
+        answer = yield Ask(url, Purpose.MAP)
+        look = look_for_image(answer, tiles.size)
+        if look[0] not in _TRY_ON or index == len(urls) - 1:
+            attempts.add(name, tiles.code, url, answer, look)
+            return
+
+
+def _resolution(tile_set: etree._Element) -> float:
+    """Units of the reference system per pixel; 0 when it is not stated."""
+    return number_of(attribute(tile_set, "units-per-pixel")) or 0.0

@@ -1,0 +1,77 @@
+"""The proof of a WFS: one feature of a type, by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
+
+The server's default format is taken, which is GML with nearly all. An empty collection proves that it answers, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lxml import etree
+
+from geocrawl.formats.elements import local_name
+from geocrawl.formats.xml_reader import read_xml
+from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.answer import refusal
+from geocrawl.probe.content.attempts import Attempts, content_url, spread
+from geocrawl.probe.content.judge import look_for_features
+from geocrawl.probe.interview import is_file
+
+_MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
+"""GML 3.2, 2.1 and 3.1 in turn; the last holds several features."""
+
+
+class WfsContentCheck:
+    """Proves WFS by one feature (`ports.ContentCheck`)."""
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """`layers`: feature types tried at most."""
+        self._layers = layers
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.WFS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Ask one feature type after another until one gives a feature."""
+        attempts = Attempts()
+        named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
+        if is_file(endpoint.url):  # answers nothing but itself
+            named = []
+        for layer in spread(named, self._layers):
+            url = content_url(endpoint.url, _parameters(service.version, layer.name))
+            if url is None:
+                continue
+            answer = yield Ask(url, Purpose.MAP)
+            attempts.add(layer.name, "", url, answer, look_for_feature(answer))
+            if attempts.is_enough:
+                break
+        return attempts.proof(endpoint)
+
+
+def _parameters(version: str, name: str) -> Mapping[str, str]:
+    asked = {"SERVICE": "WFS", "VERSION": version, "REQUEST": "GetFeature"}
+    if version.startswith("2"):
+        return {**asked, "TYPENAMES": name, "COUNT": "1"}
+    return {**asked, "TYPENAME": name, "MAXFEATURES": "1"}
+
+
+def look_for_feature(answer: Page | Failure) -> tuple[Outcome, str]:
+    """(outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
+    if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
+        return refused or (Outcome.HTTP_ERROR, "")
+    if answer.body.lstrip()[:1] == b"{":
+        return look_for_features(answer)
+    root = read_xml(answer.body, answer.headers.get("content-type", "")).root
+    if root is None:
+        return Outcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
+    if not local_name(root).endswith("Collection"):
+        return Outcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
+    count = _count(root)
+    return (Outcome.OK, f"{count} features") if count else (Outcome.BLANK, "no features")
+
+
+def _count(collection: etree._Element) -> int:
+    """Features in a collection; a member that holds nothing is none."""
+    return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)

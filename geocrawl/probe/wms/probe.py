@@ -1,0 +1,54 @@
+"""The interview of a WMS: GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
+
+Version 1.0.0 is asked in its own words (WMTVER, REQUEST=capabilities), and only where something points to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from geocrawl.model import Candidate, Kind, Url
+from geocrawl.ports import Interview
+from geocrawl.probe import interview
+from geocrawl.probe.interview import Answer, Question
+from geocrawl.probe.wms.reader import examine
+from geocrawl.urls import capabilities_url, read_url
+
+_OLD = re.compile(r"wmtver|request=capabilities|request=map\b|\b1\.0\.0\b", re.IGNORECASE)
+
+
+class WmsProbe:
+    """Proves WMS endpoints (`ports.Probe`)."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.WMS
+
+    def recognise(self, candidate: Candidate) -> float:
+        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        return interview.fits(Kind.WMS, candidate)
+
+    def interview(self, candidate: Candidate) -> Interview:
+        """Ask until the answers tell; at most four requests."""
+        endpoint = candidate.endpoint.url
+
+        def promises(question: Question, answers: Sequence[Answer]) -> bool:
+            texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
+            return question.version != "1.0.0" or any(_OLD.search(text) for text in texts)
+
+        questions = _questions(endpoint)
+        return interview.hold(candidate, questions, lambda page: examine(page, endpoint.address), promises)
+
+
+def _questions(endpoint: Url) -> tuple[Question, ...]:
+    """All that could be asked, in order."""
+    questions = interview.by_version(endpoint, "WMS", ("1.3.0", None, "1.1.1"))
+    return questions if interview.is_file(endpoint) else (*questions, Question("1.0.0", _oldest_request(endpoint)))
+
+
+def _oldest_request(endpoint: Url) -> Url:
+    """GetCapabilities as WMS 1.0.0 (6.2.5) asks for it."""
+    modern = capabilities_url(endpoint).address
+    old = modern.replace("REQUEST=GetCapabilities", "WMTVER=1.0.0&REQUEST=capabilities")
+    return read_url(old) or endpoint

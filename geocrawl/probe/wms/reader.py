@@ -1,0 +1,84 @@
+"""What one answer to GetCapabilities is: a WMS, or by which code it is none.
+
+Accepted as in the gws paper (Shen et al. 2015): the root is `WMS_Capabilities` or `WMT_MS_Capabilities` and has
+`Service` and `Capability`, after tolerant reading. The HTTP status and the Content-Type are noted, not believed:
+servers send exceptions with 200 and capabilities with 500.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import child, local_name
+from geocrawl.formats.xml_reader import Cut
+from geocrawl.model import Deviation, Page
+from geocrawl.probe.answer import Finding, early, of_answer, rejected
+from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.ows import wms_service
+from geocrawl.probe.ows.addresses import address_deviations
+from geocrawl.probe.roots import namespace_of
+from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items
+from geocrawl.probe.wms import owslib_reader
+from geocrawl.probe.wms.layers import LayerFound, summed, take_layers
+from geocrawl.probe.wms.owslib_reader import OwsReading
+
+_ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
+
+
+def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
+    """What an answer is. `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
+
+    Never raises, whatever the body.
+    """
+    if (found := early(page)) is not None:
+        return found
+    taken = read_items(page.body, page.headers.get("content-type", ""), take_layers(), cut=page.cut, above=above)
+    root = taken.reading.root
+    if root is None or local_name(root).lower() not in _ROOTS:
+        return rejected(page, taken.reading)
+    streamed = len(page.body) > above or page.cut
+    return _capabilities(page, root, taken, "" if streamed else address)
+
+
+def _capabilities(page: Page, root: etree._Element, taken: Taken[LayerFound], address: str) -> Finding:
+    """`address`: for OWSLib; '' goes without it."""
+    reading = taken.reading
+    if reading.cut is Cut.INSIDE:
+        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+    missing = [part for part in ("Service", "Capability") if child(root, part) is None]
+    if missing:
+        return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")
+    deviations = (*of_answer(page), *reading.deviations, *_of_root(root), *address_deviations(root, page.final))
+    layers, of_layers = summed(taken.items)
+    if reading.cut is Cut.OVER_LIMIT and not layers:
+        return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)
+    service = replace(wms_service.read_service(root), version=wms_service.read_version(root) or _usual_version(root))
+    by_owslib = owslib_reader.read_service(root, service, address) if address else OwsReading(None, "a long document")
+    service = replace(by_owslib.service or service, layers=layers)
+    service = replace(service, fingerprint=fingerprint(service))
+    reader = "read by OWSLib" if by_owslib.service else f"read without OWSLib ({by_owslib.failure})"
+    return Finding("ok", reader, service, (*deviations, *of_layers))
+
+
+def _usual_version(root: etree._Element) -> str:
+    return "1.3.0" if local_name(root).lower() == "wms_capabilities" else "1.1.1"
+
+
+def _of_root(root: etree._Element) -> list[Deviation]:
+    """Departures in name, version and namespace (WMS 1.3.0, 7.2.4.1 and annex E; 1.1.1, annex A)."""
+    found = []
+    name, version = local_name(root), wms_service.read_version(root)
+    if name != _ROOTS[name.lower()]:
+        found.append(Deviation("root-case", name))
+    if not version:
+        found.append(Deviation("no-version", f"taken for {_usual_version(root)}"))
+    if version and (name.lower() == "wms_capabilities") != version.startswith("1.3"):
+        found.append(Deviation("root-name", f"{name} for version {version}"))
+    expected = owslib_reader.WMS_NAMESPACE if (version or _usual_version(root)).startswith("1.3") else None
+    namespace = namespace_of(root) or None
+    if namespace != expected:
+        code = "namespace-missing" if namespace is None else "namespace-wrong"
+        found.append(Deviation(code, f"{namespace or 'none'} instead of {expected or 'none'}"))
+    return found

@@ -1,0 +1,138 @@
+"""The proof of a WMTS: one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
+
+Which tiles there are is in the capabilities, and too much to be kept with the service: they are asked for once more.
+Tiles that lie on another host are left alone, for each host has a turn of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
+from geocrawl.ports import Ask, ContentInterview
+from geocrawl.probe.content.attempts import Attempts, content_url, spread
+from geocrawl.probe.content.judge import look_for_image
+from geocrawl.probe.interview import is_file
+from geocrawl.probe.stream import read_items
+from geocrawl.probe.wmts.probe import restful_document
+from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, read_sets, take_layers
+from geocrawl.urls import capabilities_url, read_url
+
+_TILES_FIRST = 3
+_TILES_LATER = 2
+"""Tiles of the first layer and of each later one: with the capabilities eight requests for three layers."""
+_TRY_ON = frozenset({Outcome.BLANK, Outcome.HTTP_ERROR, Outcome.EXCEPTION, Outcome.NOT_AN_IMAGE})
+_IMAGES = ("image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp", "image/gif")
+
+
+class WmtsContentCheck:
+    """Proves WMTS by one tile (`ports.ContentCheck`)."""
+
+    def __init__(self, *, layers: int = 3) -> None:
+        """`layers`: tried at most."""
+        self._layers = layers
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.WMTS
+
+    def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
+        """Read the capabilities again, then ask for tiles until one has content."""
+        attempts = Attempts()
+        tiles = yield from _tiles_of(endpoint.url)
+        if tiles is None:
+            return attempts.proof(endpoint)
+        for layer in spread([layer for layer in tiles.layers if _format(layer)], self._layers):
+            yield from _try(tiles, layer, attempts)
+            if attempts.is_enough:
+                break
+        return attempts.proof(endpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """What a service's tiles are asked for by."""
+
+    endpoint: Url
+    by_kvp: bool
+    layers: tuple[TileLayer, ...]
+    sets: dict[str, MatrixSet]
+
+    def url(self, layer: TileLayer, tile: Tile) -> Url | None:
+        """A tile's address, by KVP where the service answers it; None when there is none on this host."""
+        if self.by_kvp:
+            return content_url(self.endpoint, _parameters(layer, tile))
+        template = layer.templates.get(_format(layer), "")
+        url = read_url(_filled(template, layer, tile)) if template else None
+        return url if url is not None and url.host == self.endpoint.host else None
+
+
+def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
+    """The capabilities by KVP, then as a document; None when neither holds layers."""
+    by_kvp = None if is_file(endpoint) else capabilities_url(endpoint, service="WMTS", version="1.0.0")
+    document = endpoint if is_file(endpoint) else restful_document(endpoint)
+    for url in (by_kvp, document):
+        if url is None:
+            continue
+        answer = yield Ask(url, Purpose.PROBE)
+        if isinstance(answer, Failure):
+            return None
+        taken = read_items(answer.body, answer.headers.get("content-type", ""), take_layers(), cut=answer.cut)
+        if taken.items and taken.reading.root is not None:
+            return _Tiles(endpoint, url is by_kvp, taken.items, dict(read_sets(taken.reading.root)))
+    return None
+
+
+def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+    """One layer: another tile is tried where the first has nothing, for the first layer one more."""
+    asked = [(tile, url) for tile in choose_tiles(layer, tiles.sets) if (url := tiles.url(layer, tile)) is not None]
+    asked = asked[: _TILES_LATER if attempts.made else _TILES_FIRST]
+    for index, (tile, url) in enumerate(asked):
+        answer = yield Ask(url, Purpose.MAP)
+        outcome, detail = look_for_image(answer, tile.size)
+        if outcome in _TRY_ON and index < len(asked) - 1:
+            continue
+        detail = f"{detail}, after {index} others without" if index else detail
+        attempts.add(layer.name, tile.crs, url, answer, (outcome, detail))
+        return
+
+
+def _format(layer: TileLayer) -> str:
+    """The first of the layer's formats that is an image; '' when none is."""
+    offered = [name for name in layer.formats if name.partition(";")[0].strip().lower() in _IMAGES]
+    return offered[0] if offered else ""
+
+
+def _parameters(layer: TileLayer, tile: Tile) -> dict[str, str]:
+    return {
+        "SERVICE": "WMTS",
+        "REQUEST": "GetTile",
+        "VERSION": "1.0.0",
+        "LAYER": layer.name,
+        "STYLE": layer.style,
+        "FORMAT": _format(layer),
+        "TILEMATRIXSET": tile.matrix_set,
+        "TILEMATRIX": tile.matrix,
+        "TILEROW": str(tile.row),
+        "TILECOL": str(tile.column),
+        **{name: value for name, value in layer.dimensions.items() if value},
+    }
+
+
+def _filled(template: str, layer: TileLayer, tile: Tile) -> str:
+    """A template with its variables replaced; their names match in any case (10.2.1 has them as they stand here)."""
+    values = {
+        "Layer": layer.name,
+        "Style": layer.style,
+        "TileMatrixSet": tile.matrix_set,
+        "TileMatrix": tile.matrix,
+        "TileRow": str(tile.row),
+        "TileCol": str(tile.column),
+        **layer.dimensions,
+    }
+    for name, value in values.items():
+        for spelt in (name, name.lower()):
+            template = template.replace("{" + spelt + "}", quote(value, safe=":,"))
+    return template

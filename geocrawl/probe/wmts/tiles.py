@@ -1,0 +1,235 @@
+"""Which tile of a WMTS layer lies where the layer has content (OGC 07-057r7, 6.1 and 7.1.1.2).
+
+A tile matrix is a grid over the earth: from its scale and the size of its tiles follows how much a tile covers. Asked
+for is a tile in the middle of the layer, of the matrix whose tiles are about as large as the layer, within the limits
+that the layer states. Where the extent cannot be told in the matrix set's reference system, the middle of these limits
+or of the coarsest matrix has to do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, children, text_of, texts
+from geocrawl.probe.extents.crs import crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.stream import Take
+
+_PIXEL_M = 0.00028
+"""The standard's size of a pixel (6.1)."""
+_METRES_A_DEGREE = 111_319.49079327358
+_EARTH_M = 6_378_137.0
+_MERCATOR = frozenset({"EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113"})
+_MERCATOR_LATITUDE = 85.0511287798
+
+Limits = tuple[int, int, int, int]
+"""Least and greatest row, least and greatest column."""
+Sides = tuple[float, float, float, float]
+"""West, south, east, north."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileLayer:
+    """What of a layer is needed to ask for its tiles."""
+
+    name: str
+    formats: tuple[str, ...]
+    style: str
+    links: Mapping[str, Mapping[str, Limits]]
+    """Tile matrix set → matrix → limits, where stated."""
+    templates: Mapping[str, str]
+    """Format → template of a tile's address (RESTful)."""
+    dimensions: Mapping[str, str]
+    """Name → default value."""
+    extent: Sides | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One level of a tile matrix set."""
+
+    name: str
+    scale: float
+    """Denominator."""
+    corner: tuple[float, float]
+    """Top left, as written."""
+    tile: tuple[int, int]
+    """Width and height in pixels."""
+    size: tuple[int, int]
+    """Width and height in tiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixSet:
+    """A tile matrix set."""
+
+    crs: str
+    """As written: which axis comes first hangs on it."""
+    matrices: tuple[Matrix, ...] = field(default=())
+    """The coarsest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """An address within a layer's tiles."""
+
+    matrix_set: str
+    matrix: str
+    row: int
+    column: int
+    size: tuple[int, int]
+    crs: str
+
+
+def take_layers() -> Take[TileLayer]:
+    """How the layers of a document are read (`stream.read_items`)."""
+    return Take(items=frozenset({"Layer"}), within=frozenset({"Contents"}), read=_read_layer)
+
+
+def _read_layer(element: etree._Element, _around: int | None) -> TileLayer:
+    styles = sorted(children(element, "Style"), key=lambda style: attribute(style, "isDefault") != "true")
+    box, _ = read_extent(element)
+    resources = [each for each in children(element, "ResourceURL") if attribute(each, "resourceType") == "tile"]
+    names = (
+        (text_of(child(each, "Identifier")), text_of(child(each, "Default"))) for each in children(element, "Dimension")
+    )
+    return TileLayer(
+        name=text_of(child(element, "Identifier")),
+        formats=texts(children(element, "Format")),
+        style=text_of(child(styles[0], "Identifier")) if styles else "",
+        links={text_of(child(each, "TileMatrixSet")): _limits(each) for each in children(element, "TileMatrixSetLink")},
+        templates={attribute(each, "format"): attribute(each, "template").strip() for each in reversed(resources)},
+        dimensions={name: default for name, default in names if name},
+        extent=box.bounds if box is not None else None,
+    )
+
+
+def _limits(link: etree._Element) -> dict[str, Limits]:
+    found = {}
+    for each in children(child(link, "TileMatrixSetLimits"), "TileMatrixLimits"):
+        numbers = [_whole(child(each, name)) for name in ("MinTileRow", "MaxTileRow", "MinTileCol", "MaxTileCol")]
+        first, last, left, right = (number if number is not None else -1 for number in numbers)
+        if 0 <= first <= last and 0 <= left <= right:
+            found[text_of(child(each, "TileMatrix"))] = (first, last, left, right)
+    return found
+
+
+def read_sets(root: etree._Element) -> Mapping[str, MatrixSet]:
+    """The tile matrix sets of a document by their names."""
+    found = {}
+    for each in children(child(root, "Contents"), "TileMatrixSet"):
+        matrices = [matrix for part in children(each, "TileMatrix") if (matrix := _read_matrix(part)) is not None]
+        matrices.sort(key=lambda matrix: -matrix.scale)
+        crs = text_of(child(each, "SupportedCRS"))
+        found[text_of(child(each, "Identifier"))] = MatrixSet(crs, tuple(matrices))
+    return found
+
+
+def _read_matrix(element: etree._Element) -> Matrix | None:
+    corner = [_number(word) for word in text_of(child(element, "TopLeftCorner")).split()[:2]]
+    scale = _number(text_of(child(element, "ScaleDenominator")))
+    counts = [_whole(child(element, name)) for name in ("TileWidth", "TileHeight", "MatrixWidth", "MatrixHeight")]
+    if not scale or scale <= 0 or len(corner) != 2 or not all(counts):
+        return None
+    (x, y), (width, height, across, down) = (number or 0.0 for number in corner), (count or 0 for count in counts)
+    return Matrix(text_of(child(element, "Identifier")), scale, (x, y), (width, height), (across, down))
+
+
+def _whole(element: etree._Element | None) -> int | None:
+    text = text_of(element)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+# --------------------------------------------------------------------------- choosing
+
+
+def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Tile]:
+    """Tiles worth asking for, the best first, all in the layer's middle: one as large as the layer; the same in a
+    second tile matrix set, since servers fail in one reference system and not in another; a much finer one."""
+    linked = [name for name in layer.links if name in sets and sets[name].matrices]
+    linked.sort(key=lambda name: not _is_understood(sets[name].crs))
+    for name, finer in [*((name, 0) for name in linked[:2]), *((name, 2) for name in linked[:1])]:
+        matrix_set, limits = sets[name], layer.links[name]
+        sides = _sides_in(layer.extent, matrix_set.crs)
+        index = min(_fitting(matrix_set, sides, limits) + finer, len(matrix_set.matrices) - 1)
+        matrix = matrix_set.matrices[index]
+        row, column = _place(matrix, matrix_set.crs, sides, limits.get(matrix.name))
+        yield Tile(name, matrix.name, row, column, matrix.tile, crs_code(matrix_set.crs))
+
+
+def _is_understood(crs: str) -> bool:
+    return is_geographic(crs) or crs_code(crs) in _MERCATOR
+
+
+def _sides_in(extent: Sides | None, crs: str) -> Sides | None:
+    """The extent in a reference system; None when either is unknown."""
+    if extent is None or not _is_understood(crs):
+        return None
+    return extent if is_geographic(crs) else _mercator(extent)
+
+
+def _mercator(extent: Sides) -> Sides:
+    """WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
+    west, south, east, north = extent
+
+    def up(latitude: float) -> float:
+        latitude = max(-_MERCATOR_LATITUDE, min(latitude, _MERCATOR_LATITUDE))
+        return _EARTH_M * math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2))
+
+    return _EARTH_M * math.radians(west), up(south), _EARTH_M * math.radians(east), up(north)
+
+
+def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Limits]) -> int:
+    """Index of the finest matrix whose tiles are as large as the layer; the first with limits when that is unknown."""
+    stated = [index for index, matrix in enumerate(matrix_set.matrices) if not limits or matrix.name in limits] or [0]
+    if sides is None:
+        return stated[0]
+    longest = max(sides[2] - sides[0], sides[3] - sides[1])
+    fitting = [i for i in stated if min(_span(matrix_set.matrices[i], matrix_set.crs)) >= longest]
+    return fitting[-1] if fitting else stated[0]
+
+
+def _span(matrix: Matrix, crs: str) -> tuple[float, float]:
+    """Width and height of a tile in units of the reference system (6.1)."""
+    unit = matrix.scale * _PIXEL_M / (_METRES_A_DEGREE if is_geographic(crs) else 1.0)
+    return unit * matrix.tile[0], unit * matrix.tile[1]
+
+
+def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None) -> tuple[int, int]:
+    """Row and column of the tile in the middle, within the limits and the matrix (annex H.1)."""
+    first, last, left, right = limits or (0, matrix.size[1] - 1, 0, matrix.size[0] - 1)
+    row, column = (first + last) // 2, (left + right) // 2
+    if sides is not None:
+        x0, y0 = _top_left(matrix, crs)
+        across, down = _span(matrix, crs)
+        column = _steps((sides[0] + sides[2]) / 2 - x0, across, column)
+        row = _steps(y0 - (sides[1] + sides[3]) / 2, down, row)
+    return min(max(row, first), last), min(max(column, left), right)
+
+
+def _steps(distance: float, span: float, default: int) -> int:
+    """How many whole spans lie in a distance; the default where the document's numbers make no sense."""
+    steps = distance / span if span > 0 else math.inf
+    return math.floor(steps) if math.isfinite(steps) else default
+
+
+def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
+    """x and y; of degrees the order is the reference system's, unless the numbers say otherwise."""
+    first, second = matrix.corner
+    if not is_geographic(crs) or abs(first) > 90:
+        return first, second
+    if abs(second) > 90 or is_latitude_first(crs) or crs_code(crs) == "EPSG:4326":
+        return second, first
+    return first, second
