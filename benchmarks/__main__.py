@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, peers, web, worlds
-from benchmarks.processes import checked, clean_environment
+from benchmarks import machine, peers, web
+from tests.support import world_crawls
+from tests.support.places import shared_folder
+from tests.support.processes import checked, clean_environment
 
 WORLD = "agency"
 SLOW_S = 1
@@ -72,11 +74,13 @@ def measure(options: argparse.Namespace) -> None:
 
 def choose_web(kind: str | None, pages: int) -> Web:
     """The recorded agency world, or a generated web of half as many pages again as are read."""
-    recorded = (machine.shared_folder() / "worlds" / WORLD / "world.json").is_file()
+    recorded = (shared_folder() / "worlds" / WORLD / "world.json").is_file()
     if kind == "recorded" or (kind is None and recorded):
-        world = worlds.folder(WORLD)
+        world = world_crawls.folder(WORLD)
         slow = ("--slow-seconds", str(SLOW_S))
-        return Web(f"recorded world {WORLD}", worlds.seeds(world), lambda log: worlds.served(world, log, *slow))
+        return Web(
+            f"recorded world {WORLD}", world_crawls.seeds(world), lambda log: world_crawls.served(world, log, *slow)
+        )
     count = pages * 3 // 2
     return Web(f"generated, {count} pages", [web.SEED], lambda log: web.served(count, log))
 
@@ -89,7 +93,7 @@ def contenders() -> list[Contender]:
 
 def _ours(strategy: str) -> Contender:
     def command(seeds: list[str], proxy: str, pages: int, folder: Path) -> list[str]:
-        return worlds.Plan(strategy, max_pages=pages).command(seeds, folder / "geocrawl.db", proxy)
+        return world_crawls.Plan(strategy, max_pages=pages).command(seeds, folder / "geocrawl.db", proxy)
 
     return Contender(f"geocrawl, {strategy}", True, command)
 

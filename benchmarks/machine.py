@@ -10,7 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.places import ROOT
+
 MEASUREMENTS = ROOT / "docs" / "measurements"
 
 
@@ -35,11 +36,6 @@ def write(name: str, figures: dict[str, Any], folder: Path = MEASUREMENTS) -> Pa
     path = folder / f"{name}.json"
     path.write_text(json.dumps({**describe(), **figures}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
-
-
-def shared_folder() -> Path:
-    """Where recorded worlds and answers lie: $GEOCRAWL_SHARED, else `shared` beside the checkout."""
-    return Path(os.environ.get("GEOCRAWL_SHARED") or ROOT.parent / "shared")
 
 
 def _commit() -> str:

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
-from benchmarks.loopback import served_by
+from tests.support.loopback import served_by
 
 HOSTS = 24
 LINKS = 25

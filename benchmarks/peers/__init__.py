@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.machine import ROOT
+from tests.support.places import ROOT
 
 HERE = Path(__file__).resolve().parent
 VENV = ROOT / ".venv-peers"

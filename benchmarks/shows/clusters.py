@@ -14,9 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks import machine, processes, worlds
+from benchmarks import machine
 from geocrawl.model import Kind
 from geocrawl.urls import read_url, service_endpoint
+from tests.support import processes, world_crawls
 
 _ASKED = ("wms", "wfs", "wmts", "wcs", "csw")
 """Kinds whose address must say what is asked for."""
@@ -26,9 +27,9 @@ Pair = frozenset[str]
 def main(arguments: list[str]) -> None:
     """Probe the worlds' addresses, compare pairs, write c_clusters.json. SystemExit when a pair is wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows clusters", description=__doc__)
-    parser.add_argument("--world", choices=worlds.NAMES, action="append", help="only these")
+    parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only these")
     options = parser.parse_args(arguments)
-    figures = {name: measure(worlds.folder(name)) for name in options.world or worlds.NAMES}
+    figures = {name: measure(world_crawls.folder(name)) for name in options.world or world_crawls.NAMES}
     for name, figure in figures.items():
         print(f"   {name}: {json.dumps(figure, ensure_ascii=False)}")
     if not options.world:
@@ -77,7 +78,7 @@ def _clusters(world: Path, addresses: list[str]) -> tuple[tuple[set[Pair], set[s
     with TemporaryDirectory() as folder:
         work = Path(folder)
         (work / "list.txt").write_text("\n".join(addresses) + "\n", encoding="utf-8")
-        with worlds.served(world, work / "access.jsonl") as proxy:
+        with world_crawls.served(world, work / "access.jsonl") as proxy:
             places = ["--file", str(work / "list.txt"), "--save", "--db", str(work / "c.db"), "--proxy", proxy]
             command = processes.geocrawl("probe", *places, "--delay", "0", "--workers", "16", "--json", "--quiet")
             run = processes.run(command, env=processes.clean_environment(work), limit_s=600)

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.detect import Detector
-from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Page, Status, Url, Verdict
+from geocrawl.model import Page, Status, Url, Verdict
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
 from geocrawl.urls import read_url
+from tests.support.interviews import MAX_REQUESTS, candidate
+from tests.support.places import shared_folder
 
 LEAST_READ = 0.98
 """Share of a label's documents that its own probe reads."""
 NONE_OF = ("exception", "other")
 """Labels of which no probe may accept any."""
-MAX_REQUESTS = 8
 _JSON = ("ogcapi", "arcgis", "stac")
 
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows corpus", description=__doc__)
     parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
-    figures = measure(machine.shared_folder() / "corpus" / "documents", probes())
+    figures = measure(shared_folder() / "corpus" / "documents", probes())
     _print(figures)
     if not options.no_write:
         print(machine.write("c_corpus", figures))
@@ -111,13 +111,6 @@ def judge(probe: Probe, path: Path) -> Verdict:
         verdict: Verdict = end.value
         return verdict
     raise AssertionError(f"the interview of {probe.kind} has not ended after {MAX_REQUESTS} requests")
-
-
-def candidate(kind: Kind) -> Candidate:
-    """An endpoint of this kind that somebody typed."""
-    url = _url("http://recorded.example/service")
-    given = Detector().given(url)
-    return Candidate(Endpoint(kind, given.endpoint.key, url), Evidence("given"))
 
 
 def _url(text: str) -> Url:

@@ -20,31 +20,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, worlds
+from benchmarks import machine
 from geocrawl.lab.contest.measure import found_services, measure
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import Request
 from geocrawl.lab.recorded_worlds.world import TrueService, World
+from tests.support import world_crawls
+from tests.support.places import ROOT
 
 BEFORE = "e98505e"
 """The last commit that found services in links, forms and XML alone."""
 MAX_DEPTH = 5
 _BUDGET = 1_000_000
-_SCRIPT = machine.ROOT / "benchmarks" / "exposure_crawl.py"
+_SCRIPT = ROOT / "benchmarks" / "exposure_crawl.py"
 
 
 def main(arguments: list[str]) -> None:
     """Crawl, compare, print the table; a run of all worlds is written to c_exposures.json."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows exposures", description=__doc__)
-    parser.add_argument("--world", choices=worlds.NAMES, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only this one (may be repeated)")
     parser.add_argument("--only-now", action="store_true", help="without the older commit")
     options = parser.parse_args(arguments)
-    names = options.world or list(worlds.NAMES)
+    names = options.world or list(world_crawls.NAMES)
     with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary, _trees(options.only_now) as trees:
         figures = {name: _of_world(name, trees, Path(temporary)) for name in names}
     figures["all"] = {when: _sum([figures[name][when] for name in names]) for when in figures[names[0]]}
     show(figures)
-    if len(names) == len(worlds.NAMES) and not options.only_now:
+    if len(names) == len(world_crawls.NAMES) and not options.only_now:
         print(machine.write("c_exposures", {"before": BEFORE, "max_depth": MAX_DEPTH, "worlds": figures}))
 
 
@@ -52,20 +54,20 @@ def main(arguments: list[str]) -> None:
 def _trees(only_now: bool) -> Iterator[Mapping[str, Path]]:
     """The source trees to compare, by when they are of; the older one is checked out beside, and taken away."""
     if only_now:
-        yield {"after": machine.ROOT}
+        yield {"after": ROOT}
         return
     with tempfile.TemporaryDirectory(prefix="geocrawl-before-") as temporary:
         tree = Path(temporary) / "tree"
-        git = ["git", "-C", str(machine.ROOT), "worktree"]
+        git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), BEFORE], check=True)
         try:
-            yield {"before": tree, "after": machine.ROOT}
+            yield {"before": tree, "after": ROOT}
         finally:
             subprocess.run([*git, "remove", "--force", str(tree)], check=False)
 
 
 def _of_world(name: str, trees: Mapping[str, Path], work: Path) -> dict[str, Any]:
-    folder = worlds.folder(name)
+    folder = world_crawls.folder(name)
     world, depths = World(folder), _depths(folder)
     figures = {}
     for when, tree in trees.items():

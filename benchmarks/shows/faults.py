@@ -8,8 +8,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import faults, faults_network, faults_simulated, faults_upgrade, machine
-from benchmarks.faults import Row
+from benchmarks import machine
+from tests.support.faults import network, simulated, storage, upgrade
+from tests.support.faults.row import Row
 
 
 def main(arguments: list[str]) -> None:
@@ -22,18 +23,18 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--out", type=Path, default=machine.MEASUREMENTS, help="folder of d_faults.json")
     options = parser.parse_args(arguments)
     causes: list[Callable[[Path], list[Row]]] = [
-        lambda folder: [faults.killed(folder, options.kills)],
-        lambda folder: [faults.disk_full(folder)],
-        lambda folder: [faults.file_too_long(folder)],
-        lambda folder: [faults.locked(folder, options.seconds)],
-        lambda folder: [faults.full_at_start(folder)],
-        lambda folder: [faults.locked_at_start(folder, options.seconds)],
-        lambda folder: [faults.damaged(folder)],
-        lambda folder: [faults_network.names_down(folder, options.seconds)],
-        lambda folder: [faults_network.network_away(folder, options.seconds)],
-        lambda folder: faults_simulated.long_ones(folder, options.pages, seed=11),
-        lambda folder: [faults_upgrade.upgraded(folder)],
-        lambda folder: [faults.two_at_once(folder, options.pairs)],
+        lambda folder: [storage.killed(folder, options.kills)],
+        lambda folder: [storage.disk_full(folder)],
+        lambda folder: [storage.file_too_long(folder)],
+        lambda folder: [storage.locked(folder, options.seconds)],
+        lambda folder: [storage.full_at_start(folder)],
+        lambda folder: [storage.locked_at_start(folder, options.seconds)],
+        lambda folder: [storage.damaged(folder)],
+        lambda folder: [network.names_down(folder, options.seconds)],
+        lambda folder: [network.network_away(folder, options.seconds)],
+        lambda folder: simulated.long_ones(folder, options.pages, seed=11),
+        lambda folder: [upgrade.upgraded(folder)],
+        lambda folder: [storage.two_at_once(folder, options.pairs)],
     ]
     rows, failed = list[Row](), list[str]()
     for number, cause in enumerate(causes):

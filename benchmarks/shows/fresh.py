@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import tempfile
-import time
-from pathlib import Path
-from typing import Any
 
 from benchmarks import machine
-
-KEPT = ("PATH", "LANG", "PIP_CERT", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "SSL_CERT_FILE")
-TARGETS = ("env", "demo", "test")
+from tests.support import fresh_clone
 
 
 def main(arguments: list[str]) -> None:
     """Clone, run, write a_fresh.json. SystemExit when a target fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows fresh", description=__doc__)
-    parser.add_argument("--target", action="append", choices=TARGETS, help="only this one (may be repeated)")
+    parser.add_argument(
+        "--target", action="append", choices=fresh_clone.TARGETS, help="only this one (may be repeated)"
+    )
     options = parser.parse_args(arguments)
-    figures = measure(options.target or list(TARGETS))
+    figures = fresh_clone.measure(options.target or list(fresh_clone.TARGETS))
     print("   " + ", ".join(f"make {name}: {row['wall_s']} s" for name, row in figures.items()))
     if not options.target:
         print(machine.write("a_fresh", {"targets": figures}))
-
-
-def measure(targets: list[str]) -> dict[str, Any]:
-    """Seconds of each target (`env`, the installation, is measured apart) and its last line."""
-    with tempfile.TemporaryDirectory(prefix="geocrawl-fresh-") as temporary:
-        home, clone = Path(temporary) / "home", Path(temporary) / "work" / "geocrawl"
-        home.mkdir()
-        subprocess.run(["git", "clone", "-q", str(machine.ROOT), str(clone)], check=True)
-        env = {**{name: os.environ[name] for name in KEPT if name in os.environ}, "HOME": str(home)}
-        return {target: _make(target, clone, env) for target in targets}
-
-
-def _make(target: str, clone: Path, env: dict[str, str]) -> dict[str, Any]:
-    begun = time.monotonic()
-    done = subprocess.run(["make", target], cwd=clone, env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"make {target} failed in a fresh clone:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
-    lines = done.stdout.strip().splitlines()
-    return {"wall_s": round(time.monotonic() - begun, 1), "last_line": lines[-1] if lines else ""}

@@ -10,13 +10,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, mapservers
-from benchmarks.processes import checked, clean_environment, geocrawl
-from benchmarks.recorded import Answers, surroundings
+from benchmarks import machine
 from geocrawl.app.harvest import run_harvest
 from geocrawl.cli.progress import LogObserver, configure_logging
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
+from tests.support import mapservers
+from tests.support.places import ROOT, shared_folder
+from tests.support.processes import checked, clean_environment, geocrawl
+from tests.support.recorded_web import Answers, environment
 
 SERVERS = ("mapserver", "qgis", "mapproxy", "pygeoapi", "pycsw")
 FOLDER = "sampleserver6.arcgisonline.com/arcgis/rest/services"
@@ -38,7 +40,7 @@ def main(arguments: list[str]) -> None:
     """Harvest each, write c_harvest.json. SystemExit when a map server, or a service of a recording, is not found."""
     argparse.ArgumentParser(prog="python -m benchmarks.shows harvest", description=__doc__).parse_args(arguments)
     configure_logging(json_lines=False, quiet=True)
-    figures = {**_recorded(machine.shared_folder()), **_served(machine.shared_folder())}
+    figures = {**_recorded(shared_folder()), **_served(shared_folder())}
     for name, row in figures.items():
         print(f"   {name}: {row['pages']} pages, {row['probes']} probed, valid {row['valid']}, missed {row['missed']}")
     print(machine.write("c_harvest", {"catalogues": figures}))
@@ -77,7 +79,7 @@ def _command(url: str, wanted: set[str], *options: str) -> dict[str, Any]:
 
 
 def _recorded(shared: Path) -> dict[str, Any]:
-    documents, tests = shared / "corpus" / "documents", machine.ROOT / "tests" / "page" / "recorded"
+    documents, tests = shared / "corpus" / "documents", ROOT / "tests" / "page" / "recorded"
     ckan = {
         CKAN: ("application/json", (tests / "ckan-search.json").read_bytes()),
         f"{PLACE}/wms": ("text/xml", (documents / "wms" / "ogc-client_capabilities-states-1-3-0.xml").read_bytes()),
@@ -101,7 +103,7 @@ def _replay(answers: dict[str, tuple[str, bytes]], url: str, wanted: set[str]) -
     assert catalogue is not None, url
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "c.db"
-        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), within=surroundings(Answers(answers)))
+        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), within=environment(Answers(answers)))
         return _figures(done.as_json(), path, {f"https://{place}" for place in wanted})
 
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, mapservers
-from benchmarks.processes import clean_environment, geocrawl, run
+from benchmarks import machine
 from geocrawl.model import Kind
+from tests.support import mapservers
+from tests.support.places import shared_folder
+from tests.support.processes import clean_environment, geocrawl, run
 
 BESIDE = {"wmts_rest": Kind.WMTS}
 """Entries of the servers' addresses that are not called by their kind."""
@@ -30,7 +32,7 @@ def main(arguments: list[str]) -> None:
     if absent := mapservers.missing():
         raise SystemExit(f"not installed: {absent}; .ci/run installs them")
     figures = {}
-    with mapservers.running(machine.shared_folder()) as servers, tempfile.TemporaryDirectory() as home:
+    with mapservers.running(shared_folder()) as servers, tempfile.TemporaryDirectory() as home:
         for name, kind, url in offered(servers):
             figures[name] = row = probe(url, kind, Path(home))
             proof = (

@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
-import time
-from pathlib import Path
-from typing import Any
 
 from benchmarks import machine
-from benchmarks.politeness_web import (
-    PAGES,
-    SORTS,
-    PoliteWeb,
-    asked_while_resting,
-    demanded_s,
-    gaps_s,
-    most_at_once,
-    polite_web,
-    sort_of,
-)
-from benchmarks.processes import Started, clean_environment, geocrawl
-
-DELAY_S = 0.5
-LIMIT_S = 300.0
+from tests.support import politeness_crawl
 
 
 def main(arguments: list[str]) -> None:
@@ -33,7 +15,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--workers", type=int, default=25, help="of each process")
     parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
-    figures = measure(options.hosts, options.workers)
+    figures = politeness_crawl.measure(options.hosts, options.workers)
     print(f"{'hosts':<14}{'requests':>9}{'pages':>7}{'demanded s':>12}{'smallest gap s':>16}")
     for row in figures["hosts"]:
         print(
@@ -42,72 +24,3 @@ def main(arguments: list[str]) -> None:
     print({name: value for name, value in figures.items() if name != "hosts"})
     if not options.no_write:
         print(machine.write("d_politeness", figures))
-
-
-def measure(hosts: int, workers: int, *, kill_after_s: float = 4.0) -> dict[str, Any]:
-    """Figures by sort of host, and over all."""
-    with tempfile.TemporaryDirectory(prefix="geocrawl-politeness-") as folder, polite_web() as web:
-        begun = time.monotonic()
-        kills = _crawl(web, Path(folder), hosts, workers, kill_after_s)
-        seconds = time.monotonic() - begun
-        log = list(web.log)
-    return {
-        "hosts": [_row(log, sort) for sort in SORTS],
-        "processes": 2,
-        "workers": 2 * workers,
-        "kills": kills,
-        "seconds": round(seconds, 1),
-        "most_at_once_a_host": most_at_once(log),
-        "robots_violations": sum(
-            access.path.startswith("/private") for access in log if sort_of(access.host) == "robots"
-        ),
-        "asked_before_retry_after": asked_while_resting(log),
-        "hosts_not_finished": sorted(
-            host
-            for host in {access.host for access in log}
-            if sort_of(host) not in ("strained", "suspended") and _pages(log, host) < PAGES
-        ),
-    }
-
-
-def _crawl(web: PoliteWeb, home: Path, hosts: int, workers: int, kill_after_s: float) -> int:
-    """Two processes at once; the first is killed twice and started again, then both run to the end."""
-    seeds = home / "seeds.txt"
-    seeds.write_text("".join(f"http://{sort}-{n}.{sort}{n}.example/\n" for n in range(hosts) for sort in SORTS))
-    command = geocrawl(
-        "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
-        "--workers", str(workers), "--proxy", f"http://127.0.0.1:{web.server_port}", "--max-pages", "100000",
-    )  # fmt: skip
-    # What a server may be at work on for a killed process is over after this time, so the restart waits no longer.
-    env = clean_environment(home, GEOCRAWL_TOTAL_TIMEOUT="2s")
-    processes = [Started([*command, "--seeds", str(seeds)], env=env)]
-    time.sleep(1.5)
-    processes.append(Started(command, env=env))
-    for _ in range(2):
-        time.sleep(kill_after_s)
-        processes[0].kill()
-        processes[0].wait(limit_s=LIMIT_S)
-        processes[0] = Started(command, env=env)
-    for process in processes:
-        done = process.wait(limit_s=LIMIT_S)
-        if done.exit_code not in (0, 1):
-            raise SystemExit(f"a crawl ended with {done.exit_code}: {done.stderr[-2000:]}")
-    return 2
-
-
-def _pages(log: list[Any], host: str) -> int:
-    return len(
-        {access.path for access in log if access.host == host and access.status == 200 and "/page" in access.path}
-    )
-
-
-def _row(log: list[Any], sort: str) -> dict[str, Any]:
-    gaps = gaps_s(log, sort)
-    requests = [access for access in log if sort_of(access.host) == sort]
-    return {
-        "sort": sort,
-        "requests": len(requests),
-        "pages": len({(access.host, access.path) for access in requests if access.status == 200}),
-        "demanded_s": demanded_s(sort, DELAY_S),
-        "smallest_gap_s": round(min(gaps), 3) if gaps else None,
-    }

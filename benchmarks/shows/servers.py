@@ -8,8 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, mapservers
-from benchmarks.processes import clean_environment, geocrawl, run
+from benchmarks import machine
+from tests.support import mapservers
+from tests.support.places import shared_folder
+from tests.support.processes import clean_environment, geocrawl, run
 
 PROBED = {"mapserver": "wms", "qgis": "wms", "mapproxy": "wms"}
 EXTRAS = ("rewrite", "redirect", "password", "tls")
@@ -21,7 +23,7 @@ def main(arguments: list[str]) -> None:
     argparse.ArgumentParser(prog="python -m benchmarks.shows servers", description=__doc__).parse_args(arguments)
     if absent := mapservers.missing():
         raise SystemExit(f"not installed: {absent}; .ci/run installs them")
-    with mapservers.running(machine.shared_folder()) as servers, tempfile.TemporaryDirectory() as home:
+    with mapservers.running(shared_folder()) as servers, tempfile.TemporaryDirectory() as home:
         figures = {name: probe(servers[name][kind], Path(home)) for name, kind in PROBED.items()}
         extras = {f"mapserver, {name}": probe(servers["extras"][name], Path(home)) for name in EXTRAS}
     for name, row in (figures | extras).items():

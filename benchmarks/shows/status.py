@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import machine
-from benchmarks.processes import checked, clean_environment, geocrawl
 from geocrawl.detect import Detector
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Layer, Rank, Service, Status, Url, Verdict
@@ -18,6 +17,7 @@ from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import read_url
+from tests.support.processes import checked, clean_environment, geocrawl
 
 RUNS = 5
 GOAL_CPU_S = 0.5

@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.container import CannotBootError
-from benchmarks.systemd_service import CONFIGURATION, DB, HOME, MEMBER, Service
-from benchmarks.systemd_service import machine as booted_machine
 from geocrawl.demo.content import SEEDS, build_content
+from tests.support.container import CannotBootError
+from tests.support.systemd_service import CONFIGURATION, DB, HOME, MEMBER, Service
+from tests.support.systemd_service import machine as booted_machine
 
 RESTART_S, WATCHDOG_S = 15, 60
 """What the unit says; the options shorten them."""

@@ -18,6 +18,7 @@ from benchmarks import machine
 from geocrawl.detect import Detector
 from geocrawl.model import Kind, Url
 from geocrawl.urls import read_url
+from tests.support.places import shared_folder
 
 
 class Row(NamedTuple):
@@ -36,7 +37,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows urls", description=__doc__)
     parser.add_argument("--tuning", action="store_true", help="show the half that rules are made on, with its errors")
     options = parser.parse_args(arguments)
-    rows = judge(machine.shared_folder() / "corpus" / "urls.csv")
+    rows = judge(shared_folder() / "corpus" / "urls.csv")
     if options.tuning:
         _show_errors([row for row in rows if is_tuning(row.url)])
         return

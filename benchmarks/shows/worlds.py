@@ -3,124 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import math
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from benchmarks import machine, worlds
+from benchmarks import machine
 from benchmarks.shows import losses
-
-PLANS = {
-    "bfs": worlds.Plan("bfs"),
-    "gws": worlds.Plan("gws"),
-    "gws-drop": worlds.Plan("gws", ("--set", "gws.drop_zero=true")),
-}
-SHARES = (50, 75, 90)
-KEPT = (
-    "pages_downloaded",
-    "service_requests",
-    "other_requests",
-    "repeated_requests",
-    "robots_violations",
-    "wms_reachable",
-    "wms_found",
-    "recall",
-    "precision",
-    "area",
-    "budget",
-    "false_accepts",
-    "false_accept_examples",
-    "catalog_duplicates",
-    "catalog_never_asked",
-    "slow_accepted",
-)
-COLUMNS = ("pages", "found", "recall", "precision", "area", "50 %", "75 %", "90 %", "false", "robots", "repeated")
+from tests.support import world_crawls
+from tests.support.scored_worlds import PLANS, measure, show
 
 
 def main(arguments: list[str]) -> None:
     """Crawl, score, print the table; a full run is written to a_worlds.json."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows worlds", description=__doc__)
-    parser.add_argument("--world", choices=worlds.NAMES, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only this one (may be repeated)")
     parser.add_argument("--strategy", choices=list(PLANS), action="append", help="only this one, always beside bfs")
     parser.add_argument("--keep", type=Path, help="folder for databases, logs and catalogues (default: thrown away)")
     parser.add_argument("--parallel", type=int, default=2, help="crawls at once")
     options = parser.parse_args(arguments)
-    names = options.world or list(worlds.NAMES)
+    names = options.world or list(world_crawls.NAMES)
     strategies = sorted({"bfs", *(options.strategy or PLANS)})
     with tempfile.TemporaryDirectory(prefix="geocrawl-worlds-") as temporary:
-        figures = measure(names, strategies, options.keep or Path(temporary), options.parallel)
-    show(figures)
-    if len(names) == len(worlds.NAMES) and len(strategies) == len(PLANS):
-        print(machine.write("a_worlds", {"worlds": figures}))
-
-
-def measure(names: list[str], strategies: list[str], work: Path, parallel: int) -> dict[str, Any]:
-    """Figures by world and strategy; `ratios` compare each with bfs."""
-    jobs = [(name, strategy) for name in names for strategy in strategies]
-    with ThreadPoolExecutor(parallel) as pool:
-        runs = dict(zip(jobs, pool.map(lambda job: _crawl(job[0], job[1], work), jobs), strict=True))
-    figures: dict[str, Any] = {}
-    for name in names:
-        world = worlds.folder(name)
-        bfs = worlds.score(world, work / name / "bfs")
-        budget = int(bfs["pages_downloaded"])
-        scores = {each: worlds.score(world, work / name / each, budget) for each in strategies}
-        figures[name] = {each: _figures(scores[each], bfs, runs[name, each]) for each in strategies}
-        figures[name]["ratios"] = {each: _ratios(scores[each], bfs) for each in strategies if each != "bfs"}
+        work = options.keep or Path(temporary)
+        figures = measure(names, strategies, work, options.parallel)
         if {"gws", "gws-drop"} <= set(strategies):
-            databases = [work / name / each / "geocrawl.db" for each in ("gws", "gws-drop")]
-            figures[name]["lost_by_dropping"] = losses.measure(*databases)
-    return figures
-
-
-def _crawl(name: str, strategy: str, work: Path) -> dict[str, Any]:
-    done, summary = worlds.crawl(worlds.folder(name), work / name / strategy, PLANS[strategy])
-    print(f"   {name} {strategy}: {summary['pages']} pages, {done.wall_s:.0f} s, {summary['stopped']}", flush=True)
-    costs = {"cpu_s": done.cpu_s, "wall_s": done.wall_s, "peak_mib": done.peak_mib}
-    return {**costs, "stopped": summary["stopped"], "waiting": summary["waiting"]}
-
-
-def _figures(score: dict[str, Any], bfs: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-    pages_to = {str(share): pages_to_share(score["moments"], bfs["wms_found"], share) for share in SHARES}
-    return {**{key: score[key] for key in KEPT}, "pages_to_share_of_bfs_finds": pages_to, "run": run}
-
-
-def pages_to_share(moments: list[int], bfs_found: int, share: int) -> int | None:
-    """Pages downloaded when `share` percent as many services as bfs finds in the end had been found; None: never."""
-    wanted = math.ceil(bfs_found * share / 100)
-    return moments[wanted - 1] if 0 < wanted <= len(moments) else None
-
-
-def _ratios(score: dict[str, Any], bfs: dict[str, Any]) -> dict[str, Any]:
-    """Compared with bfs: finds, area and precision as multiples, pages to 75 % of its finds as a share of its pages."""
-    at_75 = pages_to_share(score["moments"], bfs["wms_found"], 75)
-    return {
-        "found": _ratio(score["wms_found"], bfs["wms_found"]),
-        "area": _ratio(score["area"], bfs["area"]),
-        "precision": _ratio(score["precision"], bfs["precision"]),
-        "pages_to_75_of_bfs_pages": _ratio(at_75, bfs["pages_downloaded"]),
-    }
-
-
-def _ratio(part: float | None, whole: float) -> float | None:
-    return round(part / whole, 3) if part is not None and whole else None
-
-
-def show(figures: dict[str, Any]) -> None:
-    """Print the table."""
-    print(f"{'':<18}" + "".join(f"{column:>11}" for column in COLUMNS))
-    for name, strategies in figures.items():
-        for strategy, row in strategies.items():
-            if strategy not in PLANS:
-                continue
-            cells = [row["pages_downloaded"], row["wms_found"], f"{row['recall']:.3f}", f"{row['precision']:.4f}"]
-            cells += [f"{row['area']:.3f}", *row["pages_to_share_of_bfs_finds"].values()]
-            cells += [row["false_accepts"], row["robots_violations"], row["repeated_requests"]]
-            print(f"{name + ' ' + strategy:<18}" + "".join(f"{'-' if c is None else c:>11}" for c in cells))
-        for strategy, ratios in strategies["ratios"].items():
-            print(f"   {strategy} / bfs: " + ", ".join(f"{key} {value}" for key, value in ratios.items()))
-        if "lost_by_dropping" in strategies:
-            lost = strategies["lost_by_dropping"]
-            print(f"   gws-drop loses {lost['lost']} valid endpoints; the way to them ends {lost['way_ends']}")
+            for name in names:
+                databases = [work / name / each / "geocrawl.db" for each in ("gws", "gws-drop")]
+                figures[name]["lost_by_dropping"] = losses.measure(*databases)
+    show(figures)
+    if len(names) == len(world_crawls.NAMES) and len(strategies) == len(PLANS):
+        print(machine.write("a_worlds", {"worlds": figures}))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.shows import contest
+from tests.support.live_and_replayed import live_and_replayed
 
 
 @pytest.mark.acceptance
@@ -14,5 +14,5 @@ from benchmarks.shows import contest
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("strategy", ["bfs", "gws"])
 def test_a_live_crawl_and_its_replay_agree(shared: Path, tmp_path: Path, strategy: str) -> None:
-    figures = contest.live_and_replayed("portal", strategy, tmp_path)
+    figures = live_and_replayed("portal", strategy, tmp_path)
     assert figures["live"] == figures["replayed"]

@@ -1,4 +1,4 @@
-"""Ten simulated days of the daemon with faults injected (`benchmarks.soak` has the whole quarter of a year)."""
+"""Ten simulated days of the daemon with faults injected (`tests.support.soak` has the whole quarter of a year)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import soak
+from tests.support import soak
 
 
 @pytest.mark.acceptance

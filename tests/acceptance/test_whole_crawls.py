@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import worlds
-from benchmarks.shows import bombs, fresh, kill
-from benchmarks.shows import worlds as scored
+from tests.support import bombs, fresh_clone, kills, scored_worlds, world_crawls
 
 pytestmark = pytest.mark.acceptance
 
@@ -19,8 +17,8 @@ PAGE_LIMIT_MIB, PROBE_LIMIT_MIB = 5, 128
 @pytest.mark.shared
 @pytest.mark.timeout(600)
 def test_the_portal_world_is_crawled_politely_and_nothing_false_is_accepted(shared: Path, tmp_path: Path) -> None:
-    figures = scored.measure(["portal"], ["bfs", "gws"], tmp_path, 2)["portal"]
-    scored.show({"portal": figures})
+    figures = scored_worlds.measure(["portal"], ["bfs", "gws"], tmp_path, 2)["portal"]
+    scored_worlds.show({"portal": figures})
     for strategy in ("bfs", "gws"):
         row = figures[strategy]
         assert row["false_accepts"] == 0, row["false_accept_examples"]
@@ -31,7 +29,7 @@ def test_the_portal_world_is_crawled_politely_and_nothing_false_is_accepted(shar
 @pytest.mark.shared
 @pytest.mark.timeout(900)
 def test_a_crawl_killed_three_times_ends_with_the_same_catalogue(shared: Path, tmp_path: Path) -> None:
-    figures = kill.measure(worlds.folder("portal"), 3, 2015, tmp_path, "--slow-seconds", "2")
+    figures = kills.measure(world_crawls.folder("portal"), 3, 2015, tmp_path, "--slow-seconds", "2")
     assert figures["kills"] == 3
     assert figures["integrity_check"] == "ok"
     assert (figures["only_undisturbed"], figures["only_killed"]) == ([], [])
@@ -53,5 +51,5 @@ def test_bombs_and_endless_bodies_end_at_their_limits() -> None:
 
 @pytest.mark.timeout(900)
 def test_a_fresh_clone_with_an_empty_home_runs_the_demo() -> None:
-    figures = fresh.measure(["demo"])
+    figures = fresh_clone.measure(["demo"])
     assert "demo" in figures

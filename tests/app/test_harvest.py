@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.recorded import Answers, surroundings
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import run_harvest
 from geocrawl.app.harvest_start import beginning
@@ -20,8 +19,9 @@ from geocrawl.detect import Detector
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.urls import read_url, records_page
-from tests.page.pages import url
 from tests.page.records import RECORDED
+from tests.support.pages import url
+from tests.support.recorded_web import Answers, environment
 
 CKAN = "https://data.gov.au/data/api/3/action/package_search"
 PLACE = "data.gov.au/geoserver/murray-darling-basin-water-resource-plan-areas-surface-water"
@@ -47,7 +47,7 @@ def catalogue() -> Answers:
 
 def harvest(web: Answers, path: Path, address: str = CKAN, *, since: str = "", **changes: Any) -> HarvestReport:
     settings = replace(SETTINGS, **changes)
-    within = surroundings(web)
+    within = environment(web)
     counted = replace(within, pages_counted=lambda: sum("package_search" in each for each in web.asked))
     return run_harvest(settings, path, url(address), since=since, observer=LogObserver(), within=counted)
 
@@ -109,7 +109,7 @@ def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -
     web = Answers({"p.example/": ("text/html", b"<a href='/a'>a</a><a href='/b'>b</a>")})
     run_crawl(
         replace(SETTINGS, max_pages=0), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(),
-        within=surroundings(web),
+        within=environment(web),
     )  # fmt: skip
     other = catalogue()
     harvest(other, tmp_path / "c.db", first_rows(CKAN))

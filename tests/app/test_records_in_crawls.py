@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.recorded import Answer, Answers, surroundings
 from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.progress import LogObserver
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
-from tests.page.pages import url
 from tests.page.test_records import TWO, answer
+from tests.support.pages import url
+from tests.support.recorded_web import Answer, Answers, environment
 
 SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, max_pages=1000, workers=1)
 PAGE = ("text/html", b"<title>About</title><p>Opening hours.")
@@ -28,7 +28,7 @@ CAPABILITIES = (
 
 def crawl(web: Answers, path: Path, seed: str, strategy: str) -> None:
     settings = replace(SETTINGS, strategy=strategy)
-    run_crawl(settings, path, [url(seed)], observer=LogObserver(), within=surroundings(web))
+    run_crawl(settings, path, [url(seed)], observer=LogObserver(), within=environment(web))
 
 
 def asked(path: Path) -> dict[str, str]:

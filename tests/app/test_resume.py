@@ -18,7 +18,7 @@ from geocrawl.priority.registry import strategies
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.why import why
 from geocrawl.urls import read_url
-from tests.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
+from tests.support.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,16 @@ def undisturbed(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> list[
 def crawl_killed(web: DemoWeb, path: Path, strategy: str, moments: Sequence[tuple[str, int]]) -> list[str]:
     """The order of visits of a crawl that is killed at each of the moments and at last ends by itself."""
     for moment, count in moments:
-        command = [sys.executable, "-m", "tests.killed_crawl", str(path), web.proxy_url, strategy, moment, str(count)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.support.killed_crawl",
+            str(path),
+            web.proxy_url,
+            strategy,
+            moment,
+            str(count),
+        ]
         # The seeds are given each time, as people would: known ones change nothing.
         done = subprocess.run([*command, *web.seeds], capture_output=True, text=True, cwd=ROOT)
         assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]

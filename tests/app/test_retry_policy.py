@@ -22,8 +22,8 @@ from geocrawl.store.engine.backoff import Backoff
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper
 from tests.app.test_crawl import Watcher, settings_for, url
-from tests.store.test_database import check_invariants
-from tests.store.world import ManualClock, World
+from tests.support.invariants import check_invariants
+from tests.support.world import ManualClock, World
 
 WAITS = "waiting for the database"
 

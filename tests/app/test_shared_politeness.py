@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.politeness_web import PAGES, gaps_s, most_at_once, polite_web
-from benchmarks.processes import Started, clean_environment, geocrawl
 from geocrawl.app.probe_list import ProbeLine, run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
@@ -22,6 +20,8 @@ from geocrawl.store.engine.database import Database, upgrade
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.operations.forget import forget
 from tests.app.test_crawl import url
+from tests.support.politeness_web import PAGES, gaps_s, most_at_once, polite_web
+from tests.support.processes import Started, clean_environment, geocrawl
 
 WMS = "http://gis.uni-norvale.example/glacier/wms?SERVICE=WMS&REQUEST=GetCapabilities"
 HOST = "gis.uni-norvale.example"

@@ -16,8 +16,8 @@ from geocrawl.errors import UsageError
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
 from tests.app.test_crawl import url
-from tests.killed_crawl import Watcher, settings_for
-from tests.store.world import ManualClock
+from tests.support.killed_crawl import Watcher, settings_for
+from tests.support.world import ManualClock
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.shows.attacks import ATTACKS, measure
+from tests.support.attacks import ATTACKS, measure
 
 CHEAP = [
     "decimal address",

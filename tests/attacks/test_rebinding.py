@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import rebinding
-from benchmarks.shows.attacks import measure
 from geocrawl.model import Failure, FailureCode, Page
 from tests.fetch.conftest import Kit, kit
-from tests.fetch.server import answer, pages, serve
+from tests.support import rebinding
+from tests.support.attacks import measure
+from tests.support.http_server import answer, pages, serve
 
 __all__ = ["kit"]
 IS_AVAILABLE = rebinding.available()

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import Run, clean_environment, geocrawl, run
 from geocrawl.cli.service import files, folder
 from geocrawl.config import check as check_config
 from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name
+from tests.support.processes import Run, clean_environment, geocrawl, run
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -12,7 +12,7 @@ import pytest
 
 from geocrawl.model import Candidate, Evidence, Kind, Layer, Service
 from geocrawl.urls import service_endpoint
-from tests.store.world import World, url, verdict
+from tests.support.world import World, url, verdict
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ATLAS = Service(

@@ -16,9 +16,9 @@ import pytest
 import structlog
 import typer
 
-from benchmarks.attackers import CAPABILITIES
 from geocrawl.cli import app, main
 from geocrawl.cli.tables import print_table
+from tests.support.attackers import CAPABILITIES
 
 SECRET = "sesame"
 START = f"http://www.example/start?sid={SECRET}"

@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.loopback import Handler, Server, running
-from benchmarks.processes import Run, clean_environment, geocrawl, run
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
@@ -25,8 +23,10 @@ from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.seeds import NewSeed, add_seeds
 from geocrawl.store.queries.seed_attribution import services_by_seed
-from tests.killed_crawl import Watcher
-from tests.store.world import World, candidate, link, url, verdict
+from tests.support.killed_crawl import Watcher
+from tests.support.loopback import Handler, Server, running
+from tests.support.processes import Run, clean_environment, geocrawl, run
+from tests.support.world import World, candidate, link, url, verdict
 
 DELAY_S = 0.2
 STATUS = {"gone.example": 404, "sick.example": 500, "moved.example": 301, "lost.example": 302}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.cli.texts import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.queries.status import status
-from tests.store.world import World
+from tests.support.processes import clean_environment, geocrawl, run
+from tests.support.world import World
 
 BOUNDS = {"ALLOW": "example", "DENY": "a.example,b.example,c.example,d.example", "HOURS": "22-6", "PAGES_PER_DAY": "7"}
 

@@ -8,9 +8,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.demo import DemoWeb
 from geocrawl.sanitize import masked
+from tests.support.processes import clean_environment, geocrawl, run
 
 OF_VISITS = {"leased", "settled", "failed", "service found", "seed not read"}
 

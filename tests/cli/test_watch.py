@@ -7,9 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.store.engine.database import Database
-from tests.store.world import World
+from tests.support.processes import clean_environment, geocrawl, run
+from tests.support.world import World
 
 
 def test_it_shows_what_changes_and_ends_with_0_at_ctrl_c(tmp_path: Path) -> None:

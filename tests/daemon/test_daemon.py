@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.demo.web import DemoWeb
+from tests.support.processes import clean_environment, geocrawl, run
 
 LIMIT_S = 60
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import faults, faults_simulated, faults_upgrade
-from benchmarks.daemons import Place
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
 from geocrawl.daemon.outage_undo_log import OURS, Traces
 from geocrawl.demo.web import DemoWeb
@@ -28,52 +26,54 @@ from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.operations.backup import quick_check, restore
 from geocrawl.store.operations.outages import end_rests, put_back
 from geocrawl.store.queries.history import changes_since, history_of_address
-from tests.store.test_database import check_invariants
-from tests.store.world import ManualClock, World, candidate, link, verdict
+from tests.support.daemons import Place
+from tests.support.faults import simulated, storage, upgrade
+from tests.support.invariants import check_invariants
+from tests.support.world import ManualClock, World, candidate, link, verdict
 
 
 def test_it_waits_out_a_lock_says_so_and_goes_on(tmp_path: Path) -> None:
-    row = faults.locked(tmp_path / "x", 6.0)
+    row = storage.locked(tmp_path / "x", 6.0)
     assert (row.lost, row.more) == (0, {"said_so": True, "intact": True, "exit_code": 0})
     assert row.recovered_s < 15
 
 
 def test_it_waits_until_the_disk_has_room_again(tmp_path: Path) -> None:
     try:
-        row = faults.disk_full(tmp_path / "x")
+        row = storage.disk_full(tmp_path / "x")
     except PermissionError:  # nobody but root mounts a small disk
-        row = faults.file_too_long(tmp_path / "y")
+        row = storage.file_too_long(tmp_path / "y")
     assert row.lost == 0 and row.more["intact"] and row.more["exit_code"] == 0
 
 
 def test_it_waits_for_a_lock_at_its_start_and_systemd_waits_with_it(tmp_path: Path) -> None:
-    row = faults.locked_at_start(tmp_path / "x", 0.0)  # 5 s all the same: so long it waits for the lock itself
+    row = storage.locked_at_start(tmp_path / "x", 0.0)  # 5 s all the same: so long it waits for the lock itself
     assert row.more == {"systemd_was_told": True, "exit_code": 0, "intact": True}
 
 
 def test_it_waits_for_room_at_its_start(tmp_path: Path) -> None:
     try:
-        row = faults.full_at_start(tmp_path / "x")
+        row = storage.full_at_start(tmp_path / "x")
     except PermissionError:
         pytest.skip("nobody but root mounts a small disk")
     assert row.more == {"exit_code": 0, "intact": True}
 
 
 def test_a_damaged_database_is_found_at_start_and_a_backup_takes_its_place(tmp_path: Path) -> None:
-    row = faults.damaged(tmp_path / "x")
+    row = storage.damaged(tmp_path / "x")
     assert row.lost == 0 and row.more["exit_code"] == 3
 
 
 def test_of_two_that_start_together_one_lives(tmp_path: Path) -> None:
-    assert faults.two_at_once(tmp_path / "x", 1).more["exactly_one_lived"] == 1
+    assert storage.two_at_once(tmp_path / "x", 1).more["exactly_one_lived"] == 1
 
 
 def test_an_hour_without_network_costs_no_page_and_no_service(tmp_path: Path) -> None:
     make_world("mixed", 200, 11, tmp_path / "web")
     world = MadeWorld(tmp_path / "web")
-    calm = faults_simulated.run(world, tmp_path / "calm.db", faults_simulated.Strike(), 2.5)
-    strike = faults_simulated.Strike(HOUR_S, unreachable=True)
-    struck = faults_simulated.run(world, tmp_path / "struck.db", strike, 2.5)
+    calm = simulated.run(world, tmp_path / "calm.db", simulated.Strike(), 2.5)
+    strike = simulated.Strike(HOUR_S, unreachable=True)
+    struck = simulated.run(world, tmp_path / "struck.db", strike, 2.5)
     assert struck.before <= struck.settled and calm.settled <= struck.settled
     assert sum(struck.transport.under_strike.values()) < 100
     assert "the network is back" in struck.said
@@ -84,9 +84,9 @@ def test_the_history_of_living_services_shows_nothing_of_an_outage_even_when_the
     tmp_path: Path,
 ) -> None:
     make_world("mixed", 200, 11, tmp_path / "web")
-    strike = faults_simulated.Strike(24 * HOUR_S, after_s=22 * HOUR_S, unreachable=True)
+    strike = simulated.Strike(24 * HOUR_S, after_s=22 * HOUR_S, unreachable=True)
     path = tmp_path / "c.db"
-    struck = faults_simulated.run(MadeWorld(tmp_path / "web"), path, strike, 29.0, step_s=300.0)
+    struck = simulated.run(MadeWorld(tmp_path / "web"), path, strike, 29.0, step_s=300.0)
     living = [key for key, condition in struck.condition_before.items() if condition[0] == "alive"]
     assert len(living) >= 10 and 20 <= sum(struck.transport.under_strike.values()) < 300, "asked, but not too often"
     assert struck.in_vain == 0 and all(struck.condition[key][:5] == struck.condition_before[key][:5] for key in living)
@@ -100,7 +100,7 @@ def test_the_history_of_living_services_shows_nothing_of_an_outage_even_when_the
         check_invariants(connection)
 
 
-def _moved(ended: faults_simulated.Ended) -> list[str]:
+def _moved(ended: simulated.Ended) -> list[str]:
     """Services that lived before the strike and have another health since."""
     before = {key: condition[:2] for key, condition in ended.condition_before.items() if condition[0] == "alive"}
     assert before
@@ -110,11 +110,11 @@ def _moved(ended: faults_simulated.Ended) -> list[str]:
 def test_a_catalogue_of_the_first_schema_is_brought_up_to_date_and_its_living_services_are_due(tmp_path: Path) -> None:
     place = Place(tmp_path)
     with DemoWeb() as web:
-        faults_upgrade.crawled(place, web)
+        upgrade.crawled(place, web)
     old = tmp_path / "old.db"
-    faults_upgrade.into_first_schema(place.db, old)
+    upgrade.into_first_schema(place.db, old)
     Database.open(old, create=False, clock=ManualClock()).close()
-    due, living = faults_upgrade.living(old)
+    due, living = upgrade.living(old)
     assert due == living >= len(web.expected_valid)
     with closing(sqlite3.connect(old)) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (REVISIONS[-1],)
@@ -150,7 +150,7 @@ def test_damage_is_found_and_no_time_is_no_finding(tmp_path: Path) -> None:
     assert quick_check(world.database.connection, world.database.path, 20.0)
     assert not quick_check(world.database.connection, world.database.path, -1.0)
     world.database.close()
-    faults._damage(tmp_path / "c.db")
+    storage._damage(tmp_path / "c.db")
     with closing(sqlite3.connect(tmp_path / "c.db")) as connection, pytest.raises(DatabaseFault, match="restore"):
         quick_check(connection, tmp_path / "c.db", 20.0)
 

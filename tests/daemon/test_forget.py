@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.processes import clean_environment, geocrawl, run
 from geocrawl.demo.web import DemoWeb
+from tests.support.processes import clean_environment, geocrawl, run
 
 from .test_daemon import LIMIT_S, VALID, ask, command, daemon, wait_for
 

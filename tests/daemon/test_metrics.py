@@ -12,7 +12,7 @@ import pytest
 from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.demo.web import DemoWeb
 from tests.daemon.test_daemon import configured, daemon, wait_for
-from tests.store.world import World
+from tests.support.world import World
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.soak import Silent
 from geocrawl.app import wiring
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
@@ -18,8 +17,9 @@ from geocrawl.daemon.jobs import Work
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
-from tests.fetch.server import Loopback, answer, serve
-from tests.probe.answers import CAPABILITIES, EXCEPTION
+from tests.support.answers import CAPABILITIES, EXCEPTION
+from tests.support.http_server import Loopback, answer, serve
+from tests.support.soak import Silent
 
 SETTINGS = Settings(
     strategy="gws", allow_private=True, delay_s=0.0, patience_s=0.0, workers=1, siblings=0, max_attempts=1

@@ -15,7 +15,7 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.utc import day_of
 from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wait_for
-from tests.store.world import ManualClock
+from tests.support.world import ManualClock
 
 BYTES = "SELECT sum(value) FROM daily WHERE name = 'bytes'"
 RESTS = "all rests until midnight"

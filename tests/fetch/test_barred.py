@@ -6,9 +6,9 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.urls import AddressRules
+from tests.support.http_server import answer, pages, redirect, serve
 
 from .conftest import AGENT, MemoryRobots, settings, url
-from .server import answer, pages, redirect, serve
 
 
 def fetcher(*deny: str) -> PoliteFetcher:

@@ -11,9 +11,9 @@ import pytest
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.model import Failure, HostState, Page, Purpose, Validators
+from tests.support.http_server import Loopback, answer, pages, redirect, serve
 
 from .conftest import AGENT, Kit, MemoryRobots, settings, url
-from .server import Loopback, answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 

@@ -14,9 +14,9 @@ import pytest
 
 from geocrawl.model import Failure, FailureCode, Page, Purpose
 from geocrawl.settings import SiteSettings
+from tests.support.http_server import Behaviour, answer, pages, redirect, serve
 
 from .conftest import Kit
-from .server import Behaviour, answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 

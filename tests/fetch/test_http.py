@@ -12,9 +12,9 @@ from geocrawl.fetch.http import user_agent
 from geocrawl.fetch.proxy import EnvironmentProxies, proxy_from_environment
 from geocrawl.model import Failure, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
+from tests.support.http_server import NOT_FOUND, answer, pages, redirect, serve
 
 from .conftest import AGENT, Kit, url
-from .server import NOT_FOUND, answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 

@@ -20,9 +20,9 @@ from geocrawl.fetch.politeness import (
 )
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
+from tests.support.http_server import answer, pages, redirect, serve
 
 from .conftest import Kit, VirtualClock, url
-from .server import answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 NOW = 1_700_000_000.0

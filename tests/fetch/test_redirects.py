@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Page, Purpose
+from tests.support.http_server import answer, pages, redirect, serve
 
 from .conftest import Kit, url
-from .server import answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 

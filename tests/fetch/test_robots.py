@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, read_text, record_of, sitemaps_of
 from geocrawl.model import Failure, FailureCode, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings
+from tests.support.http_server import Behaviour, answer, pages, redirect, serve
 
 from .conftest import Kit, MemoryRobots, VirtualClock, url
-from .server import Behaviour, answer, pages, redirect, serve
 
 MakeKit = Callable[..., Kit]
 S = Settings()

@@ -11,7 +11,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
 from tests.fetch.conftest import AGENT, MemoryRobots, settings, url
-from tests.fetch.server import Behaviour, answer, pages, serve
+from tests.support.http_server import Behaviour, answer, pages, serve
 
 STATUS_LINE = len("HTTP/1.1 200 OK\r\n") + len("\r\n")
 BODY = b"<p>map</p>" * 5000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.formats.xml_reader import Cut, read_xml, where_cut
 from geocrawl.model import Status, Verdict
-from tests.probe.answers import CAPABILITIES, interview, page
+from tests.support.answers import CAPABILITIES, interview, page
 
 GOOD = CAPABILITIES.encode()
 DECLARATION, _, REST = CAPABILITIES.partition("\n")

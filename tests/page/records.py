@@ -6,7 +6,7 @@ from pathlib import Path
 
 from geocrawl.model import Document, Link
 from geocrawl.urls import RECORDS
-from tests.page.pages import read
+from tests.support.pages import read
 
 RECORDED = Path(__file__).parent / "recorded"
 

@@ -13,8 +13,8 @@ from rdflib import Graph
 
 from geocrawl.page.data import read_data
 from geocrawl.urls import ckan_search_url
-from tests.page.pages import read, url
 from tests.page.records import RECORDED, following, kinds, named, recorded
+from tests.support.pages import read, url
 
 CKAN = "https://data.gov.au/data/api/3/action/package_search?rows=1&start=0"
 PORTAL = "https://portal.spatial.nsw.gov.au/portal/sharing/rest/search?q=x&num=3&start=1"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.page.pages import read
 from tests.page.records import kinds, named, recorded
+from tests.support.pages import read
 
 
 def test_gdals_descriptions_name_their_server() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.page.document import PageReader
-from tests.page.pages import hrefs, page, read, url
+from tests.support.pages import hrefs, page, read, url
 
 LINK = "<a href=/x>x</a>"
 

@@ -8,7 +8,7 @@ from geocrawl.model import SCRIPT_SRC, Document
 from geocrawl.page.document import PageReader
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
 from geocrawl.page.scriptfiles import choose_scripts
-from tests.page.pages import page, read
+from tests.support.pages import page, read
 
 
 def found(html: str) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Document
 from geocrawl.page.document import PageReader
-from tests.page.pages import page
+from tests.support.pages import page
 
 BODY = "<p>" + "This paragraph is long enough to be body text, as a reader sees at a glance. " * 3 + "</p>"
 

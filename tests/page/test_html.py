@@ -10,7 +10,7 @@ from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_TEXT_
 from geocrawl.page.document import PageReader
 from geocrawl.page.flatten import flatten
 from geocrawl.page.html import read_html, refresh_target
-from tests.page.pages import hrefs, page, read
+from tests.support.pages import hrefs, page, read
 
 
 def test_title_and_text_are_folded_and_scripts_and_styles_left_out() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from geocrawl.page.xml import read_xml
 from geocrawl.urls import get_records_url
-from tests.page.pages import read, url
 from tests.page.records import following, kinds, named
+from tests.support.pages import read, url
 
 CSW = "http://c.example/csw?service=CSW&request=GetRecords&maxRecords=2"
 

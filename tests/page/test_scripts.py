@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.tokens import read_tokens, unescape
-from tests.page.pages import read
+from tests.support.pages import read
 
 
 def found(code: str, *, relative: bool = True) -> list[tuple[str, str]]:

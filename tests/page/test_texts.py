@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geocrawl.page.content import BOUNDARY
 from geocrawl.page.texts import MAX_ADDRESSES, addresses_in_text
-from tests.page.pages import read
+from tests.support.pages import read
 
 
 def hrefs(text: str, page_kind: str = "") -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.page.xml import read_xml
-from tests.page.pages import hrefs, read, url
+from tests.support.pages import hrefs, read, url
 
 ISO = """<?xml version="1.0" encoding="UTF-8"?>
 <gmd:MD_Metadata xmlns:gmd="http://www.isotc211.org/2005/gmd" xmlns:gco="http://www.isotc211.org/2005/gco"

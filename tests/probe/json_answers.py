@@ -10,7 +10,7 @@ from pathlib import Path
 from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Url, Verdict
 from geocrawl.ports import Probe
 from geocrawl.urls import service_endpoint
-from tests.probe.answers import page, url
+from tests.support.answers import page, url
 
 Body = bytes | str | Mapping[str, object]
 

@@ -9,7 +9,7 @@ from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Verdict
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
 from geocrawl.urls import service_endpoint
-from tests.probe.answers import hold, page, url
+from tests.support.answers import hold, page, url
 
 ADDRESS = "http://maps.example.org/service"
 

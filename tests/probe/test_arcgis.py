@@ -6,8 +6,8 @@ import pytest
 
 from geocrawl.model import Item, Kind, Status
 from geocrawl.probe.arcgis.probe import ArcGisProbe
-from tests.probe.answers import HTML, page
 from tests.probe.json_answers import answer, ask
+from tests.support.answers import HTML, page
 
 SERVER = "http://gis.example.org/arcgis/rest/services"
 SERVICE = f"{SERVER}/Water/Rivers/MapServer"

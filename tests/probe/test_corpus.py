@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Layer, Service, Status, Verdict
-from tests.probe.answers import interview, page
+from tests.support.answers import interview, page
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations" / "corpus_wms.json"
 WITHOUT_LAYERS = {f"mapserver_wms_empty_cap{version}.xml" for version in ("100", "110", "111", "130")}

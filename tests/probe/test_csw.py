@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from geocrawl.model import Item, Kind, Status
 from geocrawl.urls import RECORDS, get_records_url
-from tests.probe.answers import EXCEPTION, page, url
 from tests.probe.kinds import ADDRESS, interview, verdict_on
+from tests.support.answers import EXCEPTION, page, url
 
 CSW = """<?xml version="1.0"?><csw:Capabilities version="2.0.2" xmlns:csw="http://www.opengis.net/cat/csw/2.0.2"
  xmlns:ows="http://www.opengis.net/ows"><ows:ServiceIdentification><ows:Title>Geoportal</ows:Title>

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from geocrawl.model import Candidate, Failure, FailureCode, Kind, Page, Status, Url, Verdict
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
-from tests.probe.answers import EXCEPTION, HTML, page, url
 from tests.probe.kinds import ADDRESS, candidate_of, documents
+from tests.support.answers import EXCEPTION, HTML, page, url
 
 MOST_REQUESTS = 4
 KINDS = [probe.kind for probe in probes()]

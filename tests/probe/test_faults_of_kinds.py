@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz import interview
 from geocrawl.model import Kind, Status
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
+from tests.support.interviews import interview
 
 LAST_PARTS = {
     Kind.WMS: "Layer",

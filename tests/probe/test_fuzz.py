@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import fuzz
 from geocrawl.probe.registry import probes
+from tests.support import fuzz
 
 COUNT = 1_000
 LARGEST_BYTES = 15_000

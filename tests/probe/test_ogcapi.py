@@ -7,8 +7,8 @@ import pytest
 from geocrawl.model import Failure, FailureCode, Item, Kind, Status
 from geocrawl.probe.ogcapi.probe import OgcApiProbe
 from geocrawl.urls import RECORDS
-from tests.probe.answers import HTML, page, url
 from tests.probe.json_answers import answer, ask
+from tests.support.answers import HTML, page, url
 
 API = "https://data.example.org/api/"
 LANDING = {

@@ -24,8 +24,8 @@ from geocrawl.probe.wcs.probe import wcs_form
 from geocrawl.probe.wfs.probe import wfs_form
 from geocrawl.probe.wmts.probe import wmts_form
 from geocrawl.probe.wps.probe import wps_form
-from tests.probe.answers import page
 from tests.probe.kinds import documents, verdict_on
+from tests.support.answers import page
 
 pytestmark = pytest.mark.shared
 

@@ -34,8 +34,8 @@ from geocrawl.probe.wfs.content import WfsContentCheck, look_for_feature
 from geocrawl.probe.wmts.content import WmtsContentCheck
 from geocrawl.probe.wmts.tiles import MatrixSet, TileLayer, choose_tiles, read_sets, take_layers
 from geocrawl.urls import query_parameters, service_endpoint
-from tests.probe.answers import EXCEPTION, HTML, page, url
 from tests.probe.kinds import documents
+from tests.support.answers import EXCEPTION, HTML, page, url
 
 ADDRESS = "http://maps.example.org/service"
 EMPTY = '<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" numberReturned="0"/>'

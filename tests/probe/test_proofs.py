@@ -34,8 +34,8 @@ from geocrawl.probe.ogcapi.content import OgcApiContentCheck
 from geocrawl.probe.stac.content import StacContentCheck
 from geocrawl.probe.tms.content import TmsContentCheck
 from geocrawl.urls import query_parameters, service_endpoint
-from tests.probe.answers import page, url
 from tests.probe.json_answers import answer
+from tests.support.answers import page, url
 
 API = "https://data.example.org/api"
 SERVER = "http://gis.example.org/arcgis/rest/services"

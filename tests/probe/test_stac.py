@@ -7,8 +7,8 @@ import pytest
 from geocrawl.model import Item, Kind, Status
 from geocrawl.probe.stac.probe import StacProbe
 from geocrawl.urls import RECORDS
-from tests.probe.answers import HTML, page
 from tests.probe.json_answers import answer, ask
+from tests.support.answers import HTML, page
 
 CATALOGUE = "https://data.example.org/stac/catalog.json"
 COLLECTION = {

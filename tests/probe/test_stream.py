@@ -17,7 +17,7 @@ from geocrawl.model import Page
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Take, Taken, read_items
 from geocrawl.probe.wms.reader import examine
-from tests.probe.answers import CAPABILITIES, ENDPOINT, page
+from tests.support.answers import CAPABILITIES, ENDPOINT, page
 
 ALL_LABELS = ("wms", "wfs", "wmts", "wcs", "csw", "exception", "broken", "other")
 GOOD = CAPABILITIES.encode()

@@ -7,8 +7,8 @@ import pytest
 from geocrawl.model import Kind, Status
 from geocrawl.probe.tms.probe import TmsProbe
 from geocrawl.probe.wmsc.probe import WmscProbe
-from tests.probe.answers import HTML, page
 from tests.probe.json_answers import ask
+from tests.support.answers import HTML, page
 
 ROOT = "http://tiles.example.org/tms/1.0.0"
 SERVICE = f"""<?xml version="1.0"?><TileMapService version="1.0.0" services="http://tiles.example.org/tms/">

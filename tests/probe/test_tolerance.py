@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from geocrawl.model import Deviation, Page, Status, Verdict
-from tests.probe.answers import CAPABILITIES, HTML, interview, page, url
+from tests.support.answers import CAPABILITIES, HTML, interview, page, url
 
 GET_MAP = "<GetMap><Format>image/png</Format><Format>image/jpeg</Format></GetMap>"
 SECURE = "https://maps.example.org/wms"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from geocrawl.model import Item, Kind, Status
-from tests.probe.answers import EXCEPTION, HTML, page
 from tests.probe.kinds import interview, verdict_on
+from tests.support.answers import EXCEPTION, HTML, page
 
 WFS_1_0 = """<WFS_Capabilities version="1.0.0" xmlns="http://www.opengis.net/wfs"><Service><Name>WFS</Name>
 <Title>Roads</Title><Abstract>All roads</Abstract><Keywords>roads, paths ,,bridges</Keywords>

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Failure, FailureCode, Kind, Page, Status
 from geocrawl.probe.wms.probe import WmsProbe
-from tests.probe.answers import CAPABILITIES, ENDPOINT, EXCEPTION, HTML, candidate, interview, page, url
+from tests.support.answers import CAPABILITIES, ENDPOINT, EXCEPTION, HTML, candidate, interview, page, url
 
 
 def test_a_good_answer_ends_the_interview_at_once() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
-from tests.probe.answers import EXCEPTION, HTML, page
 from tests.probe.kinds import interview, verdict_on
+from tests.support.answers import EXCEPTION, HTML, page
 
 WMTS = """<?xml version="1.0"?><Capabilities version="1.0.0" xmlns="http://www.opengis.net/wmts/1.0"
  xmlns:ows="http://www.opengis.net/ows/1.1"><ows:ServiceIdentification><ows:Title>Tiles</ows:Title>

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import mapservers
-from benchmarks.processes import Run, clean_environment, geocrawl, run
+from tests.support import mapservers
+from tests.support.processes import Run, clean_environment, geocrawl, run
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import mapservers
 from tests.servers.conftest import Geocrawl
+from tests.support import mapservers
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 

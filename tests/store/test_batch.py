@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Purpose
 from geocrawl.settings import Settings
-from tests.store.test_database import check_invariants
-from tests.store.world import World, candidate, link, verdict
+from tests.support.invariants import check_invariants
+from tests.support.world import World, candidate, link, verdict
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import pytest
 from geocrawl.model import Kind, RankedLink, Relevance, Service, State, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.budgets import held_sites
-
-from .test_database import check_invariants
-from .world import World, candidate, link, verdict
+from tests.support.invariants import check_invariants
+from tests.support.world import World, candidate, link, verdict
 
 Links = Callable[[int], list[RankedLink]]
 DEEP = 10**6

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.keys import is_over_cap, page_key
-from tests.store.world import World, link
+from tests.support.world import World, link
 
 
 def crawl(path: Path, addresses: list[str], settings: Settings) -> set[str]:

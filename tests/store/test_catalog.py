@@ -20,7 +20,7 @@ from geocrawl.store.queries.show import service_at, service_detail
 from geocrawl.store.queries.status import status
 from geocrawl.store.queries.why import export_rows, why
 from geocrawl.urls import endpoint_key
-from tests.store.world import World, candidate, link, url, verdict
+from tests.support.world import World, candidate, link, url, verdict
 
 ROADS = Service(
     kind=Kind.WMS,

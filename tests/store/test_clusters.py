@@ -18,7 +18,7 @@ from geocrawl.store.catalog.matching import Description, items_hash, likeness, t
 from geocrawl.store.engine.database import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
 from geocrawl.urls import family, service_endpoint
-from tests.store.world import World, url, verdict
+from tests.support.world import World, url, verdict
 
 ATLAS = Service(
     kind=Kind.WMS,

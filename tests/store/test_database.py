@@ -23,7 +23,8 @@ from geocrawl.store.engine.database import REVISIONS, Database, schema_of, upgra
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
-from tests.store.world import ManualClock, World, link, url
+from tests.support.invariants import check_invariants
+from tests.support.world import ManualClock, World, link, url
 
 ROOT = Path(__file__).parents[2]
 
@@ -217,7 +218,7 @@ CRAWL = """
     import sys, time
     from pathlib import Path
     sys.path.insert(0, {root!r})
-    from tests.store.world import World, link
+    from tests.support.world import World, link
     world = World(Path({path!r}))
     world.clock.time = time.time()
     world.seed("a.example/0")
@@ -254,31 +255,6 @@ def test_a_process_killed_at_any_moment_loses_no_settled_visit(path: Path) -> No
         connection.execute("UPDATE host SET lease_until = 1 WHERE lease_until > 0")  # so that nobody has to wait
         connection.commit()
         connection.close()
-
-
-def check_invariants(connection: sqlite3.Connection) -> None:
-    """Counters, queue lengths and heads agree with the rows."""
-    counted = connection.execute(
-        "SELECT purpose || ':' || state || CASE state WHEN 'waiting' THEN ':' || tier ELSE '' END, count(*) "
-        "FROM url GROUP BY 1"
-    ).fetchall()
-    kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0").fetchall()
-    assert sorted(kept) == sorted(counted)
-    refused = connection.execute(
-        "SELECT 'refused:' || reason, count(*) FROM url WHERE state = 'refused' "
-        "AND reason NOT IN ('unranked', 'candidate') GROUP BY 1"
-    ).fetchall()
-    kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value <> 0").fetchall()
-    assert sorted(kept) == sorted(refused)
-    wrong = connection.execute(
-        """
-        SELECT h.name FROM host h WHERE waiting <> (SELECT count(*) FROM url WHERE host_id = h.id AND state = 'waiting')
-        OR (lease_until = 0 AND waiting > 0 AND (best_tier, best_score) <>
-            (SELECT tier, score FROM url WHERE host_id = h.id AND state = 'waiting'
-             ORDER BY tier DESC, score DESC LIMIT 1))
-        """
-    ).fetchall()
-    assert wrong == []
 
 
 def test_processes_on_one_database_share_the_work_and_never_a_host(path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from geocrawl.settings import Settings, SiteSettings
-
-from .world import World
+from tests.support.world import World
 
 
 def test_the_host_of_a_killed_process_rests_until_its_last_request_is_surely_answered(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from geocrawl.model import Attempt, ContentReport, Kind, Layer, Level, Outcome, 
 from geocrawl.store.operations.forget import Removed, forget, undo
 from geocrawl.store.operations.opt_out import read_blocked
 from geocrawl.urls import is_registry
-
-from .test_database import check_invariants
-from .world import World, candidate, link, url, verdict
+from tests.support.invariants import check_invariants
+from tests.support.world import World, candidate, link, url, verdict
 
 HOST = "bad.example"
 

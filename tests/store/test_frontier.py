@@ -12,7 +12,7 @@ import pytest
 from geocrawl.model import Purpose, Rank, State, Visit
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.frontier.frontier import SqlFrontier
-from tests.store.world import World, candidate, link, url, verdict
+from tests.support.world import World, candidate, link, url, verdict
 
 
 @pytest.fixture

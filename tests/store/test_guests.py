@@ -9,8 +9,8 @@ import pytest
 from geocrawl.model import HostState
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.shared_leases import Held, NotNow, SharedLeases
-from tests.store.test_database import check_invariants
-from tests.store.world import World
+from tests.support.invariants import check_invariants
+from tests.support.world import World
 
 SETTINGS = Settings(delay_s=1.0, patience_s=30.0, lease_s=300.0)
 

@@ -18,7 +18,7 @@ from geocrawl.store.queries.history import (
     percentiles,
     survival,
 )
-from tests.store.world import World, candidate, verdict
+from tests.support.world import World, candidate, verdict
 
 ROADS = Layer("roads", "Roads", box=box(5, 47, 15, 55))
 SERVICE = Service(Kind.WMS, "1.3.0", "Maps", provider="Survey", layers=(ROADS,), fingerprint="a")

@@ -24,7 +24,7 @@ from geocrawl.store.operations.daemon_lock import (
     is_paused,
     read_holder,
 )
-from tests.store.world import ManualClock
+from tests.support.world import ManualClock
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Feedback, Purpose, Rank, State
-from tests.store.world import World, candidate, link, url, verdict
+from tests.support.world import World, candidate, link, url, verdict
 
 
 @pytest.fixture

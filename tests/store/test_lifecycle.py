@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import State
 from geocrawl.store.frontier.lifecycle import arrival_state, seed_reopens
-from tests.store.world import World
+from tests.support.world import World
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from geocrawl.model import Lease, State
 from geocrawl.settings import Settings
-from tests.store.test_database import check_invariants
-from tests.store.world import SEED_RANK, World, link
+from tests.support.invariants import check_invariants
+from tests.support.world import SEED_RANK, World, link
 
 MAX_DEPTH = 2
 ADDRESSES = [f"http://{host}.example/{name}" for host in "abc" for name in range(4)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from geocrawl.model import StoredPage
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.page_store import kept_pages
-from tests.store.world import World
+from tests.support.world import World
 
 
 def keep(world: World, score: float, body: bytes = b"x") -> None:

@@ -9,8 +9,8 @@ import pytest
 from geocrawl.model import Kind, Rank, Service, StoredPage
 from geocrawl.settings import Settings
 from geocrawl.store.operations.retention import Retention, size_of
-from tests.store.test_database import check_invariants
-from tests.store.world import World, candidate, link, verdict
+from tests.support.invariants import check_invariants
+from tests.support.world import World, candidate, link, verdict
 
 DAYS = 400
 

@@ -10,7 +10,7 @@ import pytest
 from geocrawl.model import State, Visit
 from geocrawl.model.health import DAY_S
 from geocrawl.store.frontier.revisits import Waits
-from tests.store.world import World, candidate, link
+from tests.support.world import World, candidate, link
 
 WAITS = Waits(7 * DAY_S, DAY_S, 60 * DAY_S)
 
@@ -111,7 +111,7 @@ def test_waits_stay_within_their_bounds() -> None:
 
 
 def test_due_services_are_queued_once(world: World) -> None:
-    from tests.store.world import verdict
+    from tests.support.world import verdict
 
     endpoint = candidate("maps.example/ows")
     world.catalog.record(endpoint, verdict("timeout-read"), world.clock.now())

@@ -31,8 +31,8 @@ from geocrawl.store.keys import page_key
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.outages import Touched, put_back, standing_of
 from geocrawl.store.queries.history import history_of_service
-from tests.store.test_database import check_invariants
-from tests.store.world import World, candidate, link, url, verdict
+from tests.support.invariants import check_invariants
+from tests.support.world import World, candidate, link, url, verdict
 
 SERVICE = Service(Kind.WMS, "1.3.0", "Maps", layers=(Layer("roads", "Roads"),), fingerprint="a")
 PAGE, WMS = "http://a.example/page", "http://maps.example/ows"

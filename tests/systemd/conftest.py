@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.container import CannotBootError
-from benchmarks.systemd_service import CONFIGURATION, MEMBER, Service, machine
 from geocrawl.demo.content import SEEDS
+from tests.support.container import CannotBootError
+from tests.support.systemd_service import CONFIGURATION, MEMBER, Service, machine
 
 QUICKLY = "[Service]\nRestartSec=100ms\n"
 """The unit waits 15 s before it starts a failed process again; the tests do not."""

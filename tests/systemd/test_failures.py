@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from benchmarks.systemd_service import CONFIG, CONFIGURATION, DB, Service
+from tests.support.systemd_service import CONFIG, CONFIGURATION, DB, Service
 from tests.systemd.conftest import QUICKLY
 
 pytestmark = pytest.mark.systemd

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from benchmarks.systemd_service import CONFIGURATION, DB, GEOCRAWL, MEMBER, STRANGER, Service
 from geocrawl.demo.content import build_content
+from tests.support.systemd_service import CONFIGURATION, DB, GEOCRAWL, MEMBER, STRANGER, Service
 
 pytestmark = pytest.mark.systemd
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from benchmarks.loopback import Handler, Server, running
+from tests.support.loopback import Handler, Server, running
 
 SORTS = ("plain", "crawl-delay", "robots", "slow", "strained", "suspended")
 CRAWL_DELAY_S, RETRY_AFTER_S, SUSPENDED_S, SLOW_S = 1.5, 3.0, 3600.0, 0.6

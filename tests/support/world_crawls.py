@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import processes
-from benchmarks.loopback import serving
-from benchmarks.machine import shared_folder
-from benchmarks.processes import Run, checked, clean_environment, geocrawl
+from tests.support import processes
+from tests.support.loopback import serving
+from tests.support.places import shared_folder
+from tests.support.processes import Run, checked, clean_environment, geocrawl
 
 NAMES = ("portal", "agency", "mixed")
 LIMIT_S = 3600.0

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import ROOT
+from tests.support.places import ROOT
 
 NAMES = ("mapserver", "qgis", "mapcache", "mapproxy", "pygeoapi", "pycsw", "pywps", "extras")
 PROGRAMS = {

@@ -1,4 +1,4 @@
-"""What goes wrong in the simulated quarter of a year, and the web in which it does: `python -m benchmarks.soak_web`.
+"""What goes wrong in the simulated quarter of a year, and the web in which it does: `python -m tests.support.soak_web`.
 
 The web is made from a seed and served by a process of its own, as an HTTP proxy on loopback. Each request says in
 `X-Day` which day it is; the answer says in `X-Seconds` how long it takes in that time.
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 
-from benchmarks.loopback import Handler, Server, served_by
 from geocrawl.lab.recorded_worlds.addresses import key_of, split_address
 from geocrawl.lab.recorded_worlds.replay import Response, WorldWeb, nothing
 from geocrawl.lab.recorded_worlds.world import World
+from tests.support.loopback import Handler, Server, served_by
 
 DEATHS, RETURNS, BIRTHS = 0.35, 0.5, 0.15
 """Shares of the services that die, of the dead that return, and of services announced as new."""
@@ -153,12 +153,12 @@ class _Handler(Handler):
 
 def served(folder: Path, days: float, seed: int) -> AbstractContextManager[str]:
     """Serve the web in `folder` from a process of its own; yields the proxy's URL."""
-    return served_by("benchmarks.soak_web", str(folder), f"--days={days}", f"--seed={seed}")
+    return served_by("tests.support.soak_web", str(folder), f"--days={days}", f"--seed={seed}")
 
 
 def main() -> None:
     """Serve until SIGTERM."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak_web", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.soak_web", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--days", type=float, default=90)
     parser.add_argument("--seed", type=int, default=11)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.loopback import Handler, Server, running
-from benchmarks.shows.bombs import ENCODINGS, bomb
+from tests.support.bombs import ENCODINGS, bomb
+from tests.support.loopback import Handler, Server, running
 
 BOMB_MIB = 512
 _PAGE_BYTES = 5_000_000  # just below the limit on pages

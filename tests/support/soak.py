@@ -4,21 +4,15 @@ Services die and come back, pages announce services that are new, hosts answer s
 (503 with Retry-After), or cannot be reached while the network is away. The web is made from a seed and served on
 loopback by another process (`soak_web`); all on this side is what runs in production, the connections and the delays
 between requests included: only time is simulated.
-
-    python -m benchmarks.soak --days 90
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import os
 import random
 import sqlite3
 import statistics
-import tempfile
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +20,6 @@ from typing import Any
 
 import httpx
 
-from benchmarks.soak_web import Faults, draw, served
 from geocrawl.app import wiring
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
@@ -42,6 +35,7 @@ from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url, service_endpoint
+from tests.support.soak_web import Faults, draw, served
 
 STEP_S = HOUR_S
 """Between two looks at what is due: more often finds the same, later by a minute."""
@@ -313,24 +307,3 @@ class _Delays:
             "median_days": round(statistics.median(days), 2) if days else None,
             "p95_days": round(days[min(len(days) - 1, int(len(days) * 0.95))], 2) if days else None,
         }
-
-
-def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
-    """Simulate, print, and return the figures."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
-    parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--pages", type=int, default=4000)
-    parser.add_argument("--seed", type=int, default=11)
-    options = parser.parse_args(arguments)
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="geocrawl-soak-") as folder:
-        say = lambda line: print(f"   {line}", flush=True)  # noqa: E731
-        figures = simulate(Path(folder), days=options.days, pages=options.pages, seed=options.seed, say=say)
-    figures["seed"] = options.seed
-    figures["seconds"] = round(time.monotonic() - started, 1)
-    print(json.dumps(figures, indent=2))
-    return figures
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""A crawl of the demo web that kills itself: `python -m tests.killed_crawl DB PROXY STRATEGY MOMENT COUNT [SEED…]`.
+"""A crawl of the demo web that kills itself: `python -m tests.support.killed_crawl DB PROXY STRATEGY MOMENT COUNT`.
 
 MOMENT is where in a visit the COUNT-th time of it is the last: `leased` (an entry is held), `learning` (settled, its
 lesson not yet learnt), `revising` (the new ranks half given), `settled` (over and done with).

@@ -19,8 +19,6 @@ import httpx
 from aiohttp import ClientConnectorError
 from aiohttp.client_reqrep import ConnectionKey
 
-from benchmarks.faults import Row
-from benchmarks.soak import Silent
 from geocrawl.app import wiring
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import Budget, Hours, without_limits
@@ -35,6 +33,8 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.urls import read_url
+from tests.support.faults.row import Row
+from tests.support.soak import Silent
 
 STRUCK_AFTER_S = 60.0
 _TICKS = {"reprobe": 60.0, "revisit": 600.0, "refresh": HOUR_S, "retention": HOUR_S}

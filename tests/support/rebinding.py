@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import clean_environment, geocrawl, run
+from tests.support.processes import clean_environment, geocrawl, run
 
 PUBLIC = "93.184.216.34"
 LOOPBACK, METADATA = "127.0.0.1", "169.254.169.254"
@@ -50,7 +50,7 @@ def available() -> bool:
 
 def attack(name: str, *options: str) -> dict[str, Any]:
     """Carry an attack of FLIPS out; `options` go to the crawls. Returns its figures, see `_attack`."""
-    command = [*_UNSHARE, sys.executable, "-m", "benchmarks.rebinding", name, *options]
+    command = [*_UNSHARE, sys.executable, "-m", "tests.support.rebinding", name, *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

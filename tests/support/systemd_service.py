@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.container import CannotBootError, Container, booted
-from benchmarks.machine import ROOT
-from benchmarks.processes import Run
 from geocrawl.demo.content import build_content
+from tests.support.container import CannotBootError, Container, booted
+from tests.support.places import ROOT
+from tests.support.processes import Run
 
 HOME = "/opt/geocrawl"
 GEOCRAWL = f"{HOME}/bin/geocrawl"

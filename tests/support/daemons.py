@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import checked, clean_environment, geocrawl
 from geocrawl.demo.web import DemoWeb
+from tests.support.processes import checked, clean_environment, geocrawl
 
 LIMIT_S = 90.0
 

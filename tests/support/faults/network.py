@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.daemons import Daemon, Place, wait_for
-from benchmarks.faults import Row, under_way
 from geocrawl.demo.content import SEEDS
 from geocrawl.demo.web import DemoWeb
+from tests.support.daemons import Daemon, Place, wait_for
+from tests.support.faults.row import Row, under_way
 
 _SLOWLY = ("--delay", "1", "--workers", "2")
 """The demo lasts longer than the outage."""

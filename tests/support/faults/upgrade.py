@@ -14,13 +14,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.daemons import Place, wait_for
-from benchmarks.faults import Row
-from benchmarks.machine import ROOT
-from benchmarks.processes import clean_environment, geocrawl
 from geocrawl.app import wiring
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import REVISIONS, upgrade
+from tests.support.daemons import Place, wait_for
+from tests.support.faults.row import Row
+from tests.support.places import ROOT
+from tests.support.processes import clean_environment, geocrawl
 
 _COUNTED = ("service", "layer", "endpoint", "probe", "evidence", "url", "outlinks", "host", "robots", "run")
 _STEPS_BACK = (1, *range(2, 33, 2))

@@ -1,4 +1,4 @@
-"""A web of recorded answers by address, in the network's place."""
+"""A web of recorded answers, in place of the network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Answer = tuple[str, bytes]
 
 
 class Answers:
-    """`evaluate.replay.Web`: an address without its query → what answers there; all else is not found."""
+    """`lab.recorded_worlds.replay.Web`: an address without its query → what answers there; all else is not found."""
 
     def __init__(self, answers: Mapping[str, Answer | Callable[[str], Answer]]) -> None:
         """`answers`: `host/path` → the answer, or what makes it of the query. Https and http are one."""
@@ -31,7 +31,7 @@ class Answers:
         return Response(200, [("Content-Type", content_type)], body, "page")
 
 
-def surroundings(answers: Answers) -> Environment:
+def environment(answers: Answers) -> Environment:
     """What a crawl or a harvest takes from outside, when these answers are its web."""
     clock = ReplayClock()
     transport = ReplayTransport(answers, clock)
