@@ -35,7 +35,7 @@ def run_crawl(
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
     clock = within.clock if within else wiring.system_clock()
-    wait = wiring.retry_policy(settings, path, clock, observer)
+    retrying = wiring.retry_policy(settings, path, clock, observer)
     run: int | None = None
 
     def begin(database: Database) -> _Begun:
@@ -44,11 +44,11 @@ def run_crawl(
         run = run or database.start_run(session.strategy.name, settings)  # once, however often the rest is begun
         return _begin(session, database, clock, run, seeds, again=again)
 
-    with wait.prepared(begin) as begun:
+    with retrying.opened(begin) as begun:
         database, session = begun.database, begun.session
         observer.started(session.frontier.stats, begun.notes)
-        summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages, record=record))
-        wait.through(
+        summary = asyncio.run(session.run(observer, retrying, max_pages=settings.max_pages, record=record))
+        retrying.call(
             lambda: database.end_run(begun.run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         )
         stats = session.frontier.stats()

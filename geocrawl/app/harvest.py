@@ -35,7 +35,7 @@ def run_harvest(
     was interrupted in this database is gone on with. `within` another web, if given.
     """
     clock = within.clock if within else wiring.system_clock()
-    wait, name = wiring.retry_policy(settings, path, clock, observer), f"harvest:{url.identity}"
+    retrying, name = wiring.retry_policy(settings, path, clock, observer), f"harvest:{url.identity}"
 
     def begin(database: Database) -> tuple[Database, Session, str, Beginning, int]:
         stored = as_stored(settings, database)
@@ -51,16 +51,16 @@ def run_harvest(
             session.frontier.add_candidates([session.detector.given(url, first.kind)], again=into)
         return database, session, day, first, waiting
 
-    with wait.prepared(begin) as (database, session, day, first, waiting):
+    with retrying.opened(begin) as (database, session, day, first, waiting):
         observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
-        run = wait.through(lambda: database.start_run("harvest", settings))
+        run = retrying.call(lambda: database.start_run("harvest", settings))
         today = day_of(clock.now())
-        summary = asyncio.run(session.run(observer, wait, max_pages=settings.max_pages))
-        wait.through(
+        summary = asyncio.run(session.run(observer, retrying, max_pages=settings.max_pages))
+        retrying.call(
             lambda: database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         )
         if summary.stopped == "done" and summary.pages:
-            wait.through(lambda: database.set_meta(name, today))
+            retrying.call(lambda: database.set_meta(name, today))
         services = session.catalog.counts().get("valid", 0)
         return HarvestReport(summary, path, services, since=day if first.since else "")
 

@@ -40,7 +40,7 @@ def run_probes(
     `beside`: a catalogue whose politeness is shared, when it is there (`SharedPoliteness`; `say` is told about it).
     """
     clock = wiring.system_clock()
-    wait = wiring.retry_policy(settings, path, clock, observer)
+    retrying = wiring.retry_policy(settings, path, clock, observer)
     with wiring.shared_politeness(beside, settings, clock, say) as guest:
 
         def begin(database: Database) -> Session:
@@ -51,5 +51,5 @@ def run_probes(
             session.frontier.add_candidates(candidates, again=True)
             return session
 
-        with wait.prepared(begin) as session:
-            return asyncio.run(session.run(observer, wait, max_pages=0))
+        with retrying.opened(begin) as session:
+            return asyncio.run(session.run(observer, retrying, max_pages=0))

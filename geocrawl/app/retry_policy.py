@@ -1,8 +1,13 @@
-"""Backoff with a database: another's lock and a full disk pass, and are waited for while it is opened and written."""
+"""Retry what a locked database or a full disk prevented: how long to wait, when to give up, what to say meanwhile.
+
+Commands, crawls and the daemon share this policy. An interactive command gives up after `database_patience_s`; the
+daemon waits for as long as it takes. Visits under way when a write fails are made again; no settled visit is lost.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,77 +19,146 @@ from geocrawl.errors import PassingFault
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
-    from geocrawl.store.engine.backoff import Backoff
     from geocrawl.store.engine.database import Database
 
 T = TypeVar("T")
+Log = Callable[..., object]
+"""`log(event, **values)` writes one line."""
+
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
+_LONGEST_PAUSE_OF_A_COMMAND_S = 5.0
+"""Somebody sits before the terminal and expects the command to go on soon after the cause is gone."""
+_STEP_S = 1.0
+"""How long a stop may go unnoticed during a pause."""
 
 
 class RetryPolicy:
-    """Waits for one database, and says so."""
+    """Exponential back-off for one database that cannot be written for now."""
 
     def __init__(
         self,
-        path: Path,
+        database: Path,
         clock: Clock,
-        patience: Backoff,
-        say: Callable[[str], object],
-        pausing: Callable[[str, float], object] = lambda text, seconds: None,
+        log: Log,
+        *,
+        limit_s: float = math.inf,
+        before_pause: Callable[[PassingFault, float], object] = lambda fault, pause_s: None,
     ) -> None:
-        """`say(text)`: lines for a person, what is the matter and that it is over. `pausing(text, seconds)` is called
-        before each pause."""
-        self._path = path
+        """`log` is called once for each cause of a wait, and once when the database can be written again. `limit_s`:
+        the longest wait since the last success. `before_pause(fault, pause_s)` is called before each pause."""
+        self._path = database
         self._clock = clock
-        self._patience = patience
-        self._say = say
-        self._pausing = pausing
-        self._said = ""
+        self._log = log
+        self._limit_s = limit_s
+        self._longest_pause_s = _LONGEST_PAUSE_S if limit_s == math.inf else _LONGEST_PAUSE_OF_A_COMMAND_S
+        self._before_pause = before_pause
+        self._pauses = 0
+        self._failing_since = 0.0
+        self._waiting_since: float | None = None
+        self._logged = ""
 
-    def through(self, attempt: Callable[[], T]) -> T:
-        """What `attempt` returns, which is made again until the database lets it.
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the last attempt to write failed and the next one is still to come."""
+        return self._waiting_since is not None
 
-        Raises PassingFault when the patience is at its end, DatabaseFault at once for what does not pass.
+    def call(self, attempt: Callable[[], T]) -> T:
+        """Call `attempt` until the database lets it succeed, and return its result. Blocks during pauses.
+
+        Raises PassingFault when `limit_s` is over, and DatabaseFault at once for a fault that waiting does not mend.
         """
         while True:
             try:
                 made = attempt()
             except (PassingFault, sqlite3.Error) as error:
-                asyncio.run(self._clock.sleep(self.pause_s(error)))
+                asyncio.run(self._clock.sleep(self._next_pause_s(error)))
             else:
-                self.written()
-                self.end()
+                self._end_wait()
+                self.reset()
                 return made
 
     @contextmanager
-    def prepared(self, prepare: Callable[[Database], T]) -> Iterator[T]:
-        """What `prepare` makes of the database, which is opened for it and closed at the end. Raises as `through`."""
+    def opened(self, prepare: Callable[[Database], T]) -> Iterator[T]:
+        """Open the database, yield what `prepare` makes of it, and close it in the end. Each retry opens it anew.
+
+        Raises as `call` does.
+        """
         with ExitStack() as stack:
 
             def attempt() -> T:
                 stack.close()
                 return prepare(stack.enter_context(wiring.open_database(self._path, self._clock)))
 
-            yield self.through(attempt)
+            yield self.call(attempt)
 
-    def pause_s(self, error: PassingFault | sqlite3.Error) -> float:
-        """How long to wait; what for is said once. Raises as `through`."""
+    async def until_writable(
+        self,
+        error: PassingFault | sqlite3.Error,
+        database: Database,
+        write: Callable[[], object],
+        stopping: Callable[[], bool],
+    ) -> None:
+        """After `error`, wait until `write` succeeds on `database`, or until `stopping` returns true.
+
+        The back-off goes on growing over several such waits: a small `write` may succeed on a disk that has no room for
+        a visit. `reset` ends that. Raises as `call` does.
+        """
+        from geocrawl.store.engine.backoff import trouble_now
+
+        fault: PassingFault | sqlite3.Error | None = error
+        while fault is not None:
+            if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
+                return
+            fault = trouble_now(database, write)
+        self._end_wait()
+
+    def reset(self) -> None:
+        """Begin the back-off anew at the next fault: something was written."""
+        self._pauses = 0
+
+    def _next_pause_s(self, error: PassingFault | sqlite3.Error) -> float:
+        """Return the next pause, twice as long each time, and tell of it. Raises as `call` does."""
         from geocrawl.store.engine.backoff import passing
 
-        trouble = passing(self._path, error)
-        pause_s = self._patience.pause_s(trouble)
-        text = f"waiting for the database{self._patience.limit}: {trouble}"
-        if text != self._said:
-            self._said = text
-            self._say(text)
-        self._pausing(text, pause_s)
+        fault, now = passing(self._path, error), self._clock.monotonic()
+        if self._pauses == 0:
+            self._failing_since = now
+        left_s = self._failing_since + self._limit_s - now
+        if left_s <= 0:
+            raise fault
+        self._pauses += 1
+        if self._waiting_since is None:
+            self._waiting_since = now
+        self._log_cause(fault)
+        pause_s = min(_FIRST_PAUSE_S * 2.0 ** min(self._pauses - 1, 10), self._longest_pause_s, left_s)
+        self._before_pause(fault, pause_s)
         return pause_s
 
-    def written(self) -> None:
-        """It can be written, as it seems."""
-        if self._said:
-            self._said = ""
-            self._say("the database can be written again")
+    def _log_cause(self, fault: PassingFault) -> None:
+        if str(fault) != self._logged:
+            self._logged = str(fault)
+            limit = "" if self._limit_s == math.inf else f" up to {self._limit_s:g} s"
+            self._log(f"waiting for the database{limit}", error=self._logged)
 
-    def end(self) -> None:
-        """All is well: the next trouble is another one."""
-        self._patience.end()
+    async def _is_stopped_in_pause(self, pause_s: float, stopping: Callable[[], bool]) -> bool:
+        until = self._clock.monotonic() + pause_s
+        while (left_s := until - self._clock.monotonic()) > 0:
+            if stopping():
+                return True
+            await self._clock.sleep(min(left_s, _STEP_S))
+        return stopping()
+
+    def _end_wait(self) -> None:
+        if self._waiting_since is not None:
+            waited_s = round(self._clock.monotonic() - self._waiting_since, 1)
+            self._log("the database can be written again", waited_s=waited_s)
+        self._waiting_since, self._logged = None, ""
+
+
+def as_lines(say: Callable[[str], object]) -> Log:
+    """Return a log that gives each event to `say` as a line for a person."""
+
+    def log(event: str, *, error: str = "", **_: object) -> None:
+        say(f"{event}: {error}" if error else event)
+
+    return log

@@ -230,37 +230,25 @@ class Session:
         )
 
     async def run(
-        self, observer: Observer, wait: RetryPolicy, *, max_pages: int, record: Path | None = None
+        self, observer: Observer, retrying: RetryPolicy, *, max_pages: int, record: Path | None = None
     ) -> Summary:
-        """One run of the loop, signals settled; `wait`: for a database that cannot be written for now."""
+        """Run the loop until it ends or a signal comes; `retrying`: for a database that cannot be written for now."""
         fetcher = self.fetcher(record)
         crawler = self.crawler(observer, fetcher, max_pages=max_pages)
-        return await _until_signal(crawler, fetcher, lambda: self._patiently(crawler, wait))
+        return await _until_signal(crawler, fetcher, lambda: self._run_retrying(crawler, retrying))
 
-    async def _patiently(self, crawler: Crawler, wait: RetryPolicy) -> Summary:
-        """Run; the visits under way when the database cannot be written are made anew when it can."""
+    async def _run_retrying(self, crawler: Crawler, retrying: RetryPolicy) -> Summary:
+        """Run the loop; after a fault of the database, wait and make the visits that were under way again."""
         while True:
             before = crawler.visits
             try:
                 return await crawler.run()
             except (PassingFault, sqlite3.Error) as error:
                 if crawler.visits > before:
-                    wait.end()
-                await self._writable(crawler, wait, error)
-
-    async def _writable(self, crawler: Crawler, wait: RetryPolicy, error: PassingFault | sqlite3.Error) -> None:
-        """RetryPolicy until the database can be written, or the crawl is stopped."""
-        from geocrawl.store.engine.backoff import trouble_now
-
-        trouble: PassingFault | sqlite3.Error | None = error
-        while trouble is not None:
-            until = self._clock.monotonic() + wait.pause_s(trouble)
-            while (left := until - self._clock.monotonic()) > 0:
-                if crawler.stopping:
-                    return
-                await self._clock.sleep(min(left, 1.0))
-            trouble = trouble_now(self._database, self.frontier.give_back_all)
-        wait.written()
+                    retrying.reset()
+                await retrying.until_writable(
+                    error, self._database, self.frontier.give_back_all, lambda: crawler.stopping
+                )
 
     def ended(self, crawler: Crawler) -> None:
         """Another run of this session goes on where this one ended."""

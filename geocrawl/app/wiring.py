@@ -139,10 +139,9 @@ def system_clock() -> Clock:
 def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observer) -> RetryPolicy:
     """Return the retry policy of an interactive command: wait up to `database_patience_s` for a database that is locked
     or whose disk is full."""
-    from geocrawl.app.retry_policy import RetryPolicy
-    from geocrawl.store.engine.backoff import Backoff
+    from geocrawl.app.retry_policy import RetryPolicy, as_lines
 
-    return RetryPolicy(path, clock, Backoff(clock, settings.database_patience_s), observer.noted)
+    return RetryPolicy(path, clock, as_lines(observer.noted), limit_s=settings.database_patience_s)
 
 
 def owner() -> str:

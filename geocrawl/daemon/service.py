@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 from geocrawl.daemon.daily_stats import Counting, Day
 from geocrawl.daemon.jobs import Work
@@ -21,7 +22,7 @@ from geocrawl.daemon.network import Network
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
-from geocrawl.store.engine.backoff import Backoff, passing, trouble_now
+from geocrawl.store.engine.backoff import passing
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
@@ -62,8 +63,7 @@ class Daemon:
         self._notifier = notifier
         self._network = Network(database)
         self._observer = Counting(observer, begun=self._network.begun, ended=self._heed)
-        self._patience = Backoff(clock)
-        self._trouble: PassingFault | None = None
+        self._retrying = RetryPolicy(database.path, clock, log, before_pause=self._begin_pause)
         self._damage: DatabaseFault | None = None
         self._log = log
         self._make_anew = reload
@@ -121,7 +121,7 @@ class Daemon:
 
     async def _tick_in_loop(self, name: str) -> None:
         """A tick that cannot write is left out: what is due stays due. Damage ends the daemon."""
-        if self._trouble is not None:
+        if self._retrying.is_waiting:
             self._notifier.alive(self._state)
             return
         try:
@@ -155,8 +155,9 @@ class Daemon:
             if (figures := self._network.put_back(self._clock.now())) is not None:
                 self._log("the network is back", **figures)
         except (PassingFault, sqlite3.Error) as error:
-            self._trouble = passing(self._database.path, error)
-            await self._wait_for_the_database(self._trouble)
+            await self._retrying.until_writable(
+                error, self._database, self._session.frontier.give_back_all, lambda: bool(self._ending)
+            )
             return
         outage = self._network.outage
         if outage.suspected and not self._ending:
@@ -165,23 +166,13 @@ class Daemon:
             self._log(self._state, next_try_in_s=seconds)
             await self._idle(seconds)
 
-    async def _wait_for_the_database(self, trouble: PassingFault) -> None:
-        """Until it can be written again, or we are stopped; visits under way are made anew."""
-        begun = self._clock.monotonic()
-        self._log("waiting for the database", error=str(trouble))
-        while not self._ending:
-            self._state = f"waiting: {trouble}"
-            await self._idle(self._patience.pause_s(trouble))
-            found = trouble_now(self._database, self._session.frontier.give_back_all)
-            if found is None:
-                self._log("the database can be written again", waited_s=round(self._clock.monotonic() - begun, 1))
-                break
-            trouble = found
-        self._trouble = None
+    def _begin_pause(self, fault: PassingFault, pause_s: float) -> None:
+        """Show in the state what the daemon waits for until its next attempt to write."""
+        self._state = f"waiting: {fault}"
 
     def _heed(self, entry: Entry, visit: Visit) -> None:
         """What a settled visit says of the machine and the network."""
-        self._patience.end()
+        self._retrying.reset()
         if reason := self._network.heed(entry, visit):
             self._interrupt(reason)
 

@@ -22,8 +22,7 @@ from geocrawl.daemon.budget import Budget, budget_of, without_limits
 from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
-from geocrawl.errors import DatabaseFault
-from geocrawl.store.engine.backoff import Backoff
+from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.store.operations.backup import quick_check
 from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.urls import read_url
@@ -60,8 +59,8 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
     """
     clock, notifier = wiring.system_clock(), Notifier()
 
-    def pausing(text: str, seconds: float) -> None:
-        notifier.starting(text, seconds + _ATTEMPT_S)
+    def before_pause(fault: PassingFault, pause_s: float) -> None:
+        notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
 
     def prepare(database: Database) -> _Start:
         keeper = Keeper(database)
@@ -74,7 +73,7 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
             _give_back(keeper)
             raise
 
-    with RetryPolicy(path, clock, Backoff(clock), log, pausing).prepared(prepare) as start:
+    with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as start:
         session, work, budget = start.made
         try:
             observer.started(session.frontier.stats, ())

@@ -11,14 +11,13 @@ import pytest
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.probe import given_candidate, run_probes
-from geocrawl.app.retry_policy import RetryPolicy
+from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.daemon.start import run_daemon
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.engine.backoff import Backoff
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper
 from tests.app.test_crawl import Watcher, settings_for, url
@@ -174,8 +173,10 @@ def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_e
             raise PassingFault("the disk is full")
         return len(opened)
 
-    wait = RetryPolicy(path, clock, Backoff(clock), said.append, lambda text, seconds: pauses.append(seconds))
-    with wait.prepared(prepare) as made:
+    retrying = RetryPolicy(
+        path, clock, as_lines(said.append), before_pause=lambda fault, pause_s: pauses.append(pause_s)
+    )
+    with retrying.opened(prepare) as made:
         assert made == 9 and opened[-1].meta("any") is None
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
     assert said == [f"{WAITS}: the disk is full", "the database can be written again"]
@@ -184,14 +185,71 @@ def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_e
             database.meta("any")
 
 
-def test_patience_ends_after_its_time_and_begins_anew_when_all_was_well() -> None:
-    clock, trouble = ManualClock(), PassingFault("locked")
-    patience = Backoff(clock, 10.0)
-    for expected in (1, 2, 4, 3):
-        pause = patience.pause_s(trouble)
-        assert pause == expected
-        clock.time += pause
+class Failing:
+    """An attempt to write that fails until `failures` are spent."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def __call__(self) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise PassingFault("locked")
+
+
+def test_patience_ends_after_its_time_and_begins_anew_when_all_was_well(tmp_path: Path) -> None:
+    pauses: list[float] = []
+    retrying = RetryPolicy(
+        tmp_path / "c.db",
+        ManualClock(),
+        lambda event, **values: None,
+        limit_s=10.0,
+        before_pause=lambda fault, pause_s: pauses.append(pause_s),
+    )
     with pytest.raises(PassingFault):
-        patience.pause_s(trouble)
-    patience.end()
-    assert patience.pause_s(trouble) == 1
+        retrying.call(Failing(99))
+    assert pauses == [1, 2, 4, 3]
+    retrying.reset()
+    retrying.call(Failing(1))
+    assert pauses[4:] == [1]
+
+
+async def test_a_loop_waits_longer_each_time_until_a_visit_is_settled(tmp_path: Path) -> None:
+    world, pauses, said = World(tmp_path / "c.db"), [], []
+    retrying = RetryPolicy(
+        world.database.path,
+        world.clock,
+        lambda event, **values: said.append((event, values)),
+        before_pause=lambda fault, pause_s: pauses.append(pause_s),
+    )
+    fault = PassingFault("locked")
+    await retrying.until_writable(fault, world.database, Failing(2), lambda: False)
+    await retrying.until_writable(fault, world.database, Failing(0), lambda: False)
+    retrying.reset()
+    await retrying.until_writable(fault, world.database, Failing(0), lambda: False)
+    assert pauses == [1, 2, 4, 8, 1]
+    once = [(WAITS, {"error": "locked"}), ("the database can be written again", {"waited_s": 7.0})]
+    assert said[:2] == once and [event for event, _ in said] == [event for event, _ in once] * 3
+
+
+async def test_a_stop_ends_the_wait_of_a_loop_within_a_second(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    retrying = RetryPolicy(world.database.path, world.clock, lambda event, **values: None)
+    began = world.clock.time
+
+    def stopping() -> bool:
+        return world.clock.time > began + 20
+
+    await retrying.until_writable(PassingFault("locked"), world.database, Failing(99), stopping)
+    assert began + 20 < world.clock.time <= began + 21 and retrying.is_waiting
+
+
+async def test_damage_ends_the_wait_of_a_loop_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    retrying = RetryPolicy(world.database.path, world.clock, lambda event, **values: None)
+
+    def write() -> None:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.raises(DatabaseFault, match="damaged"):
+        await retrying.until_writable(PassingFault("locked"), world.database, write, lambda: False)
