@@ -1,8 +1,8 @@
-"""The daemon: crawls within its budget, asks services again when they are due, and looks after the database.
+"""The daemon: crawls within its budget, probes services again when they are due, and maintains the database.
 
-What is due stands in the tables, not in the process: `service` is the loop that one daemon a database runs, `ticks` the
-named moments at which `work` looks what is due and puts it into the frontier, where the crawl's own loop takes it from.
-`budget` says how much may be done when, `figures` counts what happens, `notify` tells systemd how we are.
-`app.retry_policy` waits for a database that cannot be written, `outage` notices that the network is away. All time comes
+What is due stands in the tables, not in the process. `service` is the main loop, one daemon a database. `ticks` names
+the moments at which `jobs` looks up what is due and queues it for the crawl's own loop. `budget` limits pages and bytes
+a day, `daily_stats` counts them, `outage` and `network` detect that this machine's network is away and undo what that
+changed, `notify` reports to systemd. `app.retry_policy` waits for a database that cannot be written. All time comes
 through the Clock.
 """
