@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test test-servers test-systemd acceptance fmt bench shows papers lock clean
+.PHONY: env demo test test-servers test-systemd acceptance fmt schema schema-check bench shows papers lock clean
 
 env: $(STAMP)
 
@@ -41,6 +41,14 @@ acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone
 fmt: env
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+schema: env  ## what is derived from the tables: schema.sql, and the tables in docs/database.md
+	$(BIN)/python -m geocrawl.store.schema
+
+schema-check: env  ## whether the migrations come to what the tables say
+	@mkdir -p build && rm -f build/schema.db
+	$(BIN)/alembic -x db=build/schema.db upgrade head
+	$(BIN)/alembic -x db=build/schema.db check
 
 bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
 	$(BIN)/python -m benchmarks

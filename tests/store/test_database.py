@@ -12,14 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect
-from sqlmodel import SQLModel
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
-from geocrawl.store import schema
 from geocrawl.store.engine import faults
-from geocrawl.store.engine.database import REVISIONS, Database, schema_of, upgrade
+from geocrawl.store.engine.database import REVISIONS, Database, upgrade
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
@@ -60,29 +57,6 @@ def test_opening_one_that_is_up_to_date_imports_no_migrations(path: Path) -> Non
     assert run(code).strip() == "[]"
 
 
-def test_the_migrations_make_what_the_tables_say(path: Path, tmp_path: Path) -> None:
-    create(path).close()
-    assert schema.Meta.metadata is SQLModel.metadata
-    declared = create_engine(f"sqlite:///{tmp_path / 'declared.db'}")
-    SQLModel.metadata.create_all(declared)
-    migrated = create_engine(f"sqlite:///{path}")
-    names = set(inspect(declared).get_table_names())
-    others = {name for name in inspect(migrated).get_table_names() if not name.startswith("service_text")}
-    assert others - names == {"alembic_version"}
-    for name in names:
-        assert shape(declared.url.database, name) == shape(migrated.url.database, name), name
-
-
-def test_a_new_database_is_laid_out_as_the_migrations_would(path: Path, tmp_path: Path) -> None:
-    create(path).close()
-    upgrade(tmp_path / "migrated.db")
-    with sqlite3.connect(path) as laid_out, sqlite3.connect(tmp_path / "migrated.db") as migrated:
-        advice = "write schema_of() of a migrated database to geocrawl/store/schema.sql"
-        assert schema_of(laid_out) == schema_of(migrated), advice
-        versions = [each.execute("SELECT version_num FROM alembic_version").fetchall() for each in (laid_out, migrated)]
-        assert versions == [[(REVISIONS[-1],)]] * 2
-
-
 def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds(path: Path) -> None:
     path.parent.mkdir()
     upgrade(path, "0001")
@@ -111,19 +85,6 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds
     world.database.close()
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (REVISIONS[-1],)
-
-
-def shape(path: str | None, table: str) -> tuple[object, ...]:
-    """Columns (name, affinity, NOT NULL, key) and indexes of a table."""
-    assert path is not None
-    connection = sqlite3.connect(path)
-    affinity = {"BIGINT": "INTEGER", "VARCHAR": "TEXT", "FLOAT": "REAL"}
-    columns = [
-        (name, affinity.get(kind, kind), bool(notnull), bool(key))
-        for _, name, kind, notnull, _, key in connection.execute(f"PRAGMA table_info({table})")
-    ]
-    made = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
-    return columns, sorted(connection.execute(made, (table,)).fetchall())
 
 
 @pytest.mark.parametrize(

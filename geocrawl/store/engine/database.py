@@ -228,14 +228,6 @@ def _create(connection: sqlite3.Connection) -> None:
         raise
 
 
-def schema_of(connection: sqlite3.Connection) -> str:
-    """The layout of a database as `schema.sql` spells it: its tables and indexes, in the order of their making."""
-    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
-    shadows = {f"service_text_{part}" for part in ("data", "idx", "content", "docsize", "config")}
-    made = [sql.strip() for name, sql in rows if name not in shadows and not name.startswith("sqlite_")]
-    return ";\n\n".join(made) + "\n"
-
-
 def upgrade(path: Path, to: str = "head") -> None:
     """Bring the schema up to date, in one transaction: two processes that start together do it once."""
     import logging

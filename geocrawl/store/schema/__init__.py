@@ -1,22 +1,39 @@
-"""The schema, for people who query the database. Migrations make it (`migrations/`); a test holds the two together.
+"""The schema: every table of the database, with the meaning of its columns.
 
 Times are seconds since 1970 UTC (`datetime(settled_at, 'unixepoch')` in SQL), durations have their unit in the name,
 lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL means unknown or not yet.
 
-`frontier` holds addresses and hosts, `bounds` what limits a crawl, `services` the catalogue, `watch` services over
-time, `whole` the rest. Nothing at run time imports this folder (SQLModel takes 0.4 s): a crawl uses the statements in
-`statements.py`.
+A class is named as its table. Statements of the catalogue are written with the `Table` objects of `tables.py`;
+`migrations/` brings the database of an older program to this schema (`make schema-check` compares the two); `make
+schema` writes from the classes `schema.sql`, which lays out a new database, and the tables' part of docs/database.md.
+Importing the classes takes 0.4 s (SQLModel), so nothing that `geocrawl status` needs imports them.
 """
 
 from __future__ import annotations
 
-from geocrawl.store.schema.bounds import Alike, Blocked, Pattern, QueryGroup, Site
+from sqlmodel import SQLModel
+
+from geocrawl.store.schema.bookkeeping import Counter, Daily, Meta, Run
 from geocrawl.store.schema.frontier import Host, Lesson, OutLinks, PageStore, Robots, Seed, Url, Validator
+from geocrawl.store.schema.history import Change, HealthEvent, Probe, Proof, Thumbnail
+from geocrawl.store.schema.limits import Alike, Blocked, Pattern, QueryGroup, Site
 from geocrawl.store.schema.services import Description, Endpoint, Evidence, Layer, SameService, Service
-from geocrawl.store.schema.watch import Change, HealthEvent, Probe, Proof, Thumbnail
-from geocrawl.store.schema.whole import Counter, Daily, Meta, Run
+
+METADATA = SQLModel.metadata
+"""All tables, for statements, `schema.sql` and the comparison with the migrations."""
+
+MODELS: tuple[type[SQLModel], ...] = (
+    *(Service, Layer, Endpoint, Evidence, Description, SameService),
+    *(Probe, Proof, Thumbnail, HealthEvent, Change),
+    *(Url, OutLinks, Validator, Host, Robots, Seed, Lesson, PageStore),
+    *(Blocked, Pattern, Site, Alike, QueryGroup),
+    *(Run, Daily, Counter, Meta),
+)
+"""All classes, in the order in which docs/database.md shows them."""
 
 __all__ = [
+    "METADATA",
+    "MODELS",
     "Alike",
     "Blocked",
     "Change",

@@ -1,43 +1,55 @@
-"""The catalogue: what answers, where, why it is believed in, and which addresses are one service."""
+"""The catalogue: services, the endpoints at which they answer, the evidence for them, and which endpoints are one."""
 
 from __future__ import annotations
 
 from sqlalchemy import Index, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+from geocrawl.store.schema.columns import starting_with
+
 
 class Service(SQLModel, table=True):
-    """What answers at one or several endpoints, as its capabilities last described it."""
+    """A service, which answers at one or several endpoints, as its capabilities last described it."""
 
     __table_args__ = (Index("service_same", "kind", "fingerprint", "site"),)
     id: int = Field(primary_key=True)
     kind: str
+    """wms, wfs, wmts …: the protocol"""
     fingerprint: str
+    """Hash of the whole description without its addresses."""
     site: str
+    """Registered domain of the endpoint that described the service first."""
     title: str
     abstract: str
     keywords: str
+    """JSON list."""
     provider: str
     contact: str
+    """JSON mapping: person, organisation, mail …"""
     fees: str
     access_constraints: str
     version: str
+    """Of the protocol."""
     formats: str
+    """JSON list of media types."""
     online_resource: str
+    """Address that the service gives as its own."""
     layer_count: int
     """Named layers."""
     west: float | None = None
     south: float | None = None
     east: float | None = None
     north: float | None = None
+    """The box, with `west`, `south` and `east`, around all layers whose extent is known."""
     first_seen: float
     last_ok: float
+    """Last valid answer of any of its endpoints."""
     best_id: int | None = None
     """The endpoint whose address is the best to show and use."""
 
 
 class Layer(SQLModel, table=True):
-    """A layer or a group of layers, a feature type, a coverage, a collection …: what it states itself; the rest is
+    """A layer or a group of layers, a feature type, a coverage, a collection …, with what it states itself. The rest is
     inherited from `parent`."""
 
     __tablename__ = "layer"
@@ -45,15 +57,19 @@ class Layer(SQLModel, table=True):
     position: int = Field(primary_key=True)
     """Order in the document, groups before their children."""
     parent: int | None = None
-    """`position` of the group above it."""
+    """`position` of the group that holds the layer."""
     name: str
     """'' for a group that cannot be asked for."""
     title: str
     abstract: str
     crs: str
+    """JSON list of reference systems."""
     styles: str
+    """JSON list of names."""
     keywords: str
+    """JSON list."""
     queryable: int
+    """1: GetFeatureInfo is offered."""
     west: float | None = None
     south: float | None = None
     east: float | None = None
@@ -61,6 +77,7 @@ class Layer(SQLModel, table=True):
     item: str = Field(default="layer", sa_column_kwargs={"server_default": text("'layer'")})
     """layer, feature-type, coverage, collection, process, offering, record-type, folder"""
     formats: str = Field(default="[]", sa_column_kwargs={"server_default": text("'[]'")})
+    """JSON list of media types."""
 
 
 class Endpoint(SQLModel, table=True):
@@ -75,59 +92,72 @@ class Endpoint(SQLModel, table=True):
     id: int = Field(primary_key=True)
     kind: str
     key: str
-    """Its identity: no scheme, no parameters of a request."""
+    """Identity of the endpoint: its address without scheme and without the parameters of a single request."""
     url: str
+    """Address to ask."""
     host: str
     site: str
+    """Registered domain of the host."""
     weak: int
     """0: named by a page or a person; 1: known by its path alone; 2: guessed, because another kind of service answers
-    at such an address. One that was guessed and never valid is left out of `status` and `export`."""
+    at such an address. An endpoint that was guessed and never valid is left out of `status` and `export`."""
     service_id: int | None = Field(default=None, foreign_key="service.id")
     """What answered here last; kept while it is invalid."""
     status: str | None = None
     """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the question."""
     reason: str | None = None
+    """Code of the last verdict: ok, http-404, html, timeout-read …"""
     detail: str | None = None
     version: str | None = None
+    """Of the protocol, at the last valid answer."""
     deviations: str | None = None
+    """JSON list of {code, detail}: departures from the standard that were tolerated (docs/deviations.md)."""
     http_status: int | None = None
     first_seen: float
     last_probe: float | None = None
     last_ok: float | None = None
-    probes: int = 0
+    """Last valid answer."""
+    probes: int = starting_with("0", 0)
+    """Times it was probed."""
     level: str | None = None
-    """What it was seen to do when it was last valid: advertised, answers, delivers; NULL: nothing was asked for yet."""
+    """What the endpoint was seen to do when it was last valid: advertised, answers, delivers; NULL: no content was
+    asked for yet."""
     proved_at: float | None = None
+    """When content was last asked for."""
     https: int | None = None
-    """1: it answers over HTTPS; NULL: not asked."""
+    """1: answers over HTTPS; NULL: not asked."""
     cors: str | None = None
-    """Access-Control-Allow-Origin of its content; '' when it sends none."""
+    """Access-Control-Allow-Origin of the content; '' when the server sends none."""
     health: str = Field(default="new", sa_column_kwargs={"server_default": text("'new'")})
-    """new, alive, degraded, down, gone: what its probes over time say (`status` is the last one's verdict)."""
+    """new, alive, degraded, down, gone: what all probes over time say (`status` is the verdict of the last one)."""
     health_since: float | None = None
     in_a_row: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
     """Valid answers in a row, or failures as a negative number."""
     interval_s: float = Field(default=0.0, sa_column_kwargs={"server_default": text("0")})
     """Between the last probe and the next, before jitter."""
     due_at: float | None = None
-    """The next probe; NULL: none, because it never worked or is gone."""
+    """Time of the next probe; NULL: none, because the endpoint never worked or is gone."""
 
 
 class Evidence(SQLModel, table=True):
-    """Why we believe that an endpoint exists: at most 20 for each."""
+    """A page or a person that named an endpoint: why it is believed to exist. At most 20 rows an endpoint."""
 
     __table_args__ = (UniqueConstraint("endpoint_id", "page", "link"),)
     id: int = Field(primary_key=True)
     endpoint_id: int = Field(foreign_key="endpoint.id")
     signal: str
+    """How the endpoint was recognised: query, path, text, script, form, sibling, given …"""
     page: str
+    """Address of the page."""
     link: str
+    """Address as the page writes it."""
     anchor: str
+    """Text of the link."""
     at: float
 
 
 class Description(SQLModel, table=True):
-    """What an endpoint said of itself when it was last valid, as far as it tells services apart."""
+    """What an endpoint said of itself when it was last valid, as far as it tells one service from another."""
 
     __table_args__ = (
         Index("description_fingerprint", "kind", "fingerprint"),
@@ -135,17 +165,18 @@ class Description(SQLModel, table=True):
     )
     endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     key: str
+    """As in `endpoint`."""
     kind: str
     family: str
-    """What addresses share that may be spellings of one: no `www.`, node number, port, case."""
+    """The key without `www.`, node number, port and case: addresses of one family may be spellings of one address."""
     fingerprint: str
-    """Of the whole description without addresses."""
+    """Hash of the whole description without addresses."""
     items: str
     """Hash of the provider and the names of the items."""
     telling: int
     """Named items that few other services have."""
     calls_itself: str
-    """Host of the online resource that it names."""
+    """Host of the online resource that the description names."""
     provider: str
 
 
@@ -158,8 +189,9 @@ class SameService(SQLModel, table=True):
     """The smaller of the two."""
     second_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     signal: str = Field(primary_key=True)
-    """document, layers; host, path, port, node: what the addresses differ in; person"""
+    """document or layers: what both describe; host, path, port or node: what the addresses differ in; person"""
     detail: str
+    """Reason as a sentence for people."""
     same: int
-    """1: one service; 0: two, which only a person says."""
+    """1: one service; 0: two services, which only a person says."""
     at: float

@@ -1,6 +1,50 @@
-"""Alembic's entry: runs the migrations on the connection that `database.upgrade` hands over, inside its transaction."""
+"""Alembic's entry.
+
+At run time `database.upgrade` hands over a connection with its transaction. On the command line a file is named
+(`make schema-check` does it), and the migrations are compared with the tables, which takes SQLModel's import:
+`alembic -x db=FILE upgrade head`, `alembic -x db=FILE check`, `alembic -x db=FILE revision --autogenerate -m "…"`.
+"""
+
+from typing import Any
 
 from alembic import context
+from sqlalchemy import Column, create_engine
 
-context.configure(connection=context.config.attributes["connection"])
-context.run_migrations()
+
+def _on_the_command_line() -> None:
+    from geocrawl.store.schema import METADATA
+
+    # SQLite tells of an index neither which columns descend nor its WHERE: tests compare these with `sqlite_master`.
+    descending = {
+        index.name
+        for table in METADATA.tables.values()
+        for index in table.indexes
+        if not all(isinstance(expression, Column) for expression in index.expressions)
+    }
+
+    def is_compared(_: object, name: str | None, kind: str, *__: object) -> bool:
+        if kind == "index":
+            return name not in descending
+        return not (kind == "table" and name and name.startswith("service_text"))  # FTS5's own tables
+
+    path = context.get_x_argument(as_dictionary=True).get("db")
+    if not path:
+        raise SystemExit("name a database: alembic -x db=FILE …")
+    with create_engine(f"sqlite:///{path}").connect() as connection:
+        context.configure(
+            connection=connection,
+            target_metadata=METADATA,
+            include_object=is_compared,
+            compare_type=True,
+            compare_server_default=True,
+        )
+        context.run_migrations()
+        connection.commit()
+
+
+handed_over: Any = context.config.attributes.get("connection")
+if handed_over is None:
+    _on_the_command_line()
+else:
+    context.configure(connection=handed_over)
+    context.run_migrations()

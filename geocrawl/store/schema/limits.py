@@ -1,12 +1,15 @@
-"""What bounds a crawl: opting out, budgets of patterns and sites, caps."""
+"""What limits a crawl: hosts that are left alone, and the counts behind the budgets of patterns and sites."""
 
 from __future__ import annotations
 
+from sqlalchemy import Column
 from sqlmodel import Field, SQLModel
+
+from geocrawl.store.schema.columns import HASH
 
 
 class Blocked(SQLModel, table=True):
-    """A host, and all beneath it, that is left alone (`geocrawl forget HOST`)."""
+    """A host that is left alone on request, with all hosts beneath it (`geocrawl forget HOST`)."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     host: str = Field(primary_key=True)
@@ -17,35 +20,35 @@ class Blocked(SQLModel, table=True):
 class Pattern(SQLModel, table=True):
     """What the pages of one URL pattern brought (`urls.patterns`), for the budget `max_fruitless_per_pattern`."""
 
-    key: int = Field(primary_key=True)
+    key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over the pattern."""
     fruitless: int
     """Requests that brought nothing new."""
     finds: int
     """Pages that brought endpoints nobody knew, or led to such pages."""
     last_relevance: int
-    """Of the page that was read last, and 1 more; 0: none was read."""
+    """Relevance of the page that was read last, plus 1; 0: none was read."""
 
 
 class Site(SQLModel, table=True):
-    """A registered domain, for the bounds on what one may have."""
+    """A registered domain, with the counts behind the limits on one site."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     name: str = Field(primary_key=True)
     hosts: int
-    """Different hosts seen of it, for the cap `max_hosts_per_site`."""
+    """Different hosts seen of the site, for the cap `max_hosts_per_site`."""
     held_at: float | None = None
-    """Since when it waits for a person's look (`geocrawl release SITE`); NULL: it does not."""
+    """Since when the site is quarantined, until a person looks at it (`geocrawl release SITE`); NULL: it is not."""
     held_for: str
-    """What was seen too often: the pattern of its endpoints."""
+    """What was seen too often: the pattern of the site's endpoints."""
     released: int
-    """1: a person has looked, and it is not held again."""
+    """1: a person has looked, and the site is not quarantined again."""
 
 
 class Alike(SQLModel, table=True):
     """How many services of a site have addresses of one pattern, for the cap `max_alike_services`."""
 
-    key: int = Field(primary_key=True)
+    key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over site and pattern."""
     services: int
 
@@ -54,5 +57,6 @@ class QueryGroup(SQLModel, table=True):
     """How many addresses were seen that differ only in their query, for the cap `max_queries_per_path`."""
 
     __tablename__ = "query_group"
-    key: int = Field(primary_key=True)
+    key: int = Field(sa_column=Column(HASH, primary_key=True))
+    """64 bits of BLAKE2b over host and path."""
     seen: int

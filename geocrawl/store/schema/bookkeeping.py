@@ -1,4 +1,4 @@
-"""The database as a whole: facts, totals, runs, days."""
+"""Facts about the whole database, running totals, runs, and the counts of a day."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Meta(SQLModel, table=True):
 
 
 class Counter(SQLModel, table=True):
-    """Running totals, so that nobody counts millions of rows: `page:visited`, `page:waiting:8` (tier 8),
-    `probe:failed` …; `turn` numbers the settlements."""
+    """A running total, so that no query counts millions of rows: `page:visited`, `page:waiting:8` (tier 8),
+    `probe:failed` …; `turn` is the number of the last settlement."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     name: str = Field(primary_key=True)
@@ -32,14 +32,15 @@ class Run(SQLModel, table=True):
     """machine:process"""
     strategy: str
     settings: str
-    """JSON, those that differ from the defaults; secrets left out."""
+    """JSON mapping of the settings that differ from their defaults; secrets are left out."""
     pages: int | None = None
     services: int | None = None
     stopped: str | None = None
+    """Why it ended."""
 
 
 class Daily(SQLModel, table=True):
-    """Figures of a day of the daemon: pages, probes, valid, failures …"""
+    """One count of a day of the daemon: pages, probes, valid, failures …"""
 
     __table_args__ = {"sqlite_with_rowid": False}
     day: str = Field(primary_key=True)

@@ -1,4 +1,4 @@
-"""Services over time: each probe, what was seen of their content, their health and their changes."""
+"""Endpoints over time: each probe, the content that was asked for, changes of health and of descriptions."""
 
 from __future__ import annotations
 
@@ -7,30 +7,35 @@ from sqlmodel import Field, SQLModel
 
 
 class Probe(SQLModel, table=True):
-    """One attempt to find out what an endpoint is."""
+    """One attempt to find out what an endpoint is, with its verdict."""
 
     __table_args__ = (Index("probe_endpoint", "endpoint_id", "at"),)
     id: int = Field(primary_key=True)
     endpoint_id: int = Field(foreign_key="endpoint.id")
     at: float
     status: str
+    """valid or invalid"""
     reason: str
+    """Code of the verdict; not-modified: the answer was 304, and the last description still holds."""
     detail: str
     http_status: int | None = None
     content_type: str
     first_bytes: str
+    """Beginning of the answer that decided."""
     elapsed_ms: float
+    """Of the request that decided."""
     requests: int
     deviations: str
+    """JSON list of {code, detail}."""
 
 
 class Proof(SQLModel, table=True):
-    """One request for content at the last proof: a map, a tile, a feature, a record."""
+    """One request of an endpoint's last content check: for a map, a tile, a feature, a record."""
 
     endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     position: int = Field(primary_key=True)
     layer: str
-    """Name of the item asked for."""
+    """Name of the layer, feature type … that was asked for."""
     crs: str
     outcome: str
     """ok, blank, exception, not-an-image, image-error-text, wrong-size, axis-order, timeout, http-error, refused"""
@@ -58,7 +63,7 @@ class HealthEvent(SQLModel, table=True):
     before: str
     after: str
     reason: str
-    """Of the verdict."""
+    """Reason of the verdict that changed it."""
 
 
 class Change(SQLModel, table=True):
@@ -73,6 +78,6 @@ class Change(SQLModel, table=True):
     """layer-added, layer-removed, layer-title, layer-box, title, abstract, provider, contact, version, formats, fees,
     access_constraints, online_resource"""
     name: str
-    """Of the layer; '' when the service itself changed."""
+    """Name of the layer; '' when the service itself changed."""
     before: str
     after: str

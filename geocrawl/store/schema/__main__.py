@@ -1,0 +1,19 @@
+"""Write what is derived from the tables: `python -m geocrawl.store.schema`, from the folder of the sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from geocrawl.store.schema.layout import schema_sql
+from geocrawl.store.schema.reference import with_tables
+
+
+def main() -> None:
+    """Write `schema.sql` and the tables' part of docs/database.md."""
+    Path(__file__).with_name("schema.sql").write_text(schema_sql(), encoding="utf-8")
+    page = Path("docs/database.md")
+    page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

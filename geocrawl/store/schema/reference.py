@@ -1,0 +1,72 @@
+"""The tables' part of docs/database.md, written from the docstrings of the classes and of their columns."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from sqlalchemy import Column, Table
+from sqlmodel import SQLModel
+
+from geocrawl.store.schema import METADATA, MODELS
+from geocrawl.store.schema.columns import HASH
+
+BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/schema. -->"
+END = "<!-- End of the tables. -->"
+_TYPES = {"VARCHAR": "text", "FLOAT": "real", "INTEGER": "integer", "BIGINT": "64-bit hash", "BLOB": "bytes"}
+
+
+def with_tables(page: str) -> str:
+    """Return docs/database.md with the part between the two marks written anew; ValueError when it has no marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"docs/database.md needs the lines {BEGIN!r} and {END!r}")
+    return f"{before}{begin}\n\n{tables()}\n{end}{after}"
+
+
+def tables() -> str:
+    """Return the description of every table as Markdown: a section a file, a heading and the columns a table."""
+    return "\n".join(line for room, models in groupby(MODELS, _room) for line in _section(room, list(models)))
+
+
+def _room(model: type[SQLModel]) -> str:
+    return model.__module__
+
+
+def _section(room: str, models: list[type[SQLModel]]) -> Iterator[str]:
+    yield f"## {room.rpartition('.')[2].capitalize()}\n\n{_prose(sys.modules[room])}\n"
+    for model in models:
+        table = METADATA.tables[str(model.__tablename__)]
+        yield f"### `{table.name}`\n\n{_prose(model)}\n\n| column | type | meaning |\n|---|---|---|"
+        meanings = _meanings(model)
+        for column in table.columns:
+            yield f"| `{column.name}` | {_type(column, table)} | {meanings.get(column.name, '')} |"
+        yield ""
+
+
+def _prose(documented: object) -> str:
+    return " ".join((inspect.getdoc(documented) or "").split())
+
+
+def _meanings(model: type[SQLModel]) -> dict[str, str]:
+    """Return the string that stands beneath each field in the class, by the field's name."""
+    (definition,) = ast.parse(inspect.getsource(model)).body
+    assert isinstance(definition, ast.ClassDef)
+    meanings = {}
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(meaning))):
+                meanings[name] = " ".join(meaning.split()).replace("|", "\\|")
+    return meanings
+
+
+def _type(column: Column[object], table: Table) -> str:
+    words = ["64-bit hash" if column.type is HASH else _TYPES[str(column.type)]]
+    if column.primary_key:
+        words.append("key" if len(table.primary_key) == 1 else "part of the key")
+    words += [f"id in `{key.column.table.name}`" for key in column.foreign_keys]
+    return ", ".join(words) + (" or NULL" if column.nullable else "")

@@ -1,0 +1,31 @@
+"""The tables of the catalogue as SQLAlchemy's `Table` objects, with which its statements are written.
+
+`ENDPOINT.c.url` is a column of the table `endpoint`. The frontier's statements are plain SQL
+(`frontier/statements.py`).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import column, table
+
+from geocrawl.store.schema import METADATA
+
+CHANGE = METADATA.tables["change"]
+DESCRIPTION = METADATA.tables["description"]
+ENDPOINT = METADATA.tables["endpoint"]
+EVIDENCE = METADATA.tables["evidence"]
+HEALTH_EVENT = METADATA.tables["health_event"]
+HOST = METADATA.tables["host"]
+LAYER = METADATA.tables["layer"]
+PROBE = METADATA.tables["probe"]
+PROOF = METADATA.tables["proof"]
+SAME_SERVICE = METADATA.tables["same_service"]
+SEED = METADATA.tables["seed"]
+SERVICE = METADATA.tables["service"]
+THUMBNAIL = METADATA.tables["thumbnail"]
+URL = METADATA.tables["url"]
+
+SERVICE_TEXT = table(
+    "service_text", *(column(name) for name in ("rowid", "title", "abstract", "keywords", "provider", "layers"))
+)
+"""Full-text index (SQLite's FTS5) of services: a virtual table, `rowid` is the service's id."""
