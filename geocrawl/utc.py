@@ -18,3 +18,13 @@ def day_of(at: float) -> str:
 def moment(at: float | None) -> str:
     """A time as people read it, YYYY-MM-DD hh:mm:ss; '-' when there is none."""
     return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
+
+
+def span(seconds: float) -> str:
+    """A duration in its two largest units: 3d 4h, 5m 10s."""
+    left, out = int(max(seconds, 0)), list[str]()
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        if left >= size or (unit == "s" and not out):
+            out.append(f"{left // size}{unit}")
+            left %= size
+    return " ".join(out[:2])

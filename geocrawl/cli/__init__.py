@@ -1,41 +1,22 @@
-"""The command line: one file for a group of commands, each thin: options to settings, `build` does it, result to text.
+"""The command line: one file a noun, each thin: read options into settings, call `app`, print the result.
 
-Nothing heavy is imported before a command needs it, so `geocrawl status` and `--help` answer at once.
+`registry.py` lists all commands; the module of a command is imported when the command is used, and what it needs when
+it runs, so that `geocrawl status` and `--help` answer at once.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 
 import typer
 
-from geocrawl.cli import (
-    catalogue,
-    configure,
-    crawling,
-    daemon,
-    forgetting,
-    harvesting,
-    history,
-    kinds,
-    maintenance,
-    merging,
-    probing,
-    service,
-    signals,
-    start_pages,
-    status,
-    strategies,
-    topics,
-)
-from geocrawl.cli.masking import MaskedCommands, mask_standard_streams
+from geocrawl.cli.masking import mask_standard_streams
+from geocrawl.cli.registry import CommandGroup
 
 app = typer.Typer(
     name="geocrawl",
-    cls=MaskedCommands,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,40 +36,19 @@ def _version(value: bool) -> None:
 @app.callback()
 def root(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and end."
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     """Find geospatial web services by a focused crawl, prove them, keep a catalogue of the live ones.
 
     A first crawl: [bold]geocrawl crawl https://www.example.org/[/bold], then [bold]geocrawl search water[/bold].
 
-    Exit codes: 0 success, 1 nothing found or not valid, 2 wrong use, 3 the machine or the database does not let us.
+    Exit codes: 0 success, 1 nothing found or not valid, 2 wrong usage, 3 system or database error.
     """
 
 
-crawling.add_to(app)
-probing.add_to(app)
-harvesting.add_to(app)
-kinds.add_to(app)
-signals.add_to(app)
-merging.add_to(app)
-daemon.add_to(app)
-maintenance.add_to(app)
-forgetting.add_to(app)
-service.add_to(app)
-start_pages.add_to(app)
-status.add_to(app)
-catalogue.add_to(app)
-history.add_to(app)
-configure.add_to(app)
-topics.add_to(app)
-strategies.add_to(app)
-if find_spec("geocrawl.lab"):
-    import_module("geocrawl.lab.cli").add_to(app)
-
-
 def main() -> None:
-    """Entry point: every foreseen error is one line on standard error and an exit code; nothing prints a secret."""
+    """Run the command line: a foreseen error is one line on standard error and an exit code; secrets are masked."""
     from geocrawl.errors import GeocrawlError
 
     mask_standard_streams()

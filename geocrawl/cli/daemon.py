@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.database import Database
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (daemon, pause, resume, reload):
-        app.command(command.__name__)(command)
-
-
 def daemon(
     db: opt.Db = None,
     proxy: opt.Proxy = None,

@@ -10,9 +10,9 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def run_demo(*, json: bool) -> None:
-    """Serve the demo web, crawl it with the defaults (without a delay: the web is ours), print what was found."""
-    from geocrawl.app.crawl import run_crawl as crawl
+def demo(json: opt.Json = False) -> None:
+    """Start a small web on this machine, crawl it, print the catalogue. Nothing leaves the machine."""
+    from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
     from geocrawl.settings import Settings
@@ -21,12 +21,13 @@ def run_demo(*, json: bool) -> None:
     path = _fresh_database()
     with DemoWeb() as web:
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
+        # The web is ours: it needs no delay between requests.
         settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json)
         if not json:
             typer.echo(f"A web of {len(web.content.hosts)} hosts on this machine, reached through {web.proxy_url}.")
             typer.echo(f"$ geocrawl crawl {' '.join(web.seeds)}")
         with observe(settings, json=json) as observer:
-            outcome = crawl(settings, path, seeds, observer=observer)
+            outcome = run_crawl(settings, path, seeds, observer=observer)
     if json:
         opt.echo_json(outcome.as_json())
         return

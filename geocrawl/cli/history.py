@@ -1,27 +1,20 @@
-"""`geocrawl history`, `changes` and `stats`: what became of services over time."""
+"""`geocrawl history` and `changes`: what happened to services over time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.sanitize import plain
+from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from geocrawl.store.queries.history import EndpointHistory, Survival
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (history, changes, stats):
-        app.command(command.__name__)(command)
+    from geocrawl.store.queries.history import EndpointHistory
 
 
 def history(
@@ -33,7 +26,7 @@ def history(
 
     Example: geocrawl history 17
     """
-    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.store.queries.history import history_of_address, history_of_service
     from geocrawl.urls import endpoint_key
 
@@ -55,7 +48,6 @@ def history(
 
 def history_lines(found: EndpointHistory) -> Iterator[str]:
     """An endpoint's history for a person."""
-    from geocrawl.utc import moment
 
     since = f" since {moment(found.since)} UTC" if found.since else ""
     yield f"{found.kind.upper()}  {plain(found.url, 300)}"
@@ -95,7 +87,6 @@ def changes(
     from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.history import changes_since
-    from geocrawl.utc import moment
 
     try:
         seconds = read_duration(since)
@@ -111,59 +102,3 @@ def changes(
         typer.echo(f"    {_change(row)}")
     if not rows:
         typer.echo(f"Nothing changed within {since}.", err=True)
-
-
-def stats(
-    survival: Annotated[bool, typer.Option("--survival", help="How long services live.")] = False,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, .svg or .png.")] = None,
-    db: opt.Db = None,
-    json: opt.Json = False,
-) -> None:
-    """Figures over the whole catalogue.
-
-    Example: geocrawl stats --survival --plot survival.svg
-    """
-    from geocrawl.errors import UsageError
-    from geocrawl.store.queries.history import survival as estimate
-
-    if not survival:
-        raise UsageError("stats: nothing chosen; give --survival")
-    with opt.reading(db) as connection:
-        found = estimate(connection)
-    if plot is not None:
-        _draw(found, plot)
-    if json:
-        opt.echo_json(asdict(found))
-        return
-    typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
-    known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
-    if not known:
-        typer.echo("None was watched for a week yet: nothing can be said of how long they live.")
-    for days in known:
-        share = [value for day, value in found.curve if day <= days][-1]
-        typer.echo(f"  alive after {days:>3} days: {share:.1%}")
-
-
-def _draw(found: Survival, path: Path) -> None:
-    """The curve as steps. Raises EnvironmentFault when the file cannot be written, UsageError for another ending."""
-    from geocrawl.errors import EnvironmentFault, UsageError
-
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise UsageError(f"--plot {path}: the name must end in .svg or .png")
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise EnvironmentFault("plots need matplotlib: pip install geocrawl[evaluate]") from None
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    axes.step([day for day, _ in found.curve], [share for _, share in found.curve], where="post", color="#0072b2")
-    axes.set(xlabel="days since it was first valid", ylabel="share still alive", ylim=(0, 1.02))
-    axes.set_title(f"{found.services:,} endpoints, {found.deaths:,} down or gone")
-    axes.grid(alpha=0.3)
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: {error.strerror}") from None
-    pyplot.close(figure)

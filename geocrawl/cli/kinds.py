@@ -7,11 +7,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("kinds")(kinds)
-
-
 def kinds(json: opt.Json = False) -> None:
     """Which kinds of service are found: how an address is recognised, what proves it, whether content is asked for.
 

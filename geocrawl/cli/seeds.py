@@ -1,80 +1,150 @@
-"""Start pages as people give them: arguments and a file, rubbish lines reported and passed over."""
+"""`geocrawl seeds`: the start pages that the daemon keeps in its database, and the list that comes with geocrawl."""
 
 from __future__ import annotations
 
-import csv
-import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from geocrawl.errors import UsageError
-from geocrawl.model import Url
-from geocrawl.sanitize import masked
-from geocrawl.urls import read_url
+import typer
 
-_MASK = "=***"
+from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
+from geocrawl.sanitize import plain
+
+if TYPE_CHECKING:
+    from geocrawl.store.operations.seeds import NewSeed, SeedRow
+
+Shipped = Annotated[bool, typer.Option("--shipped", help="The portals of 155 countries that come with geocrawl.")]
 
 
-def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
-    """The readable start pages of both sources, in order, each once.
+def add(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More of them, one a line.")] = None,
+    shipped: Shipped = False,
+    region: opt.Region = None,
+    language: opt.Language = None,
+    db: opt.Db = None,
+) -> None:
+    """Keep start pages; the daemon takes new ones at its next start or reload.
 
-    Raises UsageError when an argument is no web address, or when the file cannot be read or holds no address at all.
+    Examples:
+
+        geocrawl seeds add https://www.example.org/geodata/
+
+        geocrawl seeds add --shipped --region Europe --language de
     """
-    found = [_argument(text) for text in urls]
-    if file is not None:
-        found += read_url_file(file)
-    return list({url.identity: url for url in found}.values())
+    from geocrawl.app import wiring
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.errors import UsageError
+    from geocrawl.store.operations.seeds import NewSeed, add_seeds
+
+    chosen = [NewSeed(url) for url in gather_seeds(urls or [], file)]
+    if shipped:
+        chosen += list(_shipped(region, language))
+    elif region or language:
+        raise UsageError("--region and --language choose from the shipped list: add --shipped")
+    if not chosen:
+        raise UsageError("no start page chosen: give a URL, --file FILE, or --shipped with another region or language")
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with wiring.open_database(path, wiring.system_clock()) as database:
+        added = add_seeds(database, chosen, time.time())
+    typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} were there.")
 
 
-def _argument(text: str) -> Url:
-    if _MASK in text:
-        raise UsageError(
-            f"{text!r}: *** stands for a secret here, and nothing is known under such an address: give it in full "
-            "(`geocrawl search` and `show` print it with --secrets), or the service's number"
-        )
-    url = read_url(text) or (read_url(f"https://{text}") if "." in text and "://" not in text else None)
-    if url is None:
-        raise UsageError(f"{text!r} is no web address: give one such as https://www.example.org/")
-    return url
-
-
-def read_url_file(file: Path) -> list[Url]:
-    """Addresses of a text file (one a line, # for comments) or of a CSV file with a `url` column.
-
-    Lines that are no address are named on standard error with their number; the rest is used.
-    Raises UsageError when the file cannot be read or nothing in it can be used.
-    """
-    try:
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
-    good, bad = [], []
-    for number, text in _entries(lines, file):
-        url = read_url(text)
-        if url is None:
-            bad.append((number, text))
-        else:
-            good.append(url)
-    for number, text in bad[:20]:
-        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, passed over: {masked(text)[:80]!r}\n")
-    if len(bad) > 20:
-        sys.stderr.write(f"geocrawl: {file}: {len(bad) - 20} more lines passed over\n")
-    if not good:
-        raise UsageError(f"{file}: no web address in it: one a line, or a CSV file with a column `url`")
-    return good
-
-
-def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
-    """(line number, text) of what should be addresses."""
-    header = next((line for line in lines if line.strip()), "").lower()
-    columns = [name.strip().strip('"') for name in header.split(",")]
-    if "url" in columns and (len(columns) > 1 or file.suffix.lower() == ".csv"):
-        reader = csv.DictReader(lines)
-        name = next(field for field in reader.fieldnames or () if field.strip().lower() == "url")
-        for row in reader:
-            yield reader.line_num, (row[name] or "").strip()
+def list_(
+    shipped: Shipped = False,
+    region: opt.Region = None,
+    language: opt.Language = None,
+    db: opt.Db = None,
+    json: opt.Json = False,
+    secrets: opt.Secrets = False,
+) -> None:
+    """Start pages with what came of them: state of the page, services on its host."""
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
+    if shipped:
+        rows = [
+            {"url": seed.url.address, "title": seed.title, "region": seed.region, "language": seed.language}
+            for seed in _shipped(region, language)
+        ]
+        if json:
+            opt.echo_json(rows)
+        for row in () if json else rows:
+            typer.echo(f"{row['region']:<9} {row['language']:<3} {row['url']}  {row['title']}")
         return
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield number, text
+    found = stored_seeds(db, region, language)
+    if json:
+        opt.echo_json([asdict(row) for row in found])
+    elif found:
+        print_stored(found)
+    else:
+        typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
+
+
+def remove(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that are no start pages any more.")],
+    db: opt.Db = None,
+) -> None:
+    """Drop start pages; what was found from them stays in the catalogue."""
+    from geocrawl.app import wiring
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.store.operations.seeds import remove_seeds
+
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
+        removed = remove_seeds(database, gather_seeds(urls, None))
+    typer.echo(f"{removed:,} start pages removed.")
+    if not removed:
+        raise typer.Exit(1)
+
+
+def stored_seeds(db: str | None, region: str | None, language: str | None) -> list[SeedRow]:
+    """The daemon's start pages, those of a region and a language when these are named."""
+    from geocrawl.store.engine.reading import open_readonly
+    from geocrawl.store.operations.seeds import read_seeds
+
+    path = opt.database_path_from(opt.settings_from(db=db))
+    with open_readonly(path) as connection:
+        rows = read_seeds(connection)
+    return [
+        row
+        for row in rows
+        if (not region or row.region.lower() == region.lower()) and (not language or row.language == language.lower())
+    ]
+
+
+def print_stored(rows: list[SeedRow]) -> None:
+    """A table of start pages as they stand in the database."""
+    from geocrawl.cli.tables import print_table
+
+    print_table(
+        ("region", "state", "reason", "services", "title", "address"),
+        [(row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url) for row in rows],
+    )
+
+
+def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
+    """The list that comes with geocrawl."""
+    import csv
+    import io
+
+    from geocrawl.store.operations.seeds import NewSeed
+    from geocrawl.urls import read_url
+
+    for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):
+        url = read_url(row["url"])
+        if url is None or (region and row["region"].lower() != region.lower()):
+            continue
+        if not language or row["language"] == language.lower():
+            yield NewSeed(url, row["title"], row["region"], row["language"], row["source"])
+
+
+def shipped_file() -> Path:
+    """`seeds/portals.csv`: in an installed geocrawl beside its data, in a checkout at its top."""
+    import geocrawl
+
+    package = Path(geocrawl.__file__).parent
+    installed = package / "data" / "seeds" / "portals.csv"
+    return installed if installed.is_file() else package.parent / "seeds" / "portals.csv"

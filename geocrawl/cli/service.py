@@ -12,14 +12,8 @@ from typing import Annotated
 
 import typer
 
-_service = typer.Typer(no_args_is_help=True, help="geocrawl as a systemd service: install, uninstall.")
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write beneath this directory, for packagers.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.add_typer(_service, name="service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +27,6 @@ class Installed:
     """Never overwritten nor removed: it is the operator's."""
 
 
-@_service.command("install")
 def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
     """Put the unit, its account and an example configuration into place; starts nothing.
 
@@ -52,7 +45,6 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         typer.echo("Start it with: systemctl enable --now geocrawl")
 
 
-@_service.command("uninstall")
 def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
     """Stop the service and take its unit and account file away; the catalogue and the configuration stay."""
     if root == Path("/") and not dry_run:

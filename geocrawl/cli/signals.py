@@ -9,11 +9,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("signals")(signals)
-
-
 def signals(db: opt.Db = None, json: opt.Json = False) -> None:
     """What each way of finding services brought: links, text, scripts, forms, records …
 

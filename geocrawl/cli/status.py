@@ -21,11 +21,6 @@ _LIMITS = ("max_db_bytes", "traffic_per_day_bytes", "pages_per_day", "hours", "a
 """Settings that bound the daemon, as `status --json` tells them."""
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("status")(status)
-
-
 def status(
     db: opt.Db = None,
     json: opt.Json = False,
@@ -35,7 +30,7 @@ def status(
 
     Limits are those of your own settings: the daemon may have been started with others.
     """
-    from geocrawl.cli.texts import status_lines
+    from geocrawl.cli.status_text import status_lines
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.queries.status import status as read_status
 
@@ -65,7 +60,7 @@ def _watch(db: str | None) -> None:
     from rich.text import Text
 
     def now() -> Text:
-        from geocrawl.cli.texts import status_lines
+        from geocrawl.cli.status_text import status_lines
         from geocrawl.store.engine.reading import open_readonly
         from geocrawl.store.queries.status import status as read_status
         from geocrawl.utc import moment

@@ -7,11 +7,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("strategies")(strategies)
-
-
 def strategies(json: opt.Json = False) -> None:
     """List the orders of visits with the constants of each.
 

@@ -10,15 +10,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Topics to crawl for: crawl --topic NAME.")
-    group.command("list")(list_)
-    group.command("show")(show)
-    group.command("add")(add)
-    app.add_typer(group, name="topics")
-
-
 def list_(json: opt.Json = False) -> None:
     """List the topics that come with geocrawl and your own.
 
@@ -78,7 +69,7 @@ def add(
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
     from geocrawl.app.wiring import topics_folder
-    from geocrawl.cli.seeds import read_url_file
+    from geocrawl.cli.addresses import read_url_file
     from geocrawl.errors import EnvironmentFault
     from geocrawl.priority.topics.directory import MAX_SEEDS, Topic, write_topic
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import structlog
-import typer
 
-from geocrawl.cli import app, main
+from geocrawl.cli import main
+from geocrawl.cli.registry import COMMANDS
 from geocrawl.cli.tables import print_table
 from tests.support.attackers import CAPABILITIES
 
@@ -181,15 +181,7 @@ def test_usage_errors_quote_no_secret_however_they_are_folded(geocrawl: Geocrawl
 
 
 def test_every_command_is_either_tried_here_or_known_to_print_no_address() -> None:
-    assert set(_commands(typer.main.get_command(app))) == set(PRINTING) | WITHOUT_ADDRESSES
-
-
-def _commands(group: Any, *names: str) -> Iterator[str]:
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from _commands(command, *names, name)
-        else:
-            yield " ".join((*names, name))
+    assert set(COMMANDS) == set(PRINTING) | WITHOUT_ADDRESSES
 
 
 @pytest.mark.parametrize(

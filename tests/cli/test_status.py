@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from geocrawl.cli.texts import status_lines
+from geocrawl.cli.status_text import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.queries.status import status

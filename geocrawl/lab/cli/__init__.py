@@ -1,17 +1,4 @@
 """The laboratory's commands: `geocrawl evaluate`, `world` and `train`, one file each.
 
-`geocrawl.cli` adds them when the laboratory is installed, and works without it.
+`geocrawl.cli.registry` names them and leaves them out where the laboratory is not installed.
 """
-
-from __future__ import annotations
-
-import typer
-
-from geocrawl.lab.cli import evaluate, train, world
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the laboratory's commands."""
-    train.add_to(app)
-    evaluate.add_to(app)
-    world.add_to(app)

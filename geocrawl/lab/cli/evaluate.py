@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from geocrawl.lab.contest.contest import Outcome
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("evaluate")(evaluate)
-
-
 def evaluate(
     worlds: Annotated[
         list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")

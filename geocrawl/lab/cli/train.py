@@ -19,17 +19,6 @@ Exclude = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Train the models of the strategies.")
-    group.command("topic")(topic)
-    group.command("links")(links)
-    group.command("bayes")(bayes)
-    group.command("fusion")(fusion)
-    group.command("vectors")(vectors)
-    app.add_typer(group, name="train")
-
-
 def topic(
     pages: LabelledPages,
     out: ModelOut,

@@ -10,14 +10,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Recorded webs to compare strategies on.")
-    group.command("make")(make)
-    group.command("check")(check)
-    app.add_typer(group, name="world")
-
-
 def make(
     kind: Annotated[str, typer.Argument(metavar="portal|agency|mixed", help="What kind of web.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder.")],

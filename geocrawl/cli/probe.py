@@ -54,11 +54,6 @@ _SAID = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("probe")(probe)
-
-
 def probe(
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Addresses to ask.")] = None,
     file: Annotated[
@@ -105,7 +100,7 @@ def probe(
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
     from geocrawl.app.probe_list import run_probe
-    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
 
     given = gather_seeds(urls or [], file)

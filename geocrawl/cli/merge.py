@@ -17,12 +17,6 @@ One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see s
 Other = Annotated[str, typer.Argument(metavar="B", help="Likewise.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("merge")(merge)
-    app.command("split")(split)
-
-
 def merge(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> None:
     """Say that two addresses are one service. Holds over probes and crawls, until `split` says otherwise.
 
@@ -79,7 +73,7 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 
 
 def _addresses(connection: sqlite3.Connection, text: str) -> tuple[Address, ...]:
-    from geocrawl.cli.seeds import gather_seeds
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.addresses import addresses_at, addresses_of
 

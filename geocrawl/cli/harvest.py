@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("harvest")(harvest)
-
-
 def harvest(
     url: Annotated[str, typer.Argument(metavar="URL", help="The catalogue: CSW, CKAN, STAC, ArcGIS, DCAT …")],
     db: opt.Db = None,
@@ -85,8 +80,8 @@ def harvest(
 def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     """Harvest, print what came of it; exit code 1 when no page of records was read."""
     from geocrawl.app.harvest import run_harvest
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.progress import observe
-    from geocrawl.cli.seeds import gather_seeds
 
     (catalogue,) = gather_seeds([url], None)
     path = opt.database_path_from(settings)

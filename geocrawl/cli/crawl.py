@@ -1,4 +1,4 @@
-"""`geocrawl crawl`, `retry` and `demo`."""
+"""`geocrawl crawl`: crawl from given pages, or resume the queue."""
 
 from __future__ import annotations
 
@@ -11,13 +11,6 @@ from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("crawl")(crawl)
-    app.command("retry")(retry)
-    app.command("demo")(demo)
 
 
 def crawl(
@@ -113,8 +106,8 @@ def _run(
     settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, record: Path | None, json: bool
 ) -> None:
     from geocrawl.app.crawl import run_crawl
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.progress import observe
-    from geocrawl.cli.seeds import gather_seeds
 
     given = gather_seeds(urls, seeds)
     path = opt.database_path_from(settings)
@@ -123,32 +116,3 @@ def _run(
     opt.tell(outcome, json=json)
     if outcome.no_seed_answered:
         raise typer.Exit(1)
-
-
-def retry(
-    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only this host's.")] = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="CODE", help="Only with this reason.")] = None,
-    db: opt.Db = None,
-    json: opt.Json = False,
-) -> None:
-    """Put failed addresses back into the queue; the next crawl asks them again.
-
-    Example: geocrawl retry --reason timeout-read --host maps.example.org
-    """
-    from geocrawl.app.maintenance import retry as put_back
-
-    settings = opt.settings_from(db=db)
-    count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)
-    if json:
-        opt.echo_json({"retried": count})
-    else:
-        typer.echo(f"{count:,} failed addresses wait again." if count else "No failed address matches.")
-    if not count:
-        raise typer.Exit(1)
-
-
-def demo(json: opt.Json = False) -> None:
-    """Start a small web on this machine, crawl it, print the catalogue. Nothing leaves the machine."""
-    from geocrawl.cli.demo import run_demo
-
-    run_demo(json=json)

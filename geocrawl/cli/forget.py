@@ -1,23 +1,20 @@
-"""`geocrawl forget` and `release`: a person's word about a host or a site."""
+"""`geocrawl forget`: remove a host on request and never visit it again."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.addresses import read_host
 from geocrawl.sanitize import plain
+from geocrawl.utc import moment
 
 if TYPE_CHECKING:
     from geocrawl.store.operations.opt_out import BlockedHost
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("forget")(forget)
-    app.command("release")(release)
 
 
 def forget(
@@ -43,9 +40,9 @@ def forget(
     if list_:
         _print_list(_listed(db), json=json)
     elif undo is not None:
-        _undo(_read_host(undo), db)
+        _undo(read_host(undo), db)
     elif host is not None:
-        _forget(_read_host(host), reason, db, json=json)
+        _forget(read_host(host), reason, db, json=json)
 
 
 def _listed(db: str | None) -> list[BlockedHost]:
@@ -57,9 +54,6 @@ def _listed(db: str | None) -> list[BlockedHost]:
 
 
 def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
-    from dataclasses import asdict
-
-    from geocrawl.utc import moment
 
     if json:
         opt.echo_json([asdict(row) for row in rows])
@@ -71,7 +65,6 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 
 
 def _forget(host: str, reason: str, db: str | None, *, json: bool) -> None:
-    from dataclasses import asdict
 
     from geocrawl.app import wiring
     from geocrawl.store.operations.forget import forget as remove
@@ -99,42 +92,3 @@ def _undo(host: str, db: str | None) -> None:
         typer.echo(f"geocrawl: {host} is not left alone (`geocrawl forget --list` lists who is)", err=True)
         raise typer.Exit(1)
     typer.echo(f"{host} may be asked again; what was known of it stays forgotten.")
-
-
-def _read_host(text: str) -> str:
-    """The host of what was typed, an address or a bare name; UsageError for one that cannot be meant."""
-    from geocrawl.errors import UsageError
-    from geocrawl.urls import is_registry, read_url
-
-    url = read_url(text if "://" in text else f"http://{text}/")
-    if url is None:
-        raise UsageError(f"{plain(text, 200)!r} is no host: expected a name such as maps.example.org")
-    if is_registry(url.host):
-        raise UsageError(f"{url.host}: everybody's names stand beneath it; name the host, or put .{url.host} into deny")
-    return url.host
-
-
-def release(
-    site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
-    db: opt.Db = None,
-) -> None:
-    """Let a site go on: you have looked, and what looks alike on it is real.
-
-    A site with hundreds of services whose addresses differ in numbers and values alone is held, asked for nothing new
-    until then (setting max_alike_services). Pages that differ so and brought nothing are refused ('trap:pattern',
-    setting max_fruitless_per_pattern); they get a budget once more. `geocrawl forget SITE` removes a site that makes
-    them without end.
-    """
-    from geocrawl.app.maintenance import release as let_go
-
-    settings = opt.settings_from(db=db)
-    name = _read_host(site)
-    count = let_go(settings, opt.database_path_from(settings), name)
-    if count is None:
-        typer.echo(
-            f"geocrawl: {name} is not held, and no page of it was refused for its pattern "
-            "(`geocrawl status` names the sites that are held)",
-            err=True,
-        )
-        raise typer.Exit(1)
-    typer.echo(f"{name} goes on: {count:,} addresses wait again.")

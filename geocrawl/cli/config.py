@@ -11,14 +11,6 @@ import typer
 from geocrawl.cli import options as opt
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    group = typer.Typer(no_args_is_help=True, help="The settings in force, and where each comes from.")
-    group.command("show")(show)
-    group.command("check")(check)
-    app.add_typer(group, name="config")
-
-
 def show(json: opt.Json = False) -> None:
     """Print every setting, its value and where the value came from; secrets are masked."""
     from geocrawl.config import describe, load

@@ -1,9 +1,8 @@
-"""`geocrawl backup`, `restore` and `check`: looking after the database and watching the daemon."""
+"""`geocrawl check`: one line and an exit code for monitoring systems."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,39 +14,6 @@ if TYPE_CHECKING:
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 """Exit codes of monitoring plugins (Nagios)."""
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (backup, restore, check, metrics):
-        app.command(command.__name__)(command)
-
-
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; overwritten when it exists.")],
-    db: opt.Db = None,
-) -> None:
-    """Write a consistent copy of the database, also while the daemon works on it. The copy is checked.
-
-    Example: geocrawl backup /backup/geocrawl-$(date +%F).db
-    """
-    from geocrawl.store.operations.backup import back_up
-
-    source = opt.database_path_from(opt.settings_from(db=db))
-    size = back_up(source, file)
-    typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
-
-
-def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
-    db: opt.Db = None,
-) -> None:
-    """Put a copy in the database's place. The daemon must be stopped; the former database is kept beside it."""
-    from geocrawl.store.operations.backup import restore as put_back
-
-    target = opt.database_path_from(opt.settings_from(db=db))
-    kept = put_back(file, target, time.time())
-    typer.echo(f"{target}: restored from {file}." + (f" The former one is kept as {kept}." if kept else ""))
 
 
 def check(
@@ -76,7 +42,7 @@ def check(
 
 def judged(found: CatalogStatus, last: float | None, now: float, silent_s: float) -> tuple[int, str]:
     """(exit code, what to tell)."""
-    from geocrawl.cli.texts import span
+    from geocrawl.utc import span
 
     if not found.running:
         return CRITICAL, "no daemon runs" + (f" (process {found.daemon.pid} was killed)" if found.daemon else "")
@@ -100,24 +66,3 @@ def _figures(found: CatalogStatus) -> str:
         "waiting": sum(found.frontier.waiting_by_tier.values()),
     }
     return " ".join(f"{name}={value}" for name, value in figures.items())
-
-
-def metrics(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="For node_exporter's textfile collector; written whole or not."),
-    ] = None,
-    db: opt.Db = None,
-) -> None:
-    """The figures of `status` in Prometheus' text format; `docs/grafana.json` is a dashboard of them.
-
-    The daemon writes such a file by itself (setting metrics_file).
-
-    Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
-    """
-    from geocrawl.daemon.metrics import write_metrics
-    from geocrawl.store.queries.status import status as read_status
-
-    with opt.reading(db) as connection:
-        found = read_status(connection, time.time())
-    write_metrics(found, opt.settings_from(db=db).traffic_per_day_bytes, out)

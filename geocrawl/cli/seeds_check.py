@@ -48,7 +48,7 @@ def check(
 
         geocrawl seeds check --stored --json
     """
-    from geocrawl.cli.start_pages import stored_seeds
+    from geocrawl.cli.seeds import stored_seeds
 
     rows = stored_seeds(db, region, language)
     if stored:
@@ -71,7 +71,7 @@ def check(
 
 
 def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
-    from geocrawl.cli.start_pages import print_stored
+    from geocrawl.cli.seeds import print_stored
 
     failed = [row for row in rows if row.state in ("failed", "refused")]
     if json:

@@ -1,0 +1,41 @@
+"""`geocrawl backup` and `restore`: copy the database, and put a copy back."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    pass
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; overwritten when it exists.")],
+    db: opt.Db = None,
+) -> None:
+    """Write a consistent copy of the database, also while the daemon works on it. The copy is checked.
+
+    Example: geocrawl backup /backup/geocrawl-$(date +%F).db
+    """
+    from geocrawl.store.operations.backup import back_up
+
+    source = opt.database_path_from(opt.settings_from(db=db))
+    size = back_up(source, file)
+    typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
+    db: opt.Db = None,
+) -> None:
+    """Put a copy in the database's place. The daemon must be stopped; the former database is kept beside it."""
+    from geocrawl.store.operations.backup import restore as put_back
+
+    target = opt.database_path_from(opt.settings_from(db=db))
+    kept = put_back(file, target, time.time())
+    typer.echo(f"{target}: restored from {file}." + (f" The former one is kept as {kept}." if kept else ""))

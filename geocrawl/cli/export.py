@@ -1,0 +1,40 @@
+"""`geocrawl export`: write the catalogue's endpoints as CSV or JSON lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    pass
+
+
+def export(
+    format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Form of the file.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; without it, standard output.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
+    ] = None,
+    db: opt.Db = None,
+    secrets: opt.Secrets = False,
+) -> None:
+    """Write every endpoint that has a verdict.
+
+    `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid).
+    """
+    from geocrawl.export import export as write
+    from geocrawl.store.queries.why import export_rows
+
+    wanted = opt.kind_of(kind) if kind else None
+    in_full = opt.settings_from(export_secrets=secrets).export_secrets
+    with opt.reading(db) as connection:
+        rows = export_rows(connection, wanted)
+        count = write(rows, format_, out, with_secrets=in_full)
+    if out is not None and str(out) != "-":
+        typer.echo(f"{count:,} endpoints written to {out}")

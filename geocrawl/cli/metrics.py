@@ -1,0 +1,35 @@
+"""`geocrawl metrics`: print or write the numbers of `status` for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    pass
+
+
+def metrics(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="For node_exporter's textfile collector; written whole or not."),
+    ] = None,
+    db: opt.Db = None,
+) -> None:
+    """The figures of `status` in Prometheus' text format; `docs/grafana.json` is a dashboard of them.
+
+    The daemon writes such a file by itself (setting metrics_file).
+
+    Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
+    """
+    from geocrawl.daemon.metrics import write_metrics
+    from geocrawl.store.queries.status import status as read_status
+
+    with opt.reading(db) as connection:
+        found = read_status(connection, time.time())
+    write_metrics(found, opt.settings_from(db=db).traffic_per_day_bytes, out)

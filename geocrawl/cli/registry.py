@@ -1,0 +1,127 @@
+"""Every command by its name, in the order of `geocrawl --help`, and the class that imports a command when it is used.
+
+A new command is a function in a file of this room and a line in `COMMANDS`. The laboratory's commands are listed like
+all others and left out where `geocrawl.lab` is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+from geocrawl.cli.masking import MaskedCommands
+
+COMMANDS: Mapping[str, str] = {
+    "crawl": "geocrawl.cli.crawl:crawl",
+    "retry": "geocrawl.cli.retry:retry",
+    "demo": "geocrawl.cli.demo:demo",
+    "probe": "geocrawl.cli.probe:probe",
+    "harvest": "geocrawl.cli.harvest:harvest",
+    "kinds": "geocrawl.cli.kinds:kinds",
+    "signals": "geocrawl.cli.signals:signals",
+    "merge": "geocrawl.cli.merge:merge",
+    "split": "geocrawl.cli.merge:split",
+    "daemon": "geocrawl.cli.daemon:daemon",
+    "pause": "geocrawl.cli.daemon:pause",
+    "resume": "geocrawl.cli.daemon:resume",
+    "reload": "geocrawl.cli.daemon:reload",
+    "backup": "geocrawl.cli.backup:backup",
+    "restore": "geocrawl.cli.backup:restore",
+    "check": "geocrawl.cli.check:check",
+    "metrics": "geocrawl.cli.metrics:metrics",
+    "forget": "geocrawl.cli.forget:forget",
+    "release": "geocrawl.cli.release:release",
+    "status": "geocrawl.cli.status:status",
+    "search": "geocrawl.cli.search:search",
+    "show": "geocrawl.cli.show:show",
+    "export": "geocrawl.cli.export:export",
+    "why": "geocrawl.cli.why:why",
+    "history": "geocrawl.cli.history:history",
+    "changes": "geocrawl.cli.history:changes",
+    "stats": "geocrawl.cli.stats:stats",
+    "strategies": "geocrawl.cli.strategies:strategies",
+    "evaluate": "geocrawl.lab.cli.evaluate:evaluate",
+    "service install": "geocrawl.cli.service:install",
+    "service uninstall": "geocrawl.cli.service:uninstall",
+    "seeds add": "geocrawl.cli.seeds:add",
+    "seeds list": "geocrawl.cli.seeds:list_",
+    "seeds check": "geocrawl.cli.seeds_check:check",
+    "seeds remove": "geocrawl.cli.seeds:remove",
+    "config show": "geocrawl.cli.config:show",
+    "config check": "geocrawl.cli.config:check",
+    "topics list": "geocrawl.cli.topics:list_",
+    "topics show": "geocrawl.cli.topics:show",
+    "topics add": "geocrawl.cli.topics:add",
+    "train topic": "geocrawl.lab.cli.train:topic",
+    "train links": "geocrawl.lab.cli.train:links",
+    "train bayes": "geocrawl.lab.cli.train:bayes",
+    "train fusion": "geocrawl.lab.cli.train:fusion",
+    "train vectors": "geocrawl.lab.cli.train:vectors",
+    "world make": "geocrawl.lab.cli.world:make",
+    "world check": "geocrawl.lab.cli.world:check",
+}
+"""Command → module:function."""
+
+GROUPS: Mapping[str, str] = {
+    "service": "Install or remove the systemd service.",
+    "seeds": "Manage the daemon's start pages.",
+    "config": "Show the settings in force and where each value comes from; check a configuration file.",
+    "topics": "List, show and add topics for `geocrawl crawl --topic NAME`.",
+    "train": "Train the models of the strategies.",
+    "world": "Make and check recorded webs on which strategies are compared.",
+}
+"""First word of two-word commands → help."""
+
+
+def installed_commands() -> Mapping[str, str]:
+    """`COMMANDS` without those of the laboratory where `geocrawl.lab` is not installed."""
+    if find_spec("geocrawl.lab"):
+        return COMMANDS
+    return {name: target for name, target in COMMANDS.items() if not target.startswith("geocrawl.lab.")}
+
+
+class CommandGroup(MaskedCommands):
+    """A group whose commands are those of `installed_commands` that begin with its `prefix`, each imported on use."""
+
+    prefix = ""
+    """'' for the program itself, 'seeds ' for the group `seeds`."""
+
+    @cached_property
+    def _names(self) -> list[str]:
+        names = (name.removeprefix(self.prefix) for name in installed_commands() if name.startswith(self.prefix))
+        return list(dict.fromkeys(name.partition(" ")[0] for name in names))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of this group's commands, in the table's order."""
+        return self._names
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the command, or return None when this group has none of that name."""
+        if cmd_name in self._names and cmd_name not in self.commands:
+            self.add_command(_load(self.prefix + cmd_name), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that `args` begin with."""
+        if args and args[0] not in self._names:  # the base class suggests near names among those that are loaded
+            for name in self._names:
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
+
+
+def _load(name: str) -> Any:
+    """Return the command or the group of commands of that full name."""
+    if name in GROUPS:
+        group = CommandGroup(name=name, help=GROUPS[name], no_args_is_help=True, rich_markup_mode="rich")
+        group.prefix = f"{name} "
+        return group
+    module, _, function = COMMANDS[name].partition(":")
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    single.command(name.rpartition(" ")[2])(getattr(import_module(module), function))
+    return get_command(single)

@@ -1,0 +1,34 @@
+"""`geocrawl retry`: put failed addresses back into the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+
+if TYPE_CHECKING:
+    pass
+
+
+def retry(
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only this host's.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="CODE", help="Only with this reason.")] = None,
+    db: opt.Db = None,
+    json: opt.Json = False,
+) -> None:
+    """Put failed addresses back into the queue; the next crawl asks them again.
+
+    Example: geocrawl retry --reason timeout-read --host maps.example.org
+    """
+    from geocrawl.app.maintenance import retry as put_back
+
+    settings = opt.settings_from(db=db)
+    count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)
+    if json:
+        opt.echo_json({"retried": count})
+    else:
+        typer.echo(f"{count:,} failed addresses wait again." if count else "No failed address matches.")
+    if not count:
+        raise typer.Exit(1)

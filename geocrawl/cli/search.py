@@ -1,0 +1,102 @@
+"""`geocrawl search`: find services by words, kind, place and reference system."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
+from geocrawl.sanitize import plain
+
+if TYPE_CHECKING:
+    from geocrawl.store.queries.search import BBox, Found
+
+
+def search(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words of titles, layers …")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="wms, wfs …")] = None,
+    bbox: Annotated[
+        str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Services that touch this box (degrees).")
+    ] = None,
+    crs: Annotated[str | None, typer.Option("--crs", metavar="EPSG:N", help="With a layer in this system.")] = None,
+    alive: Annotated[bool, typer.Option("--alive", help="Only those valid at the last probe.")] = False,
+    level: Annotated[
+        str | None,
+        typer.Option("--level", metavar="LEVEL", help="Seen to do at least this: advertised, answers, delivers."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
+    format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
+    db: opt.Db = None,
+    secrets: opt.Secrets = False,
+) -> None:
+    """Find services by words (all must occur; `wat*` finds what begins so), place and reference system.
+
+    Examples:
+
+        geocrawl search geology --bbox 5,47,15,55 --alive
+
+        geocrawl search 地图 --format json
+    """
+    from geocrawl.errors import UsageError
+    from geocrawl.store.queries.search import search as find
+
+    if format_ not in ("table", "json", "csv"):
+        raise UsageError(f"--format {format_!r}: expected table, json or csv")
+    if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
+        raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
+    box = _bbox(bbox) if bbox else None
+    wanted = opt.kind_of(kind) if kind else None
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
+    with opt.reading(db) as connection:
+        rows = find(
+            connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
+        )
+    if format_ == "json":
+        opt.echo_json([asdict(row) for row in rows])
+    elif format_ == "csv":
+        _print_csv(rows)
+    elif rows:
+        from geocrawl.cli.tables import print_table
+
+        print_table(
+            ("id", "kind", "alive", "level", "layers", "title", "address"),
+            [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
+        )
+    else:
+        typer.echo("No service matches.", err=True)
+    if not rows:
+        raise typer.Exit(1)
+
+
+def _bbox(text: str) -> BBox:
+    """west, south, east, north of an option's text; UsageError when it is none."""
+    from geocrawl.errors import UsageError
+
+    wrong = UsageError(f"--bbox {text!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55")
+    try:
+        west, south, east, north = (float(part) for part in text.split(","))
+    except ValueError:
+        raise wrong from None
+    if not (-180 <= west <= 180 and -180 <= east <= 180 and -90 <= south <= north <= 90):
+        raise wrong
+    return west, south, east, north
+
+
+_FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
+
+
+def _print_csv(rows: list[Found]) -> None:
+
+    from geocrawl.export.csv import formula_safe
+
+    writer = csv.writer(sys.stdout)
+    writer.writerow((*_FOUND, "west", "south", "east", "north"))
+    for row in rows:
+        texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
+        box = row.box or ("", "", "", "")
+        writer.writerow((row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, row.last_ok, *box))
