@@ -30,7 +30,6 @@ _ITEMS = {
     "csw": ("record type", "record types"),
     "wps": ("process", "processes"),
     "sos": ("offering", "offerings"),
-    "sensorthings": ("entity set", "entity sets"),
     "ogcapi": ("collection", "collections"),
     "stac": ("collection", "collections"),
     "arcgis": ("item", "items"),

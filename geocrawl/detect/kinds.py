@@ -154,12 +154,6 @@ KINDS: tuple[KindRule, ...] = (
         rels=frozenset({"conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance"}),
         proof="a landing page with its conformance or collections (Features, Tiles, Maps, Records …)",
     ),
-    KindRule(
-        kind=Kind.SENSORTHINGS,
-        name="OGC SensorThings API",
-        keys=(frozenset({"value", "serverSettings"}),),
-        proof="the root document 1.0 or 1.1 that lists Things",
-    ),
 )
 
 

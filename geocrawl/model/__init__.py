@@ -6,6 +6,7 @@ since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_
 
 from geocrawl.model.documents import Document, Judgement
 from geocrawl.model.frontier import Entry, Feedback, FrontierStats, Lease, RankedLink, Settled, State, StoredPage, Visit
+from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
     SIBLING,
     Attempt,
@@ -15,7 +16,6 @@ from geocrawl.model.services import (
     Endpoint,
     Evidence,
     Item,
-    Kind,
     Layer,
     Level,
     Outcome,
@@ -81,4 +81,5 @@ __all__ = [
     "Validators",
     "Verdict",
     "Visit",
+    "stored_kind",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from geocrawl.model.kinds import Kind
 from geocrawl.model.web import Link, Url, Validators
 
 if TYPE_CHECKING:
@@ -28,30 +29,11 @@ class Item(StrEnum):
     """OGC API, STAC."""
     PROCESS = "process"
     OFFERING = "offering"
-    """SOS (observation offerings), SensorThings (entity sets)."""
+    """SOS: observation offerings."""
     RECORD_TYPE = "record-type"
     """CSW: what kinds of record it keeps."""
     FOLDER = "folder"
     """ArcGIS: services and folders that a folder lists; STAC: child catalogues."""
-
-
-class Kind(StrEnum):
-    """Service kinds, as the catalogue and its exports spell them."""
-
-    WMS = "wms"
-    WFS = "wfs"
-    WMTS = "wmts"
-    WCS = "wcs"
-    CSW = "csw"
-    WPS = "wps"
-    SOS = "sos"
-    TMS = "tms"
-    WMSC = "wmsc"
-    TILEJSON = "tilejson"
-    ARCGIS = "arcgis"
-    OGCAPI = "ogcapi"
-    STAC = "stac"
-    SENSORTHINGS = "sensorthings"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ _MORE_WORDS = (
     "iserver",
     "/stac",
     "tilejson",
-    "sensorthings",
     "/collections",
     "web map",
 )

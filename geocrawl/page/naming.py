@@ -16,7 +16,7 @@ _KINDS = {
     **{"webmapservice": "wms", "webmaptileservice": "wmts", "webfeatureservice": "wfs", "webcoverageservice": "wcs"},
     **{"webprocessingservice": "wps", "sensorobservationservice": "sos", "tilemapservice": "tms"},
     **{"catalogueservice": "csw", "catalogservice": "csw", "ogcapi": "ogcapi", "ogcfeature": "ogcapi"},
-    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson", "sensorthings": "sensorthings"},
+    **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson"},
     **{"arcgisrest": "arcgis", "arcgismapserver": "arcgis", "esrimapserver": "arcgis", "esrifeatureserver": "arcgis"},
 }
 """Names without their separators → kind, as `model.Kind` spells it."""
@@ -40,7 +40,7 @@ _ADDRESS = re.compile(
     r"(?:service|request)(?:=|%3d)|(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|ows|wxs|wmsc|tms|ogc|stac)(?![a-km-rtu-z])"
     r"|wms(?:server|connector|capabilities)|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis"
     r"|(?:map|image|feature)server|arcgis/|esrimap|iserver/services|erdas-iws|deegree|lizmap|thredds|geonetwork"
-    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|sensorthings|frost-server|/v1\.[01](?:/|\Z)",
+    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|/v1\.[01](?:/|\Z)",
 )
 _PROGRAM = re.compile(r"(?:/[^/.?]+|\.(?:cgi|fcgi|exe|dll|php\d?|aspx?|ashx|jspx?|do|pl|py|map|xml))(?:\?.*)?\Z", re.S)
 _IN_PROGRAMS = re.compile(r"/(?:f?cgi(?:-bin)?|ows|ogc|wxs)/")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from geocrawl.model import Kind, Url
+from geocrawl.model import Url
 from geocrawl.urls.records import records_page
 
 BLANK = "#"
@@ -35,8 +35,8 @@ def pattern_of(url: Url) -> str:
     return "" if blank == place else blank
 
 
-def service_pattern(url: Url, site: str, kind: Kind) -> str:
-    """The same for a service's address, whatever host of the site it is on."""
+def service_pattern(url: Url, site: str, kind: str) -> str:
+    """Return the pattern of a service's address, whatever host of the site it is on."""
     place, _, query = url.identity.partition("://")[2].lower()[:_MAX_CHARS].partition("?")
     _, slash, path = place.partition("/")
     return f"{kind} {site}{slash}{_blanked(path)}{_names(query)}"

@@ -1,7 +1,7 @@
 """The endpoint that an address speaks to, by the kind of its service.
 
 Services that are asked by a query (OGC's KVP kinds) keep their path; `endpoints` frees their query of the request.
-Those that are asked by a path (ArcGIS REST, OGC API, STAC, SensorThings, TMS, tiles of a WMTS) have one root beneath
+Those that are asked by a path (ArcGIS REST, OGC API, STAC, TMS, tiles of a WMTS) have one root beneath
 which all their resources lie: the address of a layer, an item or a tile leads to it.
 """
 
@@ -14,7 +14,7 @@ from geocrawl.urls.endpoints import endpoint_address, endpoint_key, query_parame
 from geocrawl.urls.parameters import load_parameters
 from geocrawl.urls.reading import read_absolute
 
-_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.SENSORTHINGS, Kind.TMS})
+_BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS})
 """Kinds whose query is of one request and whose root may have a slash at its end or not."""
 _ARCGIS_SERVICE = re.compile(
     r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA|Stream|Mobile|Globe)"
@@ -26,7 +26,6 @@ _OGCAPI_RESOURCE = re.compile(
     r"(.*?)/(?:collections|conformance|processes|jobs|tilematrixsets|openapi(?:\.json|\.ya?ml)?)(?:/.*)?", re.IGNORECASE
 )
 _STAC_RESOURCE = re.compile(r"(.*?)/(?:collections|search|conformance|queryables)(?:/[^/.]*)*", re.IGNORECASE)
-_SENSORTHINGS_ROOT = re.compile(r"(.*?/v1\.[01])(?:/.*)?", re.IGNORECASE)
 _TMS_ROOT = re.compile(r"(.*?/tms(?:/[^/]+)?/1\.0\.0)(?:/.*)?", re.IGNORECASE)
 _WMTS_TILE = re.compile(
     r"(.*?/1\.0\.0)(?:/?|/[^/]+/[^/]+(?:/[^/]+){1,3}/[^/]+/[^/]+/[^/]+\.(?:png|jpe?g|webp|gif|tiff?|pbf|mvt))",
@@ -73,8 +72,6 @@ def _root(kind: Kind, path: str) -> str:
         found = _OGCAPI_RESOURCE.fullmatch(path)
     elif kind is Kind.STAC:
         found = _STAC_RESOURCE.fullmatch(path)
-    elif kind is Kind.SENSORTHINGS:
-        found = _SENSORTHINGS_ROOT.fullmatch(path)
     elif kind is Kind.TMS:
         found = _TMS_ROOT.fullmatch(path)
     elif kind is Kind.WMTS:

@@ -85,6 +85,13 @@ def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
     assert detail.endpoints[0].evidence[0]["anchor"] == "a map"
 
 
+def test_an_endpoint_of_a_kind_of_former_versions_is_read_back_and_asked_as_a_wms(world: World) -> None:
+    number = record(world, "http://a.example/FROST/v1.1", None, "html")
+    world.database.connection.execute("UPDATE endpoint SET kind = 'sensorthings' WHERE id = ?", (number,))
+    found = world.catalog.candidate(number)
+    assert (found.endpoint.kind, found.endpoint.url.address) == (Kind.WMS, "http://a.example/FROST/v1.1")
+
+
 def test_endpoints_of_one_site_with_the_same_content_are_one_service(world: World) -> None:
     for text in ("a.example/wms?", "www.a.example/ows?map=x&service=WMS", "b.example/wms?"):
         record(world, text, ATLAS)

@@ -41,7 +41,6 @@ def endpoint(kind: Kind, text: str) -> tuple[str, str]:
         (Kind.OGCAPI, "/api/search/v1/collections/all/items", "/api/search/v1"),
         (Kind.STAC, "/stac/v1/collections/s2/items/1", "/stac/v1"),
         (Kind.STAC, "/stac/collections/s2/collection.json", "/stac/collections/s2/collection.json"),
-        (Kind.SENSORTHINGS, "/FROST-Server/v1.1/Things(1)?$expand=Locations", "/FROST-Server/v1.1"),
         (Kind.TMS, "/gwc/service/tms/1.0.0/roads@EPSG:900913@png/3/2/1.png", "/gwc/service/tms/1.0.0"),
         (Kind.WMTS, "/wmts/1.0.0/roads/default/g/3/2/1.png", "/wmts/1.0.0/WMTSCapabilities.xml"),
         (Kind.WMTS, "/wmts?service=WMTS&request=GetTile&TileMatrix=3&layer=a", "/wmts"),

@@ -18,6 +18,7 @@ from geocrawl.model import (
     Url,
     Verdict,
     Visit,
+    stored_kind,
 )
 from geocrawl.ports import Clock
 from geocrawl.store.cache import TwoGenerations
@@ -190,7 +191,7 @@ class SqlCatalog:
         url: Url | None = read_url(address)
         assert url is not None, "an address that was written by read_url is read by it"
         evidence = Evidence(*found) if found[0] is not None else Evidence("")
-        return Candidate(Endpoint(Kind(kind), key, url), evidence, weak == 1)
+        return Candidate(Endpoint(stored_kind(kind), key, url), evidence, weak == 1)
 
     def verdict_of(self, endpoint: Endpoint) -> tuple[int, str]:
         """Number and last reason of an endpoint; 0 when it is not kept, '' when it has no verdict yet."""

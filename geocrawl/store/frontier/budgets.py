@@ -179,7 +179,7 @@ def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
 def _service_text(kind: str, address: str, site: str) -> str:
     url = read_url(address)
     assert url is not None, "an address that was written by read_url is read by it"
-    return service_pattern(url, site, Kind(kind))
+    return service_pattern(url, site, kind)
 
 
 def page_pattern_key(url: Url) -> int | None:
