@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.crawler.loop import Crawler
+from geocrawl.crawler.learning import Learning
 from geocrawl.lab.contest.run import Job, Result, run
 from geocrawl.lab.made_worlds.folder import make
 
@@ -72,8 +72,8 @@ def watched(job: Job) -> tuple[Result, float]:
     """A crawl, and the CPU seconds of what only a strategy that learns does. For a process of its own: it stays
     watched."""
     spent = [0.0]
-    for name in ("_learn", "_with_dump"):
-        setattr(Crawler, name, _timed(getattr(Crawler, name), spent))
+    for name in ("learn", "with_dump"):
+        setattr(Learning, name, _timed(getattr(Learning, name), spent))
     return run(job), spent[0]
 
 

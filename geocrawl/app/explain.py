@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.crawler.loop import restore
+from geocrawl.crawler.learning import read_all, restore
 from geocrawl.crawler.scope import text_rule
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
@@ -36,7 +35,7 @@ def explain(
     name = settings.strategy or stored or DEFAULT_STRATEGY
     strategy = wiring.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
     if strategy.learns and name == stored:
-        restore(strategy, read_state(connection), read_feedback(connection), lambda _, ranks: deque(ranks, maxlen=0))
+        restore(strategy, read_state(connection), read_feedback(connection), read_all)
     is_blocked = OptOut(connection).covers(url.host)
     refused = "forgotten" if is_blocked else text_rule(settings, date_of(wiring.system_clock().now()))(url)
     page, parent = found.page, found.parent

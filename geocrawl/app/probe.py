@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.session import Session, as_stored
-from geocrawl.crawler.loop import Summary
+from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Candidate, Kind, Url
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run_probes(
     follows: Callable[[Candidate, Candidate], bool],
     beside: Path | None = None,
     say: Callable[[str], object] = lambda text: None,
-) -> Summary:
+) -> RunSummary:
     """Probe the candidates, and what `follows(asked, named)` of the endpoints that they name, until each has a verdict
     or a signal comes.
 

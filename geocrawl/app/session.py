@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import signal
 import sqlite3
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.crawler.loop import Crawler, Summary, restore
+from geocrawl.crawler.learning import Learning
+from geocrawl.crawler.loop import Crawler
 from geocrawl.crawler.page_visit import PageVisitor
 from geocrawl.crawler.scope import Refusals
+from geocrawl.crawler.summary import RunSummary
 from geocrawl.errors import PassingFault
-from geocrawl.model import Candidate, Evidence, Feedback, Purpose, Rank, State, Url
+from geocrawl.model import Candidate, Evidence, Purpose, Rank, State, Url
 from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.urls import AddressRules
 from geocrawl.utc import date_of
@@ -57,7 +58,8 @@ class Session:
         into_catalogues: bool = True,
         guest: SharedPoliteness | None = None,
     ) -> None:
-        """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as in
+        """`learning`: false where no pages are visited, so that the strategy need not be what it was. `follows`: as
+        `wants_lead` of
         `ProbeVisitor`. `records_only`: only a harvest's pages are visited, those of catalogues that its probes
         find with `into_catalogues`; else these wait for a crawl. `guest`: of another catalogue, whose politeness is
         shared."""
@@ -96,7 +98,7 @@ class Session:
         )
         self._records_only = records_only
         self._into_catalogues = into_catalogues
-        self._undumped = 0
+        self._learning = Learning(self.strategy, self.frontier, settings.dump_every)
         self._reader = PageReader(
             respect_nofollow=settings.respect_nofollow,
             max_scripts=settings.max_scripts_per_page,
@@ -125,9 +127,7 @@ class Session:
             self.frontier.stop_recording_feedback()
             notes.append(f"Also at work on this database: {others[0]}. That crawl learns, this one follows its order.")
         if same:
-            self._undumped = restore(
-                self.strategy, self.frontier.strategy_state(), self.frontier.feedback(), self._rerank
-            )
+            self._learning.restore()
         else:
             self.frontier.clear_feedback()
         stats = self.frontier.stats()
@@ -141,13 +141,6 @@ class Session:
         self._database.set_meta("strategy", name)
         self._database.set_meta("topic", self._topic)
         return notes
-
-    def _rerank(self, feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
-        """Rank the queue anew where the last process did not come to it."""
-        if feedback.number > self.frontier.revised():
-            self.frontier.rerank(ranks, through=feedback.number)
-        else:
-            deque(ranks, maxlen=0)
 
     def add_seeds(self, seeds: Sequence[Url], *, again: bool) -> int:
         """Queue start pages; one that is itself a service's address is probed too. Returns how many are queued."""
@@ -199,7 +192,7 @@ class Session:
         s = self._settings
         return Crawler(
             frontier=self.frontier,
-            strategy=self.strategy,
+            learning=self._learning,
             visitors={
                 Purpose.PAGE: PageVisitor(
                     fetcher=fetcher,
@@ -225,19 +218,17 @@ class Session:
             patience_s=s.patience_s,
             settle_s=s.settle_s,
             pages_counted=pages_counted or (self._within.pages_counted if self._within else None),
-            dump_every=s.dump_every,
-            undumped=self._undumped,
         )
 
     async def run(
         self, observer: Observer, retrying: RetryPolicy, *, max_pages: int, record: Path | None = None
-    ) -> Summary:
+    ) -> RunSummary:
         """Run the loop until it ends or a signal comes; `retrying`: for a database that cannot be written for now."""
         fetcher = self.fetcher(record)
         crawler = self.crawler(observer, fetcher, max_pages=max_pages)
         return await _until_signal(crawler, fetcher, lambda: self._run_retrying(crawler, retrying))
 
-    async def _run_retrying(self, crawler: Crawler, retrying: RetryPolicy) -> Summary:
+    async def _run_retrying(self, crawler: Crawler, retrying: RetryPolicy) -> RunSummary:
         """Run the loop; after a fault of the database, wait and make the visits that were under way again."""
         while True:
             before = crawler.visits
@@ -250,10 +241,6 @@ class Session:
                     error, self._database, self.frontier.give_back_all, lambda: crawler.stopping
                 )
 
-    def ended(self, crawler: Crawler) -> None:
-        """Another run of this session goes on where this one ended."""
-        self._undumped = crawler.undumped
-
 
 def as_stored(settings: Settings, database: Database) -> Settings:
     """The settings with the last crawl's depth limit: only a crawl changes which pages wait."""
@@ -265,7 +252,7 @@ def _called(strategy: str, topic: str) -> str:
     return f"{strategy} (topic {topic})" if topic else strategy
 
 
-async def _until_signal(crawler: Crawler, fetcher: Fetcher, run: Callable[[], Awaitable[Summary]]) -> Summary:
+async def _until_signal(crawler: Crawler, fetcher: Fetcher, run: Callable[[], Awaitable[RunSummary]]) -> RunSummary:
     """`run`; Ctrl-C or SIGTERM lets the visits under way settle, then ends."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)

@@ -77,7 +77,7 @@ def make_probe_visitor(
     detector: Detector,
     clock: Clock,
     records_rank: Rank,
-    follows: Callable[[Candidate, Candidate], bool],
+    wants_lead: Callable[[Candidate, Candidate], bool],
 ) -> ProbeVisitor:
     from geocrawl.probe.registry import content_checks, probes
 
@@ -92,7 +92,7 @@ def make_probe_visitor(
         map_requests=settings.map_requests,
         map_requests_per_host=settings.map_requests_per_host,
         siblings=settings.siblings,
-        follows=follows,
+        wants_lead=wants_lead,
     )
 
 

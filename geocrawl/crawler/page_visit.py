@@ -1,32 +1,24 @@
-"""One visit of a page: fetch, read, judge, recognise; everything it brought goes into one `Visit`."""
+"""Visit a page: fetch and read it, have the strategy judge it, and put into one `Visit` all that it leads to."""
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geocrawl.crawler.probe_visit import TRANSIENT, not_modified
+from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
+from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
-    ADDRESS_ONLY,
     BARRED,
-    SCRIPT_SRC,
-    Candidate,
     Document,
-    Entry,
     Evidence,
     Failure,
     FailureCode,
     HostState,
     Judgement,
     Lease,
-    Link,
     Page,
     Purpose,
-    Rank,
-    RankedLink,
-    Relevance,
     State,
     StoredPage,
     Url,
@@ -34,16 +26,10 @@ from geocrawl.model import (
 )
 from geocrawl.model.validators import validators_of
 from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
-from geocrawl.urls import RECORDS, records_page
-
-_TAKEN_OTHERWISE = ADDRESS_ONLY | {RECORDS}
-"""Places of links that are not ranked by what is said of them."""
-_SCRIPT = "stop:script"
-"""Why scripts are left alone that no page was found to need."""
 
 
 class PageVisitor:
-    """One page: fetch, read, judge, recognise."""
+    """Visits pages: one leased page at a time."""
 
     def __init__(
         self,
@@ -66,11 +52,11 @@ class PageVisitor:
         self._recogniser = recogniser
         self._strategy = strategy
         self._refusals = refusals
+        self._links = PageLinks(refusals, records_only=records_only)
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
         self._store_from = store_from
-        self._records_only = records_only
 
     async def visit(self, lease: Lease) -> Visit:
         """Visit the leased page; never raises for what the web does."""
@@ -86,7 +72,7 @@ class PageVisitor:
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:
-            return self._redirected(lease, answer, host)
+            return self._redirected(lease, answer, host, answer.location)
         if answer.not_modified:
             return not_modified(lease, answer, host, self._clock.now())
         if not 200 <= answer.status < 300:
@@ -102,7 +88,7 @@ class PageVisitor:
         elif failure.code in BARRED:
             state = State.REFUSED
         elif failure.code in TRANSIENT:
-            retry_s = self._retry_s(lease.entry, failure.retry_after_s)
+            retry_s = retry_after_s(lease, self._retry_first_s, failure.retry_after_s)
         return Visit(
             lease=lease,
             state=state,
@@ -116,56 +102,44 @@ class PageVisitor:
 
     def _refused_by_server(self, lease: Lease, page: Page, host: HostState) -> Visit:
         reason = f"http-{page.status}"
-        retry_s = self._retry_s(lease.entry, None) if reason in TRANSIENT else None
-        return self._answered(lease, page, host, State.FAILED, reason, retry_after_s=retry_s)
+        visit = self._answered(lease, page, host, State.FAILED, reason)
+        return replace(visit, retry_after_s=retry_after_s(lease, self._retry_first_s)) if reason in TRANSIENT else visit
 
-    def _redirected(self, lease: Lease, page: Page, host: HostState) -> Visit:
-        """The target takes a turn of its own, as deep and as high as its source."""
-        entry, target = lease.entry, page.location
-        assert target is not None, "only called with a location"
+    def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
+        """Return a visit that leads to the redirect's target, which has a visit of its own."""
+        entry = lease.entry
         if entry.hops >= self._max_redirects:
             return self._answered(lease, page, host, State.FAILED, str(FailureCode.REDIRECT_LOOP))
         if entry.depth == 0:
             self._refusals.admit(target)
-        link = Link(target, where="redirect")
         candidate = self._recogniser.of_url(target)
-        refused = self._refusals.reason(target)
-        if refused == _SCRIPT and self._refusals.reason(entry.url) == _SCRIPT:
-            refused = ""  # a script that the reader chose has moved
-        ranked = RankedLink(link, entry.rank, refused, same_depth=True)
+        link = self._links.of_redirect(entry.url, target, entry.rank)
+        visit = self._answered(lease, page, host, State.VISITED, "redirect")
+        if candidate is None:
+            return replace(visit, links=(link,))
         evidence = Evidence("redirect", entry.url.address, target.address)
-        return self._answered(
-            lease,
-            page,
-            host,
-            State.VISITED,
-            "redirect",
-            links=() if candidate else (ranked,),
-            candidates=((replace(candidate, evidence=evidence), ranked if candidate.weak else None),)
-            if candidate
-            else (),
-        )
+        found = (replace(candidate, evidence=evidence), link if candidate.weak else None)
+        return replace(visit, candidates=(found,))
 
     def _understood(self, lease: Lease, page: Page, host: HostState, sitemaps: Sequence[Url]) -> Visit:
-        document = self._reader.read(page, depth=lease.entry.depth)
+        """Return the visit of a page that was read: judged, and with what it leads to."""
+        document, own = self._reader.read(page, depth=lease.entry.depth), lease.entry.rank
         judgement = self._strategy.judge(document)
         found = self._recogniser.candidates(document)
-        return self._answered(
-            lease,
-            page,
-            host,
-            State.VISITED,
-            "ok",
+        links = (
+            *passed_on_the_way(page, own),
+            *self._links.of_document(document, judgement.ranks, own, found),
+            *self._links.of_sitemaps(sitemaps, own),
+        )
+        return replace(
+            self._answered(lease, page, host, State.VISITED, "ok"),
             title=document.title,
-            judgement=judgement,
+            relevance=judgement.relevance,
+            score=judgement.score,
+            memo=judgement.memo,
             stored=self._stored(page, document, judgement),
-            links=(
-                *_followed(page, lease.entry.rank),
-                *self._links(document, judgement.ranks, {index for _, index in found}),
-                *self._records(document, lease.entry.rank),
-                *self._sitemaps(sitemaps, lease.entry.rank),
-            ),
-            candidates=tuple(self._with_page(each, document, judgement.ranks) for each in found),
+            links=links,
+            candidates=tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found),
             digest=digest_of(document, [candidate for candidate, _ in found]),
         )
 
@@ -174,75 +148,8 @@ class PageVisitor:
             return None
         return StoredPage(document.encoding, zlib.compress(page.body))
 
-    def _links(
-        self, document: Document, ranks: tuple[Rank | None, ...], candidates: set[int | None]
-    ) -> list[RankedLink]:
-        """The page's links worth keeping, one for each identity, the best ranked."""
-        if self._records_only:
-            return []
-        best: dict[str, RankedLink] = {}
-        for index, (link, rank) in enumerate(zip(document.links, ranks, strict=True)):
-            if (
-                rank is None
-                or index in candidates
-                or link.where in _TAKEN_OTHERWISE
-                or link.url.identity == document.url.identity
-            ):
-                continue
-            known = best.get(link.url.identity)
-            if known is None or rank > known.rank:
-                refused = known.refused if known else self._refusal(link)
-                best[link.url.identity] = RankedLink(link, rank, refused, same_depth=link.where == SCRIPT_SRC)
-        return list(best.values())
-
-    def _refusal(self, link: Link) -> str:
-        """Why a link is left alone. Scripts are no pages, but those that the reader chose belong to theirs."""
-        reason = self._refusals.reason(link.url)
-        return "" if link.where == SCRIPT_SRC and reason == _SCRIPT else reason
-
-    def _records(self, document: Document, own: Rank) -> list[RankedLink]:
-        """Pages of a catalogue's records, as high as the page that names them, whatever its words.
-
-        The next page is as deep as this one; one that has no number is deeper, so that it all ends.
-        """
-        links = (link for link in document.links if link.where == RECORDS)
-        return [
-            RankedLink(link, own, self._refusals.reason(link.url), same_depth=records_page(link.url) is not None)
-            for link in links
-            if link.url.identity != document.url.identity
-        ]
-
-    def _sitemaps(self, sitemaps: Sequence[Url], own: Rank) -> list[RankedLink]:
-        """What robots.txt names: a link of each page of the host, as high as the page, and so read once."""
-        links = (Link(url, where="sitemap") for url in sitemaps if not self._records_only)
-        return [RankedLink(link, own, self._refusals.reason(link.url)) for link in links]
-
-    def _with_page(
-        self, found: tuple[Candidate, int | None], document: Document, ranks: tuple[Rank | None, ...]
-    ) -> tuple[Candidate, RankedLink | None]:
-        """A weak candidate keeps its link, for it may turn out to be an ordinary page."""
-        candidate, index = found
-        if not candidate.weak or index is None:
-            return candidate, None
-        rank, link = ranks[index], document.links[index]
-        return candidate, RankedLink(link, rank, self._refusals.reason(link.url)) if rank is not None else None
-
-    def _answered(
-        self,
-        lease: Lease,
-        page: Page,
-        host: HostState,
-        state: State,
-        reason: str,
-        *,
-        title: str = "",
-        judgement: Judgement | None = None,
-        stored: StoredPage | None = None,
-        links: tuple[RankedLink, ...] = (),
-        candidates: tuple[tuple[Candidate, RankedLink | None], ...] = (),
-        retry_after_s: float | None = None,
-        digest: int | None = None,
-    ) -> Visit:
+    def _answered(self, lease: Lease, page: Page, host: HostState, state: State, reason: str) -> Visit:
+        """Return the visit of an answer of which nothing is known yet but its head."""
         return Visit(
             lease=lease,
             state=state,
@@ -254,29 +161,5 @@ class PageVisitor:
             content_type=page.content_type,
             size_bytes=len(page.body),
             elapsed_ms=page.elapsed_ms,
-            title=title,
-            relevance=judgement.relevance if judgement else Relevance.NONE,
-            score=judgement.score if judgement else 0.0,
-            memo=judgement.memo if judgement else b"",
-            stored=stored,
-            links=links,
-            candidates=candidates,
-            retry_after_s=retry_after_s,
-            digest=digest,
             validators=validators_of(page),
         )
-
-    def _retry_s(self, entry: Entry, asked_s: float | None) -> float:
-        return max(self._retry_first_s * 2.0**entry.attempts, asked_s or 0.0)
-
-
-def _followed(page: Page, rank: Rank) -> list[RankedLink]:
-    """Addresses passed on the way (a cookie's redirects): the same page, so they are known and never visited."""
-    return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
-
-
-def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
-    """64 bits over what leads on from a page: the links and candidates on it, whatever their order."""
-    named = {link.url.identity for link in document.links} | {candidate.endpoint.key for candidate in candidates}
-    text = "\n".join(sorted(named)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)

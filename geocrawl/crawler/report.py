@@ -1,4 +1,4 @@
-"""What a crawl did, for people and for programs."""
+"""Report what a crawl or a harvest did, as JSON for programs and as lines for people."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from geocrawl.crawler.loop import Summary
+    from geocrawl.crawler.summary import RunSummary
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
-    """What a crawl did, for people and for programs."""
+    """What a crawl did."""
 
-    summary: Summary
+    summary: RunSummary
     strategy: str
     database: Path
     seeds: int
@@ -24,10 +24,10 @@ class CrawlReport:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """The figures under stable names."""
+        """Return the counts under stable names."""
         s = self.summary
         return {
-            **_figures(s),
+            **_counts(s),
             "new_links": s.links,
             "strategy": self.strategy,
             "database": str(self.database),
@@ -36,7 +36,7 @@ class CrawlReport:
         }
 
     def lines(self) -> list[str]:
-        """A summary of a few lines."""
+        """Return a summary of a few lines."""
         s = self.summary
         ends = {
             "done": "nothing waits any more",
@@ -63,25 +63,25 @@ class CrawlReport:
 
 @dataclass(frozen=True, slots=True)
 class HarvestReport:
-    """What a harvest did, for people and for programs."""
+    """What a harvest did."""
 
-    summary: Summary
+    summary: RunSummary
     database: Path
     services: int
     since: str = ""
     """The day from which on records were asked for; '' for all."""
 
     def as_json(self) -> dict[str, object]:
-        """The figures under stable names."""
+        """Return the counts under stable names."""
         return {
-            **_figures(self.summary),
+            **_counts(self.summary),
             "since": self.since,
             "database": str(self.database),
             "services": self.services,
         }
 
     def lines(self) -> list[str]:
-        """A summary of a few lines."""
+        """Return a summary of a few lines."""
         s = self.summary
         ends = {
             "done": "all pages within the bounds are read (--max-pages, --max-records)",
@@ -104,7 +104,7 @@ class HarvestReport:
         return out
 
 
-def _figures(summary: Summary) -> dict[str, object]:
+def _counts(summary: RunSummary) -> dict[str, object]:
     return {
         "pages": summary.pages,
         "failures": summary.failures,
@@ -116,7 +116,7 @@ def _figures(summary: Summary) -> dict[str, object]:
     }
 
 
-def _not_read(summary: Summary) -> str:
-    """The commonest reasons of failed and refused visits."""
+def _not_read(summary: RunSummary) -> str:
+    """Return a line with the commonest reasons of failed and refused visits."""
     common = sorted(summary.reasons.items(), key=lambda item: (-item[1], item[0]))[:6]
     return "Not read: " + ", ".join(f"{reason} {count:,}" for reason, count in common) + "."

@@ -195,8 +195,6 @@ class Daemon:
             self._state = "crawling"
             summary = await self._crawler.run()
         finally:
-            if self._crawler is not None:
-                self._session.ended(self._crawler)
             self._crawler = None
             await fetcher.close()
         if not self._ending and self._network.outage.since is None and not self._is_traffic_spent():

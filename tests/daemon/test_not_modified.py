@@ -101,7 +101,6 @@ class Watch:
         try:
             crawler = self._session.crawler(Silent(), fetcher, max_pages=1000)
             await crawler.run()
-            self._session.ended(crawler)
         finally:
             await fetcher.close()
 

@@ -239,7 +239,6 @@ async def _live(
                 getattr(work, name)()
         crawler = session.crawler(observer, fetcher, max_pages=1 << 60, pages_counted=lambda: 0)
         await crawler.run()
-        session.ended(crawler)
         if clock.now() < hour_ends:
             clock.advance(hour_ends - clock.now())
         if clock.now() >= next_sample:

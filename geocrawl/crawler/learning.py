@@ -1,0 +1,85 @@
+"""Feed a strategy with what visits brought, store its dump from time to time, and restore it after a restart.
+
+A dump is stored with the settlement of a visit, and every feedback since with the settlement that it came of. So a
+killed crawl restores its strategy by the last dump and the feedback after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+from geocrawl.model import Feedback, Rank, Visit
+from geocrawl.ports import Counted, Frontier, Strategy
+
+
+class Learning:
+    """Teaches one strategy during one or several runs."""
+
+    def __init__(self, strategy: Strategy, frontier: Frontier, dump_every: int) -> None:
+        """`dump_every`: how much feedback may come before the strategy's dump is stored again."""
+        self._strategy = strategy
+        self._frontier = frontier
+        self._dump_every = dump_every
+        self._undumped = 0
+
+    def restore(self) -> None:
+        """Restore the strategy from the frontier, and finish a reranking that the last process did not finish."""
+
+        def rerank(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
+            if feedback.number > self._frontier.revised():
+                self._frontier.rerank(ranks, through=feedback.number)
+            else:
+                read_all(feedback, ranks)
+
+        self._undumped = restore(self._strategy, self._frontier.strategy_state(), self._frontier.feedback(), rerank)
+
+    def with_dump(self, visit: Visit) -> Visit:
+        """Return the visit, with the strategy's dump of before it when one is due.
+
+        A visit that found nothing modified gives no feedback, and a dump is stored with feedback only.
+        """
+        if self._undumped < self._dump_every or visit.not_modified:
+            return visit
+        self._undumped = 0
+        strategy = self._strategy
+        counts = strategy.counts if isinstance(strategy, Counted) else {}
+        return replace(visit, learnt=strategy.dump(), learnt_counts=counts)
+
+    def learn(self, feedback: Feedback) -> None:
+        """Give the strategy the feedback of a settled visit, and change the ranks that it revises for it."""
+        self._undumped += 1
+        self._strategy.learn(feedback)
+        batches = self._strategy.revise()
+        if batches is not None:
+            self._frontier.rerank(chain.from_iterable(batches), through=feedback.number)
+
+
+def restore(
+    strategy: Strategy,
+    state: bytes | None,
+    feedback: Iterable[Feedback],
+    rerank: Callable[[Feedback, Iterator[tuple[int, Rank | None]]], object],
+) -> int:
+    """Bring a strategy to where the last process left it: load its dump, then feed it the feedback since.
+
+    `rerank` is given each feedback after which the strategy revised ranks, and these ranks; it must read them all,
+    because the strategy changes while it yields them. Returns how much feedback was fed.
+    """
+    count = 0
+    if state is not None:
+        strategy.load(state)
+    for each in feedback:
+        count += 1
+        strategy.learn(each)
+        batches = strategy.revise()
+        if batches is not None:
+            rerank(each, chain.from_iterable(batches))
+    return count
+
+
+def read_all(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
+    """Read revised ranks and drop them: a `rerank` for `restore` that changes no queue."""
+    for _ in ranks:
+        pass

@@ -1,0 +1,42 @@
+"""Count what one run of the crawl did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from geocrawl.model import Purpose, Settled, State, Status, Visit
+
+
+@dataclass(slots=True)
+class RunSummary:
+    """What one run did."""
+
+    pages: int = 0
+    """Pages answered: neither robots.txt, nor redirects, nor probes."""
+    failures: int = 0
+    probes: int = 0
+    valid: int = 0
+    links: int = 0
+    """New links."""
+    seconds: float = 0.0
+    stopped: str = ""
+    """Why the run ended: done, max-pages, max-time, signal, resting (all that is left is to be asked again later)."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Failed and refused visits by reason."""
+
+    @property
+    def visits(self) -> int:
+        """Visits that were answered or failed, refused ones left out."""
+        return self.pages + self.probes + self.failures
+
+    def count(self, visit: Visit, settled: Settled) -> None:
+        """Count a settled visit."""
+        if visit.lease.entry.purpose is Purpose.PROBE:
+            self.probes += visit.found is not None
+            self.valid += visit.found is Status.VALID
+        elif visit.is_page_answered:
+            self.pages += 1
+        if visit.state in (State.FAILED, State.REFUSED):
+            self.failures += visit.state is State.FAILED
+            self.reasons[visit.reason] = self.reasons.get(visit.reason, 0) + 1
+        self.links += settled.new_links

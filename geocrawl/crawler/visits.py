@@ -1,0 +1,49 @@
+"""What visits of pages and of endpoints have in common: which failures may pass, when to try again, a 304."""
+
+from __future__ import annotations
+
+from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
+
+NOT_MODIFIED = "not-modified"
+"""Reason of a visit whose address answered that nothing was modified (304)."""
+
+TRANSIENT = frozenset(
+    {
+        FailureCode.DNS,
+        FailureCode.REFUSED,
+        FailureCode.TIMEOUT_CONNECT,
+        FailureCode.TIMEOUT_READ,
+        FailureCode.TIMEOUT_TOTAL,
+        FailureCode.RESET,
+        FailureCode.TRUNCATED,
+        FailureCode.BAD_HTTP,
+        FailureCode.PROXY,
+        "http-429",
+        "http-500",
+        "http-502",
+        "http-503",
+        "http-504",
+    }
+)
+"""Reasons that may be gone at the next try. Any other failure is final until the address is due again."""
+
+
+def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) -> float:
+    """Return how long to wait before the next try: `first_s`, doubled with each try so far, or longer if the server
+    asked for that."""
+    return max(first_s * 2.0**lease.entry.attempts, asked_s or 0.0)
+
+
+def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
+    """Return the visit of a page or a service that is as it was when it was last read whole."""
+    return Visit(
+        lease=lease,
+        state=State.VISITED,
+        reason=NOT_MODIFIED,
+        host=host,
+        at=at,
+        final=page.final,
+        http_status=page.status,
+        elapsed_ms=page.elapsed_ms,
+        not_modified=True,
+    )
