@@ -1,8 +1,8 @@
-"""Tolerant reading of JSON (RFC 8259): the bytes of an answer as an object, with every tolerance named.
+"""Read JSON (RFC 8259) tolerantly: an answer's bytes as an object, with every tolerance named as a `Deviation`.
 
-A body that a strict parser takes is read as it stands. Only one that it refuses is mended: a callback around it
+A body that a strict parser accepts is read as it stands. Only one that it refuses is mended: a callback around it
 (JSONP), text before and after, control characters in strings, commas before a closing bracket. A document that was cut
-off is told by its open brackets, and never completed. Bytes, values and depth are bounded, so no body costs much
+off is recognised by its open brackets and never completed. Bytes, values and depth are bounded, so no body costs much
 memory, and none makes this raise.
 """
 
@@ -10,30 +10,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-from geocrawl.formats import repair
+from geocrawl.formats.charset import BYTE_ORDER_MARKS, byte_order_mark, decode_declared, header_charset
+from geocrawl.formats.json_values import JsonObject
 from geocrawl.model import Deviation
-
-JsonObject: TypeAlias = Mapping[str, Any]
-"""An object of JSON: its values are whatever a server wrote, to be read through `json_values`."""
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_VALUES = 2_000_000
-"""Commas and brackets: a bound on what is made of the text, some 300 MB at worst."""
-_BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_WIDE = {b"{\x00": "utf-16-le", b"\x00{": "utf-16-be"}
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+"""Commas and opening brackets, a bound on the number of values: some 300 MB of memory at worst."""
+_UNMARKED_UTF_16 = {b"{\x00": "utf-16-le", b"\x00{": "utf-16-be"}
 _CALLBACK = re.compile(r"[\s/*]{0,200}[A-Za-z_$][\w$.\[\]]{0,100}\s{0,100}\(\s{0,100}(?=[{\[])")
 _GUARD = re.compile(r"\s*\)\]\}',?\s*\n|\s*(?:while\(1\)|for\(;;\));")
-"""What some servers put before JSON so that no script element can read it."""
+"""What some servers write before JSON so that no script element can execute it."""
 _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
 """Escapes, quotes, brackets, and commas that stand before a closing bracket."""
 MAX_MENDED_CHARS = 8 * 1024 * 1024
 """A longer text is read as it stands or not at all: mending looks at every quote."""
-_FRONT_CHARS = 4_096
+_MAX_JUNK_CHARS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +35,34 @@ class JsonReading:
     """A body as far as it could be read."""
 
     value: JsonObject | None
-    """None when there is no object in it."""
+    """None when the body contains no object."""
     deviations: tuple[Deviation, ...] = ()
     fault: str = ""
-    """Why there is none: not-json, truncated, over-limit."""
+    """Why `value` is None: not-json, truncated or over-limit; '' when it is not."""
     detail: str = ""
 
 
 def read_json(body: bytes, content_type: str = "") -> JsonReading:
-    """The object in a body; `content_type` is the header's text with its parameters."""
+    """Return the object in a body, or why there is none; `content_type` is the header field with its parameters."""
     if len(body) > MAX_BYTES:
         return JsonReading(None, fault="over-limit", detail=f"{len(body)} bytes of JSON; at most {MAX_BYTES} are read")
     values = sum(map(body.count, (b",", b"{", b"[")))
     if values > MAX_VALUES:
         return JsonReading(None, fault="over-limit", detail=f"JSON of {values} values; at most {MAX_VALUES} are read")
-    text, notes = _decoded(body, content_type)
+    text, notes = _decode(body, content_type)
     try:
         return _parsed(text, notes)
     except RecursionError:
         return JsonReading(None, tuple(notes), "over-limit", "brackets in brackets, too deep to be read")
 
 
-def _decoded(body: bytes, content_type: str) -> tuple[str, list[Deviation]]:
-    for bom, encoding in _BOMS.items():
-        if body.startswith(bom):
-            return body.decode(encoding, "replace"), [Deviation("bom", f"byte order mark {bom.hex(' ').upper()}")]
-    if wide := _WIDE.get(body.lstrip()[:2]):
+def _decode(body: bytes, content_type: str) -> tuple[str, list[Deviation]]:
+    if mark := byte_order_mark(body):
+        text = body[len(mark) :].decode(BYTE_ORDER_MARKS[mark].codec, "replace")
+        return text, [Deviation("bom", f"byte order mark {mark.hex(' ').upper()}")]
+    if wide := _UNMARKED_UTF_16.get(body.lstrip()[:2]):
         return body.decode(wide, "replace"), [Deviation("wrong-charset", f"JSON is UTF-8, this is {wide}")]
-    charset = _CHARSET.search(content_type)
-    text, wrong = repair.decode(body, "utf-8", charset[1].lower() if charset else "")
+    text, wrong = decode_declared(body, "utf-8", header_charset(content_type).lower())
     return text, [wrong] if wrong else []
 
 
@@ -78,7 +71,7 @@ def _parsed(text: str, notes: list[Deviation]) -> JsonReading:
     try:
         value = parser.strict(text)
     except ValueError as error:
-        return _mended(text, notes, error)
+        return _read_mended(text, notes, error)
     return _of_value(value, [*notes, *parser.notes()])
 
 
@@ -90,8 +83,8 @@ def _of_value(value: object, notes: list[Deviation]) -> JsonReading:
     return JsonReading(None, tuple(notes), "not-json", f"JSON, but no object: {type(value).__name__}")
 
 
-def _mended(text: str, notes: list[Deviation], error: ValueError) -> JsonReading:
-    """A second reading that tolerates more; the first one's error tells when it fails, too."""
+def _read_mended(text: str, notes: list[Deviation], error: ValueError) -> JsonReading:
+    """Read a text that a strict parser refused with `error`, tolerating more."""
     fault = " ".join(str(error).split())[:200]
     if len(text) > MAX_MENDED_CHARS:
         return JsonReading(None, tuple(notes), "not-json", fault)
@@ -108,11 +101,11 @@ def _mended(text: str, notes: list[Deviation], error: ValueError) -> JsonReading
 
 
 def _unwrapped(text: str) -> tuple[str, list[Deviation]]:
-    """The text from its first bracket on, without a callback around it."""
+    """Return the text from its first bracket on, without a callback around it, and what was removed."""
     wrapper = _CALLBACK.match(text) or _GUARD.match(text)
     if wrapper is not None:
         return text[wrapper.end() :].rstrip().rstrip(";)"), [Deviation("jsonp", wrapper[0].strip()[:100])]
-    start = text.find("{", 0, _FRONT_CHARS)
+    start = text.find("{", 0, _MAX_JUNK_CHARS)
     before = text[: max(start, 0)].strip()
     if not before or before.startswith("["):
         return text.lstrip(), []
@@ -120,7 +113,7 @@ def _unwrapped(text: str) -> tuple[str, list[Deviation]]:
 
 
 def _without_last_commas(text: str) -> tuple[str, bool]:
-    """A text without commas before closing brackets, and whether it ends before its first value does."""
+    """Return the text without commas before closing brackets, and whether it ends before its first value does."""
     kept: list[str] = []
     start, depth, in_string = 0, 0, False
     for found in _OUTLINE.finditer(text):
@@ -140,26 +133,27 @@ def _without_last_commas(text: str) -> tuple[str, bool]:
 
 
 class _Parser:
-    """json's parser, with an eye on what RFC 8259 does not allow but servers send."""
+    """Python's JSON parser, noting what RFC 8259 forbids and servers send: NaN and duplicate names."""
 
     def __init__(self) -> None:
         self._constants = 0
-        self._doubles = ""
+        self._duplicate = ""
 
     def strict(self, text: str) -> object:
-        """The value of a whole text. Raises ValueError."""
+        """Return the value of a whole text. Raise ValueError when it is not well-formed."""
         return self._decoder(strict=True).decode(text)
 
     def lenient(self, text: str) -> object:
-        """The first value in a text, whatever stands behind it. Raises ValueError."""
+        """Return the first value in a text, whatever follows it. Raise ValueError when there is none."""
         return self._decoder(strict=False).raw_decode(text)[0]
 
     def notes(self) -> list[Deviation]:
+        """Return a deviation for each kind of fault that was met."""
         found = []
         if self._constants:
             found.append(Deviation("json-nan", f"{self._constants} times NaN or Infinity, taken for null"))
-        if self._doubles:
-            found.append(Deviation("json-duplicate-key", f"first: {self._doubles[:100]}; the last one is taken"))
+        if self._duplicate:
+            found.append(Deviation("json-duplicate-key", f"first: {self._duplicate[:100]}; the last one is taken"))
         return found
 
     def _decoder(self, *, strict: bool) -> json.JSONDecoder:
@@ -167,9 +161,9 @@ class _Parser:
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
-        if len(found) < len(pairs) and not self._doubles:
+        if len(found) < len(pairs) and not self._duplicate:
             names = [name for name, _ in pairs]
-            self._doubles = next(name for name in names if names.count(name) > 1)
+            self._duplicate = next(name for name in names if names.count(name) > 1)
         return found
 
     def _constant(self, _: str) -> None:

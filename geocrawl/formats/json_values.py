@@ -1,4 +1,4 @@
-"""Looking into objects of JSON without trust: every look gives a value of the type that is wanted, or an empty one."""
+"""Read values of untrusted JSON: every function returns one type, and an empty value in place of any other."""
 
 from __future__ import annotations
 
@@ -6,18 +6,27 @@ import html
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from geocrawl.formats.json_reader import JsonObject
+JsonObject: TypeAlias = Mapping[str, Any]
+"""A JSON object as a server wrote it: its values may be of any type."""
 
 _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000
+_MAX_STRING_CHARS = 2_000
+_MAX_DIGITS = 11
 _TAG = re.compile(r"<[^<>]{0,1000}>")
 _EMPTY: JsonObject = {}
 
 
+# --------------------------------------------------------------------------- text
+
+
 def text_of(value: object) -> str:
-    """A string or a number as text, stripped and bounded, tags of HTML taken out; '' for anything else."""
+    """Return a string or number as text for people: HTML tags removed, character references resolved, stripped.
+
+    At most 20,000 characters; '' for any other type.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
     text = str(value)[: 2 * _MAX_TEXT_CHARS]
@@ -29,52 +38,79 @@ def text_of(value: object) -> str:
 
 
 def line_of(value: object) -> str:
-    """The same as one line."""
+    """Return `text_of(value)` as one line of at most 1,000 characters."""
     return " ".join(text_of(value).split())[:_MAX_LINE_CHARS]
 
 
+def first_line(value: JsonObject, *names: str) -> str:
+    """Return the first of these members that has text, as one line; '' when none has."""
+    return next((line for name in names if (line := line_of(value.get(name)))), "")
+
+
+def lines(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, or of one comma-separated string, as lines in order, each once."""
+    parts = value.split(",") if isinstance(value, str) else list_of(value)
+    return tuple(dict.fromkeys(line for line in map(line_of, parts) if line))
+
+
+def string_of(value: object, *names: str) -> str:
+    """Return a string as it stands, at most 2,000 characters; '' when there is none.
+
+    Of an object, return the first of the members `names` that is a string, or without `names` its first member (texts
+    by language); of a list, the string of its first element.
+    """
+    if isinstance(value, str):
+        return _joined(value[:_MAX_STRING_CHARS])
+    if isinstance(value, list) and value:
+        return string_of(value[0], *names)
+    if isinstance(value, Mapping):
+        members = [value.get(name) for name in names] if names else list(value.values())[:1]
+        return next((string_of(member) for member in members if isinstance(member, str) and member), "")
+    return ""
+
+
 def _joined(text: str) -> str:
-    """Halves of surrogate pairs, which JSON can write alone, joined or replaced: no database takes them."""
+    """Return `text` with surrogate pairs joined and single surrogates, which no database stores, made U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def first_line(value: JsonObject, *names: str) -> str:
-    """The first of these members that has text."""
-    return next((line for name in names if (line := line_of(value.get(name)))), "")
+# --------------------------------------------------------------------------- objects and lists
 
 
 def object_of(value: object) -> JsonObject:
-    """An object, or an empty one."""
+    """Return `value` when it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else _EMPTY
 
 
 def member(value: JsonObject, *names: str) -> JsonObject:
-    """The object at the end of a way of names, or an empty one."""
+    """Return the object that following these member names leads to, else an empty object."""
     for name in names:
         value = object_of(value.get(name))
     return value
 
 
 def list_of(value: object) -> list[Any]:
-    """A list, or an empty one."""
+    """Return `value` when it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def objects(value: object) -> list[JsonObject]:
-    """The objects of a list."""
+    """Return the objects in a list."""
     return [each for each in list_of(value) if isinstance(each, Mapping)]
 
 
-def lines(value: object) -> tuple[str, ...]:
-    """The texts of a list, or of one text parted by commas, as lines, each once, in order."""
-    parts = value.split(",") if isinstance(value, str) else list_of(value)
-    return tuple(dict.fromkeys(line for line in map(line_of, parts) if line))
+def one_or_more(value: object) -> list[JsonObject]:
+    """Return the objects in a list, or a single object as a list: JSON-LD and converted XML leave out lists of one."""
+    return objects([value] if isinstance(value, Mapping) else value)
+
+
+# --------------------------------------------------------------------------- numbers
 
 
 def number_of(value: object) -> float | None:
-    """A finite number, also one written as a string; None for anything else."""
+    """Return a finite number, also when it is written as a string; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -82,3 +118,14 @@ def number_of(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def integer_of(value: object, default: int = -1) -> int:
+    """Return a whole number, also when it is written as a string of digits or with `.0`; `default` otherwise."""
+    if isinstance(value, bool):
+        return default
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str) and len(value) <= _MAX_DIGITS and value.isdecimal():
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else default

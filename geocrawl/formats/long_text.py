@@ -1,4 +1,4 @@
-"""A long document's bytes in pieces, as they stand or mended, so that no second copy of the whole is made."""
+"""Read a long XML document in pieces, raw or mended, without a second copy of the whole in memory."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator, Set
 
 from geocrawl.formats import prolog, repair
-from geocrawl.formats.xml_reader import Cut, charset_conflict, charset_of, has_entities, prolog_deviations
+from geocrawl.formats.charset import charset_conflict, decode_declared, header_charset
+from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import has_entities
 from geocrawl.model import Deviation
 
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 262_144
 _MAX_PIECE_BYTES = 4 * 1024 * 1024
-"""A mended piece ends before a tag; one without any tag for so long ends anywhere."""
+"""A mended piece ends before a tag; one without a tag ends here, wherever that is."""
 _END_TAG = re.compile(r"</(?:[\w.-]{1,100}:)?([\w.-]{1,100})")
 _MAX_TAGS = 10_000
 _PREFIXES = {
@@ -23,59 +25,60 @@ _PREFIXES = {
     "gml": "http://www.opengis.net/gml",
     "ogc": "http://www.opengis.net/ogc",
 }
-"""Prefixes that people forget to declare: declared for them, so that a long document has not a fault in every line."""
+"""Prefixes that people forget to declare: declared for them, so that not every line of a long document is a fault."""
 
 
 class LongText:
-    """The text of one long document."""
+    """One long XML document; `content_type` is the header field with its parameters."""
 
     def __init__(self, body: bytes, content_type: str) -> None:
         self._body = body
         self._content_type = content_type
         head = body[:_HEAD_BYTES]
         self._wide = prolog.wide_encoding(head)
-        rest, notes = (head, ()) if self._wide else prolog.cut_front(head)
+        rest, notes = (head, ()) if self._wide else prolog.strip_prolog(head)
         self._begin = len(head) - len(rest)
-        self._head = prolog.cut_front(head)[0] if self._wide else rest
+        self._head = prolog.strip_prolog(head)[0] if self._wide else rest
         self._ended: set[str] = set()
-        """Local names of elements whose end was met."""
-        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog_deviations(self._head))}
+        """Local names of elements whose end tag was met."""
+        self._notes: dict[str, Deviation] = {each.code: each for each in (*notes, *prolog.deviations(self._head))}
 
     @property
     def size(self) -> int:
-        """Bytes of the whole."""
+        """Length of the document in bytes."""
         return len(self._body)
 
     def is_markup(self) -> bool:
-        """Whether it begins like XML."""
+        """Return whether the document begins with `<`."""
         return self._head.lstrip()[:1] == b"<"
 
     def needs_mending(self) -> bool:
-        """Whether a strict parser would lose some of its text silently."""
+        """Return whether a strict parser would silently lose some of the text (`has_entities`)."""
         return has_entities(self._body)
 
     def deviations(self) -> list[Deviation]:
-        """What was met so far, one entry a code."""
+        """Return the deviations met so far, one a code."""
         return [*self._notes.values()]
 
     def raw(self) -> Iterator[bytes]:
-        """The bytes as they stand, without what stands before the document."""
-        for conflict in charset_conflict(self._body, self._content_type):
+        """Yield the bytes as they stand, from the first character of XML on."""
+        declared = prolog.declared_encoding(self._body)
+        for conflict in charset_conflict(self._body, declared, self._content_type):
             self._notes.setdefault(conflict.code, conflict)
         for start in range(self._begin, len(self._body), _PIECE_BYTES):
             yield self._body[start : start + _PIECE_BYTES]
 
     def mended(self) -> Iterator[bytes]:
-        """UTF-8 without a declaration; each piece decoded by itself and mended (`repair`)."""
+        """Yield UTF-8 without a declaration, each piece decoded and mended (`repair`) by itself."""
         self._notes.pop("charset-conflict", None)
         declared = "" if self._wide else prolog.declared_encoding(self._head)
-        by_header = charset_of(self._content_type)
+        by_header = header_charset(self._content_type).lower()
         first = True
-        for piece in _before_tags(self._narrow()):
-            text, wrong = repair.decode(piece, declared, by_header)
+        for piece in _before_tags(self._as_utf_8()):
+            text, wrong = decode_declared(piece, declared, by_header)
             if first:
-                first, missing = False, _undeclared(self._body)
-                text = _declaring(prolog.without_declaration(text), missing)
+                first, missing = False, _undeclared_prefixes(self._body)
+                text = _with_prefixes(prolog.without_declaration(text), missing)
                 if missing:
                     self._notes["undefined-prefix"] = Deviation("undefined-prefix", " ".join(missing))
             text, notes = repair.mend(text)
@@ -84,8 +87,8 @@ class LongText:
                 self._notes.setdefault(note.code, note)
             yield text.encode("utf-8", "replace")
 
-    def _narrow(self) -> Iterator[bytes]:
-        """The bytes, those of wide encodings as UTF-8."""
+    def _as_utf_8(self) -> Iterator[bytes]:
+        """Yield the bytes, UTF-16 and UTF-32 converted to UTF-8."""
         if not self._wide:
             for start in range(self._begin, len(self._body), _PIECE_BYTES):
                 yield self._body[start : start + _PIECE_BYTES]
@@ -95,39 +98,42 @@ class LongText:
             yield decoder.decode(self._body[start : start + _PIECE_BYTES]).lstrip("\ufeff").encode("utf-8", "replace")
 
     def where_cut(self, root: str, containers: Set[str]) -> Cut:
-        """Where it ends before its end: told by the end tags of its root and of what holds its items, once `mended`."""
+        """Return where the document was cut off, by the end tags of `root` and of the `containers` of its items.
+
+        To be called when `mended` has been read to its end.
+        """
         if root in self._ended:
             return Cut.NOT
-        return Cut.INSIDE if self._ended.isdisjoint(containers) else Cut.AFTER_LAYERS
+        return Cut.INSIDE if self._ended.isdisjoint(containers) else Cut.AFTER_ITEMS
 
     def prefixed(self, names: Set[str]) -> frozenset[str]:
-        """These names with the prefixes that they are written with."""
+        """Return these element names with the prefixes that they have in the document: `wms:Layer` for `Layer`."""
         any_name = "|".join(re.escape(name) for name in sorted(names))
         tags = re.finditer(rf"<([A-Za-z_][\w.-]{{0,40}}:(?:{any_name}))[\s/>]".encode(), self._body) if names else ()
         return frozenset(tag[1].decode("latin-1") for tag, _ in zip(tags, range(_MAX_TAGS), strict=False))
 
     def tail(self) -> bytes:
-        """Its last bytes, for a person."""
+        """Return the last bytes, to be shown to a person."""
         return self._body[-60:]
 
 
 def _before_tags(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, each piece ending before a tag: no character, entity or reference is cut in two."""
-    held = b""
+    """Yield the same bytes in pieces that end before a tag, so that no character or reference is cut in two."""
+    rest = b""
     for piece in pieces:
-        held += piece
-        end = held.rfind(b"<")
-        if end <= 0 and len(held) > _MAX_PIECE_BYTES:
-            end = len(held)
+        rest += piece
+        end = rest.rfind(b"<")
+        if end <= 0 and len(rest) > _MAX_PIECE_BYTES:
+            end = len(rest)
         if end > 0:
-            yield held[:end]
-            held = held[end:]
-    if held:
-        yield held
+            yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        yield rest
 
 
-def _undeclared(body: bytes) -> tuple[str, ...]:
-    """The usual prefixes that a document uses and does not declare."""
+def _undeclared_prefixes(body: bytes) -> tuple[str, ...]:
+    """Return the usual prefixes that a document uses and does not declare."""
     return tuple(
         prefix
         for prefix in _PREFIXES
@@ -135,8 +141,8 @@ def _undeclared(body: bytes) -> tuple[str, ...]:
     )
 
 
-def _declaring(text: str, prefixes: tuple[str, ...]) -> str:
-    """The first piece of a document, with these prefixes declared in its root."""
+def _with_prefixes(text: str, prefixes: tuple[str, ...]) -> str:
+    """Return the first piece of a document with these prefixes declared in its root."""
     root = re.search(r"<(?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*(?=[\s/>])", text)
     if root is None:
         return text

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from geocrawl.formats.json_values import JsonObject, integer_of, one_or_more, string_of
 from geocrawl.model import Url
+from geocrawl.page.addresses import address_in
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import address_in
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_of_protocol
-from geocrawl.page.values import number, objects, text_of
 from geocrawl.urls import RECORDS, records_start, records_url
 
 SIGNAL = "arcgis-portal"
@@ -22,7 +21,7 @@ _ITEM_TYPES = frozenset({"map service", "feature service", "image service", "vec
 _MAX_FOLDERS = 200
 
 
-def read_arcgis(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Links of a folder or of a page of search results; None for any other document."""
     if isinstance(data.get("services"), list) and ("folders" in data or "currentVersion" in data):
         return list(_folder(data, url))
@@ -31,13 +30,13 @@ def read_arcgis(data: dict[str, Any], url: Url) -> list[RawLink] | None:
     return None
 
 
-def _folder(data: dict[str, Any], url: Url) -> Iterator[RawLink]:
+def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
     """Services (their names hold the folder's) and folders beneath the root `…/rest/services`."""
     place = url.address.partition("?")[0].rstrip("/")
     found = _ROOT.match(place)
     root = found[0] if found else place
-    for service in objects(data["services"]):
-        name, form = text_of(service.get("name")), text_of(service.get("type"))
+    for service in one_or_more(data["services"]):
+        name, form = string_of(service.get("name")), string_of(service.get("type"))
         if name and form in _MAP_TYPES:
             yield link(f"{root}/{name}/{form}", FOLDER_SIGNAL, names=[name, form], said_of_it=[], kind="arcgis")
     folders = data.get("folders")
@@ -48,20 +47,20 @@ def _folder(data: dict[str, Any], url: Url) -> Iterator[RawLink]:
             yield RawLink(f"{root}{beneath}?f=json", RECORDS, anchor=name)
 
 
-def _items(data: dict[str, Any]) -> Iterator[RawLink]:
-    for item in objects(data["results"]):
-        href = address_in(text_of(item.get("url")))
+def _items(data: JsonObject) -> Iterator[RawLink]:
+    for item in one_or_more(data["results"]):
+        href = address_in(string_of(item.get("url")))
         if href:
-            form = text_of(item.get("type"))
+            form = string_of(item.get("type"))
             kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
-            organisation = text_of(item.get("accessInformation")) or text_of(item.get("owner"))
-            said_of_it = [organisation, text_of(item.get("snippet"))]
-            yield link(href, SIGNAL, names=[text_of(item.get("title")), form], said_of_it=said_of_it, kind=kind)
+            organisation = string_of(item.get("accessInformation")) or string_of(item.get("owner"))
+            said_of_it = [organisation, string_of(item.get("snippet"))]
+            yield link(href, SIGNAL, names=[string_of(item.get("title")), form], said_of_it=said_of_it, kind=kind)
 
 
-def _next_page(data: dict[str, Any], url: Url) -> list[RawLink]:
+def _next_page(data: JsonObject, url: Url) -> list[RawLink]:
     """`nextStart` is -1 on the last page; one that does not lie behind this page would loop."""
-    start, following = records_start(url), number(data.get("nextStart")) - 1
+    start, following = records_start(url), integer_of(data.get("nextStart")) - 1
     if start is None or following <= start or not data["results"]:
         return []
     after = records_url(url, following)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from geocrawl.formats.json_values import JsonObject, integer_of, one_or_more, string_of
 from geocrawl.model import Url
+from geocrawl.page.addresses import address_in
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import address_in
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_among
-from geocrawl.page.values import number, objects, text_of
 from geocrawl.urls import RECORDS, ckan_search_url, records_start, records_url
 
 SIGNAL = "ckan"
 _ACTION = re.compile(r"/api/(?:\d/)?action/\w+/?\Z")
 
 
-def read_ckan(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Links to the data sets' resources and to the next page; None for what is no answer of CKAN."""
     result = data.get("result")
     if "success" not in data or result is None:
@@ -26,26 +25,26 @@ def read_ckan(data: dict[str, Any], url: Url) -> list[RawLink] | None:
     if isinstance(result, list) and all(isinstance(each, str) for each in result):
         return _by_search(url)  # names of data sets: one search brings what so many requests would
     if isinstance(result, dict) and isinstance(result.get("results"), list):
-        packages = objects(result["results"])
-        following = _next_page(url, number(result.get("count")), len(result["results"]))
+        packages = one_or_more(result["results"])
+        following = _next_page(url, integer_of(result.get("count")), len(result["results"]))
     else:
-        packages, following = objects(result), []
+        packages, following = one_or_more(result), []
     return [*(found for package in packages for found in _resources(package)), *following]
 
 
-def _resources(package: dict[str, Any]) -> Iterator[RawLink]:
-    title = text_of(package.get("title")) or text_of(package.get("name"))
-    organisation = text_of(package.get("organization"), "title", "name") or text_of(package.get("author"))
-    for resource in objects(package.get("resources")):
-        href = address_in(text_of(resource.get("url")))
+def _resources(package: JsonObject) -> Iterator[RawLink]:
+    title = string_of(package.get("title")) or string_of(package.get("name"))
+    organisation = string_of(package.get("organization"), "title", "name") or string_of(package.get("author"))
+    for resource in one_or_more(package.get("resources")):
+        href = address_in(string_of(resource.get("url")))
         if href:
-            name, form = text_of(resource.get("name")), text_of(resource.get("format"))
-            stated = [text_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
+            name, form = string_of(resource.get("name")), string_of(resource.get("format"))
+            stated = [string_of(resource.get(key)) for key in ("protocol", "resource_locator_protocol", "service_type")]
             yield link(
                 href,
                 SIGNAL,
                 names=[title, name, form],
-                said_of_it=[organisation, text_of(resource.get("description"))],
+                said_of_it=[organisation, string_of(resource.get("description"))],
                 kind=kind_among(form, *stated),
             )
 

@@ -48,8 +48,3 @@ class Content:
     xml_root: str = ""
     xml_namespace: str = ""
     json_keys: tuple[str, ...] = ()
-
-
-def fold(text: str, limit: int) -> str:
-    """`text` with runs of white space made one space, at most `limit` characters."""
-    return " ".join(text.split())[:limit].rstrip()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from geocrawl.formats.elements import XLINK_HREF, child, first, first_text, local_name
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import XLINK_HREF, child, first, local, said
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_of_protocol
 
@@ -21,18 +21,18 @@ def read_web_map_context(root: etree._Element) -> Iterator[RawLink]:
         if server is None or not href:
             continue
         service = server.get("service") or ""
-        names = [said(child(layer, "Title")), server.get("title") or "", service]
-        abstract = said(child(layer, "Abstract"))
+        names = [first_text(child(layer, "Title")), server.get("title") or "", service]
+        abstract = first_text(child(layer, "Abstract"))
         yield link(href, "wmc", names=names, said_of_it=[abstract], kind=kind_of_protocol(service))
 
 
 def read_ows_context(root: etree._Element) -> Iterator[RawLink]:
     """The operations of an Atom feed's offerings (OGC 12-084r2, 6.7); their code's last part names the kind."""
     for offering in root.iter("{*}offering"):
-        entry = next((above for above in offering.iterancestors() if local(above) == "entry"), offering)
+        entry = next((above for above in offering.iterancestors() if local_name(above) == "entry"), offering)
         kind = kind_of_protocol(offering.get("code") or "")
         for operation in offering.iter("{*}operation"):
             if (operation.get("method") or "GET").upper() == "GET" and (href := operation.get("href")):
-                names = [said(child(entry, "title")), operation.get("code") or ""]
-                said_of_it = [said(child(entry, "publisher")), said(child(entry, "content"))]
+                names = [first_text(child(entry, "title")), operation.get("code") or ""]
+                said_of_it = [first_text(child(entry, "publisher")), first_text(child(entry, "content"))]
                 yield link(href, "owc", names=names, said_of_it=said_of_it, kind=kind)

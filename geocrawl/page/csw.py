@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, children, local_name, namespace_of
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import child, children, local, namespace
 from geocrawl.page.metadata import read_record, records_in
 from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
@@ -35,7 +35,7 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
     """A catalogue's capabilities lead to its first page of records, asked for at the same address."""
-    if local(root) != "Capabilities" or _CATALOGUE not in namespace(root):
+    if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
         return []
     return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
 

@@ -11,16 +11,17 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from geocrawl.formats.json_values import string_of
+from geocrawl.formats.text import fold
 from geocrawl.model import Url
 from geocrawl.page.arcgis import read_arcgis
 from geocrawl.page.ckan import read_ckan
-from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink, fold
+from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink
 from geocrawl.page.datasets import read_datasets
 from geocrawl.page.geonetwork import read_geonetwork
 from geocrawl.page.linked import read_linked
 from geocrawl.page.offerings import read_offerings
 from geocrawl.page.rdf import read_json_ld
-from geocrawl.page.values import text_of
 
 _MAX_KEYS = 64
 _FORMATS = (read_offerings, read_ckan, read_arcgis, read_geonetwork, read_linked, read_datasets)
@@ -34,7 +35,7 @@ def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
     content = Content(text=text[:MAX_TEXT_CHARS])
     if isinstance(data, dict):
         content.json_keys = tuple(islice((key for key in data if len(key) <= 100), _MAX_KEYS))
-        content.title = fold(text_of(data.get("title")), MAX_TITLE_CHARS)
+        content.title = fold(string_of(data.get("title")), MAX_TITLE_CHARS)
     content.links = list(dict.fromkeys(islice(_links(data, url), max_links)))
     return content
 

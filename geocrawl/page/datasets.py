@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from geocrawl.formats.json_values import JsonObject, one_or_more, string_of
 from geocrawl.model import Url
+from geocrawl.page.addresses import address_in
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import address_in
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_among
-from geocrawl.page.values import objects, text_of
 
 SIGNAL = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
@@ -19,25 +18,25 @@ _SHORT_TITLE = 24
 """A distribution's title this short is a format's name, if it holds one."""
 
 
-def read_datasets(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Links to the distributions of a list of data sets, or of one; None for any other document."""
-    datasets = objects(data.get("dataset")) or ([data] if "distribution" in data else [])
+    datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
     if not any("distribution" in each or "landingPage" in each for each in datasets):
         return None
     return [found for dataset in datasets for found in _distributions(dataset)]
 
 
-def _distributions(dataset: dict[str, Any]) -> Iterator[RawLink]:
-    title = text_of(dataset.get("title")) or text_of(dataset.get("name"))
-    publisher = text_of(dataset.get("publisher"), "name")
-    description = text_of(dataset.get("description"))
-    for distribution in objects(dataset.get("distribution")):
-        own = text_of(distribution.get("title")) or text_of(distribution.get("name"))
-        formats = [text_of(distribution.get(name)) for name in _FORMATS]
+def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
+    title = string_of(dataset.get("title")) or string_of(dataset.get("name"))
+    publisher = string_of(dataset.get("publisher"), "name")
+    description = string_of(dataset.get("description"))
+    for distribution in one_or_more(dataset.get("distribution")):
+        own = string_of(distribution.get("title")) or string_of(distribution.get("name"))
+        formats = [string_of(distribution.get(name)) for name in _FORMATS]
         kind = kind_among(*formats, own if len(own) <= _SHORT_TITLE else "")
-        said_of_it = [publisher, text_of(distribution.get("description")) or description]
+        said_of_it = [publisher, string_of(distribution.get("description")) or description]
         for name in _ADDRESSES:
-            if href := address_in(text_of(distribution.get(name))):
+            if href := address_in(string_of(distribution.get(name))):
                 yield link(href, SIGNAL, names=[title, own, formats[0]], said_of_it=said_of_it, kind=kind)
-    if href := address_in(text_of(dataset.get("landingPage"))):
+    if href := address_in(string_of(dataset.get("landingPage"))):
         yield link(href, SIGNAL, names=[title], said_of_it=[publisher, description], kind="")

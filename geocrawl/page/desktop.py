@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, first, first_text, local_name
+from geocrawl.page.addresses import address_in
 from geocrawl.page.content import MAX_HREF_CHARS, RawLink
-from geocrawl.page.elements import address_in, child, first, local, said
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_of_protocol
 
@@ -26,8 +27,8 @@ def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
     provider WFS), or the request itself.
     """
     for layer in root.iter("{*}maplayer"):
-        source = said(child(layer, "datasource"), MAX_HREF_CHARS)
-        provider = said(child(layer, "provider")).lower()
+        source = first_text(child(layer, "datasource"), MAX_HREF_CHARS)
+        provider = first_text(child(layer, "provider")).lower()
         href = _address_in_source(source)
         if href:
             kind = "arcgis" if provider in _ARCGIS else kind_of_protocol(provider)
@@ -35,8 +36,8 @@ def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
                 kind = "wmts"
             if kind == "wms" and "type=xyz" in source:
                 kind = ""
-            names = [said(child(layer, "layername")), said(child(layer, "title"))]
-            yield link(href, "qgis", names=names, said_of_it=[said(child(layer, "abstract"))], kind=kind)
+            names = [first_text(child(layer, "layername")), first_text(child(layer, "title"))]
+            yield link(href, "qgis", names=names, said_of_it=[first_text(child(layer, "abstract"))], kind=kind)
 
 
 def read_qgis_connections(root: etree._Element) -> Iterator[RawLink]:
@@ -44,7 +45,7 @@ def read_qgis_connections(root: etree._Element) -> Iterator[RawLink]:
     for connection in root.iter("{*}wms", "{*}wfs", "{*}wcs"):
         if href := address_in(connection.get("url") or ""):
             name = connection.get("name") or ""
-            yield link(href, "qgis", names=[name], said_of_it=[], kind=local(connection).lower())
+            yield link(href, "qgis", names=[name], said_of_it=[], kind=local_name(connection).lower())
 
 
 def is_connections(name: str) -> bool:
@@ -66,9 +67,9 @@ def read_gdal_service(root: etree._Element) -> Iterator[RawLink]:
     named = service.get("name") or "" if service is not None else ""
     for name in ("ServerUrl", "ServerURL", "ServiceURL", "ServiceUrl", "GetCapabilitiesUrl", "URL"):
         for element in root.iter(name):
-            if (href := address_in(said(element, MAX_HREF_CHARS))) and "${" not in href:
-                kind = kind_of_protocol(named) or kind_of_protocol(local(root).replace("_", " "))
-                yield link(href, "gdal", names=[said(first(root, "Layers")), named], said_of_it=[], kind=kind)
+            if (href := address_in(first_text(element, MAX_HREF_CHARS))) and "${" not in href:
+                kind = kind_of_protocol(named) or kind_of_protocol(local_name(root).replace("_", " "))
+                yield link(href, "gdal", names=[first_text(first(root, "Layers")), named], said_of_it=[], kind=kind)
 
 
 def read_kml(root: etree._Element) -> Iterator[RawLink]:
@@ -76,11 +77,11 @@ def read_kml(root: etree._Element) -> Iterator[RawLink]:
     for element in root.iter("{*}href"):
         parent = element.getparent()
         above = parent.getparent() if parent is not None else None
-        if parent is None or above is None or local(parent) not in ("Link", "Url", "Icon", "href"):
+        if parent is None or above is None or local_name(parent) not in ("Link", "Url", "Icon", "href"):
             continue
-        if local(parent) == "Icon" and local(above) not in ("GroundOverlay", "PhotoOverlay"):
+        if local_name(parent) == "Icon" and local_name(above) not in ("GroundOverlay", "PhotoOverlay"):
             continue  # a marker's picture
         # viewFormat belongs to the request; a relative address is one of the page's own
-        href = said(element, MAX_HREF_CHARS)
-        said_of_it = [said(child(above, "description"))]
-        yield link(href, "kml", names=[said(child(above, "name"))], said_of_it=said_of_it, kind="")
+        href = first_text(element, MAX_HREF_CHARS)
+        said_of_it = [first_text(child(above, "description"))]
+        yield link(href, "kml", names=[first_text(child(above, "name"))], said_of_it=said_of_it, kind="")

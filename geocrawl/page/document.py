@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
+from geocrawl.formats.charset import UTF_8, header_charset
 from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.data import read_data
 from geocrawl.page.embedded import may_speak_of_services
-from geocrawl.page.encoding import UTF_8, Decoded, decode, header_charset
+from geocrawl.page.encoding import Decoded, decode
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
 from geocrawl.page.robots import read_directives

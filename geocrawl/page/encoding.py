@@ -1,110 +1,54 @@
-"""From bytes to characters, for servers and pages that name no charset or a wrong one.
+"""Decode pages whose server or markup names no charset, or a wrong one.
 
-Labels are read as browsers do (WHATWG Encoding Standard, 4.2: GB2312 means GB18030, ISO-8859-1 means windows-1252),
-but where a browser believes the server we look at the bytes, because servers with a default charset in their
-configuration lie about every page they did not make:
+Labels are read as browsers read them (`formats.charset`). But a browser believes the server's label; here the bytes are
+looked at, because a default charset in a server's configuration is wrong for every page that was not made there:
 
 1. a byte order mark decides;
 2. text that is UTF-8 by its bytes is UTF-8, whatever the label: other encodings hardly ever look like it;
-3. of the labels (server's, then the page's) the first that fits every byte. A single-byte encoding fits anything, so it
-   stands behind a multi-byte one that fits, and windows-1252, the default of so many servers, behind all;
-4. else the label that is damaged in few places only: pages are cut or have one bad byte;
-5. else charset-normalizer on a bounded sample, and at last windows-1252.
+3. of the labels (the server's, then the page's) the first that fits every byte. A single-byte encoding fits anything,
+   so it comes after a multi-byte one that fits, and windows-1252, the default of so many servers, comes last;
+4. else the label with which few characters are damaged: pages are cut off or have one bad byte;
+5. else charset-normalizer's answer for a bounded sample, and at last windows-1252.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
-
-class Encoding(NamedTuple):
-    name: str
-    """As the Encoding Standard spells it, lower case."""
-    codec: str
-    """Python's codec for it."""
+from geocrawl.formats.charset import (
+    BYTE_ORDER_MARKS,
+    UNMARKED_UTF_16,
+    UTF_8,
+    WINDOWS_1252,
+    Encoding,
+    decode_strictly,
+    find_encoding,
+)
+from geocrawl.formats.prolog import declared_encoding
 
 
 class Decoded(NamedTuple):
+    """A page's text."""
+
     text: str
     encoding: Encoding
+    """What the text was decoded by."""
 
 
-UTF_8 = Encoding("utf-8", "utf-8")
-WINDOWS_1252 = Encoding("windows-1252", "cp1252")
-
-# Python's name of a codec → what the Encoding Standard reads a label of it as. A list of what is allowed, too:
-# Python knows codecs (utf-7, unicode_escape, base64) that no page may ask for.
-_READ_AS = {
-    "utf-8": UTF_8,
-    "utf-8-sig": UTF_8,
-    "utf-16": Encoding("utf-16le", "utf-16-le"),
-    "utf-16-le": Encoding("utf-16le", "utf-16-le"),
-    "utf-16-be": Encoding("utf-16be", "utf-16-be"),
-    "gb2312": Encoding("gb18030", "gb18030"),
-    "gbk": Encoding("gb18030", "gb18030"),
-    "gb18030": Encoding("gb18030", "gb18030"),
-    "big5": Encoding("big5", "big5hkscs"),
-    "cp950": Encoding("big5", "big5hkscs"),
-    "big5hkscs": Encoding("big5", "big5hkscs"),
-    "shift_jis": Encoding("shift_jis", "cp932"),
-    "cp932": Encoding("shift_jis", "cp932"),
-    "euc_jp": Encoding("euc-jp", "euc_jp"),
-    "iso2022_jp": Encoding("iso-2022-jp", "iso2022_jp_ext"),
-    "euc_kr": Encoding("euc-kr", "cp949"),
-    "cp949": Encoding("euc-kr", "cp949"),
-    "ascii": WINDOWS_1252,
-    "iso8859-1": WINDOWS_1252,
-    "iso8859-9": Encoding("windows-1254", "cp1254"),
-    "iso8859-11": Encoding("windows-874", "cp874"),
-    "tis-620": Encoding("windows-874", "cp874"),
-    "cp874": Encoding("windows-874", "cp874"),
-    "koi8-r": Encoding("koi8-r", "koi8-r"),
-    "koi8-u": Encoding("koi8-u", "koi8-u"),
-    "mac-roman": Encoding("macintosh", "mac-roman"),
-    "mac-cyrillic": Encoding("x-mac-cyrillic", "mac-cyrillic"),
-    "cp866": Encoding("ibm866", "cp866"),
-}
-_SAME_FAMILY = re.compile(r"cp(125[0-8])$|iso8859-(2|3|4|5|6|7|8|10|13|14|15|16)$")
-_ALIASES = {
-    "windows-31j": "cp932",
-    "gb_2312-80": "gb2312",
-    "csgb2312": "gb2312",
-    "cn-big5": "big5",
-    "windows-949": "cp949",
-    "windows-874": "cp874",
-    "dos-874": "cp874",
-    "iso-8859-8-i": "iso8859-8",
-    "unicode-1-1-utf-8": "utf-8",
-    "utf8mb4": "utf-8",
-    "unicode": "utf-16",
-    "koi": "koi8-r",
-    "win-1251": "cp1251",
-}
 _MULTI_BYTE = frozenset({"utf-8", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"})
-
-_BOMS = (
-    (codecs.BOM_UTF8, UTF_8),
-    (codecs.BOM_UTF16_LE, _READ_AS["utf-16-le"]),
-    (codecs.BOM_UTF16_BE, _READ_AS["utf-16-be"]),
-    (b"<\0", _READ_AS["utf-16-le"]),  # no mark, but a tag's first character in UTF-16 (XML 1.0, appendix F)
-    (b"\0<", _READ_AS["utf-16-be"]),
-)
-_HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]{1,40})""", re.I | re.A)
+_BEGINNINGS = BYTE_ORDER_MARKS | UNMARKED_UTF_16
 _META_CHARSET = re.compile(rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})""", re.I)
-_XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']\s*([\w.:+-]{1,40})""")
 _HEAD_BYTES = 8_192
 """How far a charset is looked for; browsers stop at 1,024, old pages have long comments on top."""
 
 _DOUBTLESS_CONTINUATIONS = 4
-"""UTF-8 continuation bytes from which a fit is no chance: GBK text looks like one of them in 1 of 12 pairs."""
+"""UTF-8 continuation bytes from which a fit is no accident: GBK text looks like one of them in 1 of 12 pairs."""
 _MAX_DAMAGE = 0.02
-"""Share of characters beyond ASCII that may be broken before a label counts as wrong (ours)."""
+"""Share of characters beyond ASCII that may be damaged before a label counts as wrong (our choice)."""
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _LONELY_LETTER = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?![\x80-\xff])")
-"""Between ASCII on both sides: how Latin letters with accents stand, and those of no other script."""
+"""One byte between ASCII on both sides: Latin letters with accents stand so, those of no other script do."""
 _MOSTLY = 0.9
 _SAMPLE_BYTES = 20_000
 _CANDIDATES = [
@@ -114,35 +58,13 @@ _CANDIDATES = [
 ]
 
 
-def header_charset(content_type: str) -> str:
-    """The charset parameter of a Content-Type field, '' when it has none."""
-    match = _HEADER_CHARSET.search(content_type)
-    return match.group(1) if match else ""
-
-
-@lru_cache(maxsize=512)
-def find_encoding(label: str) -> Encoding | None:
-    """What the Encoding Standard means by `label`; None when no browser knows it."""
-    label = label.strip().lower()
-    for spelling in (label, label.removeprefix("x-")):
-        try:
-            codec = codecs.lookup(_ALIASES.get(spelling, spelling)).name
-        except (LookupError, ValueError):
-            continue
-        if codec in _READ_AS:
-            return _READ_AS[codec]
-        if match := _SAME_FAMILY.match(codec):
-            return Encoding(f"windows-{match[1]}" if match[1] else f"iso-8859-{match[2]}", codec)
-    return None
-
-
 def decode(body: bytes, charset: str = "") -> Decoded:
-    """The characters of `body` and the encoding they were read in. Never raises; bad bytes become U+FFFD.
+    """Return the text of `body` and its encoding; bytes that do not fit become U+FFFD.
 
-    `charset` is the label the server gave, '' for none.
+    `charset` is the label in the server's Content-Type, '' for none.
     """
-    for mark, encoding in _BOMS:
-        if body.startswith(mark):
+    for beginning, encoding in _BEGINNINGS.items():
+        if body.startswith(beginning):
             return Decoded(body.decode(encoding.codec, "replace").lstrip("\ufeff"), encoding)
     labels = _labels(body, charset)
     for encoding in labels:
@@ -155,23 +77,22 @@ def decode(body: bytes, charset: str = "") -> Decoded:
 
 
 def _labels(body: bytes, charset: str) -> list[Encoding]:
-    """The encodings named by the server and by the page, in that order, without those nobody knows."""
+    """Return the known encodings that the server and the page name, in that order."""
     head = body[:_HEAD_BYTES]
-    labels = [charset]
-    for match in (_META_CHARSET.search(head), _XML_ENCODING.match(head)):
-        if match:
-            labels.append(match.group(1).decode("latin-1"))
+    meta = _META_CHARSET.search(head)
+    labels = (charset, meta[1].decode("latin-1") if meta else "", declared_encoding(head.lstrip()))
     found = (find_encoding(label) for label in labels if label)
     return list(dict.fromkeys(encoding for encoding in found if encoding))
 
 
 def _plausible_wide(body: bytes, encoding: Encoding) -> bool:
-    """Whether a label of an encoding that is no superset of ASCII shows in the bytes."""
+    """Return whether the bytes look like an encoding that is no superset of ASCII."""
     return (b"\x1b" in body) if encoding.codec.startswith("iso2022") else (b"\0" in body[:200])
 
 
 def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
-    text = _strictly(body, UTF_8.codec)
+    """Decode as UTF-8; None when it does not fit, or fits by accident what is labelled otherwise."""
+    text = decode_strictly(body, UTF_8.codec)
     if text is None:
         return None
     rival = any(label.codec in _MULTI_BYTE and label != UTF_8 for label in labels)
@@ -181,12 +102,12 @@ def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
 
 
 def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
-    """By the first label that fits, or that nearly does."""
+    """Decode by the first label that fits, or nearly fits; None when none does."""
     multi = [label for label in labels if label.codec in _MULTI_BYTE]
     single = [label for label in labels if label.codec not in _MULTI_BYTE]
     single.sort(key=lambda label: label == WINDOWS_1252)
     for encoding in multi:
-        text = _strictly(body, encoding.codec)
+        text = decode_strictly(body, encoding.codec)
         if text is not None:
             return Decoded(text, encoding)
     for encoding in multi:
@@ -199,7 +120,7 @@ def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
 
 
 def _as_detected(body: bytes) -> Decoded:
-    """By the look of the bytes alone."""
+    """Decode by the bytes alone."""
     text = body.decode("utf-8", "replace")
     if _damage(text) <= _MAX_DAMAGE:
         return Decoded(text, UTF_8)
@@ -208,7 +129,7 @@ def _as_detected(body: bytes) -> Decoded:
 
 
 def _detect(body: bytes) -> Encoding:
-    """charset-normalizer's opinion of the first passage beyond ASCII; windows-1252 when it has none."""
+    """Return charset-normalizer's answer for the first passage beyond ASCII; windows-1252 when it has none."""
     from charset_normalizer import from_bytes  # seldom needed, so not loaded before
 
     beyond = len(_BEYOND_ASCII.findall(body))
@@ -220,14 +141,7 @@ def _detect(body: bytes) -> Encoding:
     return (best and find_encoding(best.encoding)) or WINDOWS_1252
 
 
-def _strictly(body: bytes, codec: str) -> str | None:
-    try:
-        return body.decode(codec)
-    except UnicodeDecodeError:
-        return None
-
-
 def _damage(text: str) -> float:
-    """Share of the characters beyond ASCII that could not be read."""
+    """Return the share of the characters beyond ASCII that are U+FFFD."""
     beyond = len(text) - len(text.encode("ascii", "ignore"))
     return text.count("\ufffd") / max(beyond, 1)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from geocrawl.formats.json_values import JsonObject, integer_of, one_or_more, string_of
 from geocrawl.model import Url
+from geocrawl.page.addresses import address_in
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import address_in
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_of_protocol
-from geocrawl.page.values import number, objects, text_of
 from geocrawl.urls import RECORDS, records_start, records_url
 
 SIGNAL = "geonetwork"
@@ -18,19 +17,19 @@ _MAX_LINKS = 200
 """Of one record."""
 
 
-def read_geonetwork(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Links that the records name, and to the next page; None for what is no answer of this service."""
     if "metadata" not in data or "summary" not in data:
         return None
-    records = objects(data["metadata"])
+    records = one_or_more(data["metadata"])
     links = [found for record in records for found in _links(record)]
     return [*links, *_next_page(data, url, len(records))]
 
 
-def _links(record: dict[str, Any]) -> Iterator[RawLink]:
+def _links(record: JsonObject) -> Iterator[RawLink]:
     """Each link is `name|description|address|protocol|type|order`, one of them a text, several a list of texts."""
-    title = text_of(record.get("title")) or text_of(record.get("defaultTitle"))
-    parts = text_of(record.get("responsibleParty")).split("|")
+    title = string_of(record.get("title")) or string_of(record.get("defaultTitle"))
+    parts = string_of(record.get("responsibleParty")).split("|")
     organisation = parts[2] if len(parts) > 2 else ""
     texts = record.get("link")
     for text in (texts if isinstance(texts, list) else [texts])[:_MAX_LINKS]:
@@ -43,10 +42,10 @@ def _links(record: dict[str, Any]) -> Iterator[RawLink]:
             )
 
 
-def _next_page(data: dict[str, Any], url: Url, held: int) -> list[RawLink]:
+def _next_page(data: JsonObject, url: Url, held: int) -> list[RawLink]:
     start = records_start(url)
-    count = number(data["summary"].get("@count")) if isinstance(data["summary"], dict) else -1
-    last = number(data.get("@to"), (start or 0) + held)
+    count = integer_of(data["summary"].get("@count")) if isinstance(data["summary"], dict) else -1
+    last = integer_of(data.get("@to"), (start or 0) + held)
     if start is None or not held or last <= start or last >= count:
         return []
     following = records_url(url, last, rows=last - start)

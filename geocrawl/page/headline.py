@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborNode
 
-from geocrawl.page.content import MAX_TITLE_CHARS, fold
+from geocrawl.formats.text import fold
+from geocrawl.page.content import MAX_TITLE_CHARS
 from geocrawl.page.flatten import BLOCKS
 from geocrawl.page.walk import walk
 

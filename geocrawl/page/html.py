@@ -11,6 +11,7 @@ import re
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from geocrawl.formats.text import fold
 from geocrawl.page.content import (
     BOUNDARY,
     MAX_ANCHOR_CHARS,
@@ -19,7 +20,6 @@ from geocrawl.page.content import (
     MAX_TITLE_CHARS,
     Content,
     RawLink,
-    fold,
 )
 from geocrawl.page.embedded import embedded_addresses, kind_of_link
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten

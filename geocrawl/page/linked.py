@@ -7,13 +7,12 @@ in STAC, child catalogues; items of a collection are data, not services, and are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from geocrawl.formats.json_values import JsonObject, member, object_of, one_or_more, string_of
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_among
-from geocrawl.page.values import objects, text_of
 from geocrawl.urls import RECORDS
 
 SIGNAL = "records"
@@ -28,13 +27,13 @@ _NAMED_BY_RELATION = frozenset({"wms", "wmts", "wfs", "wcs"})
 _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacollection"})
 
 
-def read_linked(data: dict[str, Any], url: Url) -> list[RawLink] | None:
+def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Links of a landing page, a list of collections, a catalogue or a page of records; None for any other document."""
     if not isinstance(data.get("links"), list) and "collections" not in data and "features" not in data:
         return None
-    own = objects(data.get("links"))
-    records = objects(data.get("features"))
-    if not any("href" in each for each in own) and not records and not objects(data.get("collections")):
+    own = one_or_more(data.get("links"))
+    records = one_or_more(data.get("features"))
+    if not any("href" in each for each in own) and not records and not one_or_more(data.get("collections")):
         return None
     stac = _is_stac(data)
     found = [each for record in records if not stac for each in _record(record)]
@@ -45,94 +44,93 @@ def read_linked(data: dict[str, Any], url: Url) -> list[RawLink] | None:
     return [*found, *more, *named, *rest]
 
 
-def _is_stac(data: dict[str, Any]) -> bool:
+def _is_stac(data: JsonObject) -> bool:
     conforms = data.get("conformsTo")
     if "stac_version" in data or (isinstance(conforms, list) and any("stacspec.org" in str(each) for each in conforms)):
         return True
-    return any("stac_version" in each for name in ("features", "collections") for each in objects(data.get(name))[:1])
+    listed = (one_or_more(data.get(name))[:1] for name in ("features", "collections"))
+    return any("stac_version" in each for first in listed for each in first)
 
 
-def _record(record: dict[str, Any]) -> Iterator[RawLink]:
+def _record(record: JsonObject) -> Iterator[RawLink]:
     """The links of a record that say what it describes (OGC 20-004r1, 7.2.6), by `type` or protocol."""
-    properties = record.get("properties")
-    said = properties if isinstance(properties, dict) else {}
-    title, organisation = text_of(said.get("title")), _organisation(said)
-    links = [*objects(record.get("links")), *objects(said.get("associations")), *objects(record.get("linkTemplates"))]
-    for each in links:
-        if text_of(each.get("rel")) in _SELF - {"item"}:
+    properties = object_of(record.get("properties"))
+    title, organisation = string_of(properties.get("title")), _organisation(properties)
+    lists = (record.get("links"), properties.get("associations"), record.get("linkTemplates"))
+    for each in (each for listed in lists for each in one_or_more(listed)):
+        if string_of(each.get("rel")) in _SELF - {"item"}:
             continue
-        href = text_of(each.get("href")) or text_of(each.get("uriTemplate"))
+        href = string_of(each.get("href")) or string_of(each.get("uriTemplate"))
         if href and "{" not in href:
-            stated = [text_of(each.get(name)) for name in ("protocol", "type", "rel", "conformsTo", "name")]
+            stated = [string_of(each.get(name)) for name in ("protocol", "type", "rel", "conformsTo", "name")]
             yield link(
                 href,
                 SIGNAL,
-                names=[title, text_of(each.get("title")), stated[0]],
-                said_of_it=[organisation, text_of(said.get("description"))],
+                names=[title, string_of(each.get("title")), stated[0]],
+                said_of_it=[organisation, string_of(properties.get("description"))],
                 kind=kind_among(*stated),
             )
 
 
-def _organisation(properties: dict[str, Any]) -> str:
+def _organisation(properties: JsonObject) -> str:
     for name in ("contacts", "providers", "publisher"):
-        if found := text_of(properties.get(name), "organization", "name"):
+        if found := string_of(properties.get(name), "organization", "name"):
             return found
     return ""
 
 
-def _more_of_stac(data: dict[str, Any], own: list[dict[str, Any]]) -> Iterator[RawLink]:
+def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
     """Child catalogues and, of an API, its list of collections with the pages behind."""
     is_items = data.get("type") == "FeatureCollection"
-    is_api = any(text_of(each.get("rel")) == "data" for each in own)  # its list of collections says all of them
-    children = [each for each in own if text_of(each.get("rel")) == ("data" if is_api else "child")]
-    following = [each for each in own if text_of(each.get("rel")) == "next" and not is_items]
-    for each in (each for each in [*children[:_MAX_CHILDREN], *following] if "html" not in text_of(each.get("type"))):
+    is_api = any(string_of(each.get("rel")) == "data" for each in own)  # its list of collections says all of them
+    children = [each for each in own if string_of(each.get("rel")) == ("data" if is_api else "child")]
+    following = [each for each in own if string_of(each.get("rel")) == "next" and not is_items]
+    for each in (each for each in [*children[:_MAX_CHILDREN], *following] if "html" not in string_of(each.get("type"))):
         yield RawLink(
-            text_of(each.get("href")), RECORDS, text_of(each.get("title"))[:300], rel=text_of(each.get("rel"))
+            string_of(each.get("href")), RECORDS, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))
         )
 
 
-def _services(data: dict[str, Any], where: str) -> Iterator[RawLink]:
+def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
     """Services that collections name beside their items (STAC's web map links: rel `wms`, `wmts`)."""
-    for collection in [data, *objects(data.get("collections"))]:
-        for each in objects(collection.get("links")):
-            kind = kind_among(text_of(each.get("rel")), text_of(each.get("type")))
-            if kind in _NAMED_BY_RELATION and (href := text_of(each.get("href"))):
-                names = [text_of(collection.get("title")), text_of(each.get("title"))]
-                yield link(href, where, names=names, said_of_it=[text_of(collection.get("description"))], kind=kind)
+    for collection in [data, *one_or_more(data.get("collections"))]:
+        for each in one_or_more(collection.get("links")):
+            kind = kind_among(string_of(each.get("rel")), string_of(each.get("type")))
+            if kind in _NAMED_BY_RELATION and (href := string_of(each.get("href"))):
+                names = [string_of(collection.get("title")), string_of(each.get("title"))]
+                yield link(href, where, names=names, said_of_it=[string_of(collection.get("description"))], kind=kind)
 
 
-def _more_of_records(data: dict[str, Any], own: list[dict[str, Any]]) -> Iterator[RawLink]:
+def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
     """Collections of records, and the page behind one of records."""
-    for collection in objects(data.get("collections")):
+    for collection in one_or_more(data.get("collections")):
         yield from _items(collection)
     yield from _items(data)
-    if any(_is_record(each) for each in objects(data.get("features"))):
+    if any(_is_record(each) for each in one_or_more(data.get("features"))):
         for each in own:
-            if text_of(each.get("rel")) == "next":
-                yield RawLink(text_of(each.get("href")), RECORDS)
+            if string_of(each.get("rel")) == "next":
+                yield RawLink(string_of(each.get("href")), RECORDS)
 
 
-def _items(collection: dict[str, Any]) -> Iterator[RawLink]:
+def _items(collection: JsonObject) -> Iterator[RawLink]:
     """The first page of a collection whose items are records (OGC 20-004r1, 8.2)."""
-    if text_of(collection.get("itemType")).lower() not in ("record", "records"):
+    if string_of(collection.get("itemType")).lower() not in ("record", "records"):
         return
-    for each in objects(collection.get("links")):
-        if text_of(each.get("rel")) == "items" and "html" not in text_of(each.get("type")):
-            yield RawLink(text_of(each.get("href")), RECORDS, anchor=text_of(collection.get("title")))
+    for each in one_or_more(collection.get("links")):
+        if string_of(each.get("rel")) == "items" and "html" not in string_of(each.get("type")):
+            yield RawLink(string_of(each.get("href")), RECORDS, anchor=string_of(collection.get("title")))
 
 
-def _is_record(feature: dict[str, Any]) -> bool:
-    properties = feature.get("properties")
-    return isinstance(properties, dict) and text_of(properties.get("type")).lower() in _RECORD_TYPES
+def _is_record(feature: JsonObject) -> bool:
+    return string_of(member(feature, "properties").get("type")).lower() in _RECORD_TYPES
 
 
-def _leads_on(each: dict[str, Any]) -> bool:
-    return text_of(each.get("rel")) not in _SELF | {"next", "child"} and bool(text_of(each.get("href")))
+def _leads_on(each: JsonObject) -> bool:
+    return string_of(each.get("rel")) not in _SELF | {"next", "child"} and bool(string_of(each.get("href")))
 
 
-def _plain(each: dict[str, Any], where: str) -> RawLink:
+def _plain(each: JsonObject, where: str) -> RawLink:
     """Any other link of the document: a description, a service, its terms."""
     return RawLink(
-        text_of(each.get("href")), where, text_of(each.get("title"))[:300], rel=text_of(each.get("rel"))[:100]
+        string_of(each.get("href")), where, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))[:100]
     )

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
-from geocrawl.page.elements import address_in, child, children, first, local, said
+from geocrawl.formats.elements import child, children, first, first_text, local_name
+from geocrawl.formats.text import fold
+from geocrawl.page.addresses import address_in
+from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.protocols import kind_among, kind_of_protocol
 
 _ISO = frozenset({"MD_Metadata", "MI_Metadata"})
@@ -30,19 +32,19 @@ _MAX_RESOURCES = 500
 
 def records_in(root: etree._Element) -> Iterator[etree._Element]:
     """The records that a document consists of or holds, outermost only."""
-    if local(root) in RECORD_NAMES:
+    if local_name(root) in RECORD_NAMES:
         yield root
         return
     for count, element in enumerate(root.iter(*(f"{{*}}{name}" for name in sorted(RECORD_NAMES)))):
         if count >= _MAX_RECORDS:
             return
-        if not any(local(above) in RECORD_NAMES for above in element.iterancestors()):
+        if not any(local_name(above) in RECORD_NAMES for above in element.iterancestors()):
             yield element
 
 
 def read_record(record: etree._Element, where: str) -> list[RawLink]:
     """The addresses that a record names, in its order; none for what is no record."""
-    if local(record) in _ISO:
+    if local_name(record) in _ISO:
         return list(_iso(record, where))
     return list(_dublin_core(record, where))
 
@@ -63,31 +65,31 @@ def _iso(record: etree._Element, where: str) -> Iterator[RawLink]:
     for count, resource in enumerate(record.iter("{*}CI_OnlineResource")):
         if count >= _MAX_RESOURCES:
             return
-        href = address_in(said(child(resource, "linkage"), MAX_HREF_CHARS))
+        href = address_in(first_text(child(resource, "linkage"), MAX_HREF_CHARS))
         if not href:
             continue
-        protocol, name = said(child(resource, "protocol")), said(child(resource, "name"))
+        protocol, name = first_text(child(resource, "protocol")), first_text(child(resource, "name"))
         parent = resource.getparent()
-        operation = parent is not None and local(parent) == "connectPoint"
+        operation = parent is not None and local_name(parent) == "connectPoint"
         kind = kind_of_protocol(protocol) or (service if operation else "")
         yield link(
             href,
             where,
             names=[title, name, protocol],
-            said_of_it=[organisation, said(child(resource, "description"))],
+            said_of_it=[organisation, first_text(child(resource, "description"))],
             kind=kind,
         )
 
 
 def _iso_title(record: etree._Element) -> str:
     about = first(record, "identificationInfo", "citation", "title")
-    return said(about if about is not None else first(record, "title"))
+    return first_text(about if about is not None else first(record, "title"))
 
 
 def _iso_organisation(record: etree._Element) -> str:
     """Of ISO 19139 the organisation's name, of ISO 19115-3 the name of the first CI_Organisation."""
     named = first(record, "organisationName")
-    return said(named if named is not None else first(record, "CI_Organisation", "name"))
+    return first_text(named if named is not None else first(record, "CI_Organisation", "name"))
 
 
 def _service_type(record: etree._Element) -> str:
@@ -95,8 +97,8 @@ def _service_type(record: etree._Element) -> str:
     service = first(record, "SV_ServiceIdentification")
     if service is None:
         return ""
-    texts = [said(each) for each in children(service) if local(each) in ("serviceType", "serviceTypeVersion")]
-    return kind_among(*texts)
+    named = (each for each in children(service) if local_name(each) in ("serviceType", "serviceTypeVersion"))
+    return kind_among(*map(first_text, named))
 
 
 # --------------------------------------------------------------------------- Dublin Core
@@ -104,7 +106,7 @@ def _service_type(record: etree._Element) -> str:
 
 def _dublin_core(record: etree._Element, where: str) -> Iterator[RawLink]:
     values = list(record.iter("*"))[1 : _MAX_RESOURCES + 1]
-    texts = {local(value).lower(): said(value) for value in reversed(values)}
+    texts = {local_name(value).lower(): first_text(value) for value in reversed(values)}
     title = texts.get("title", "")
     organisation = texts.get("publisher") or texts.get("creator") or texts.get("contributor") or ""
     for value in values:
@@ -126,6 +128,6 @@ def _address_of(value: etree._Element) -> str:
     text = (value.text or "").strip()
     if not text or len(text) > MAX_HREF_CHARS:
         return ""
-    if local(value) in ("references", "URI"):
+    if local_name(value) in ("references", "URI"):
         return address_in(text)
     return text if text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text)) else ""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from geocrawl.formats.text import fold
 from geocrawl.model import Url
-from geocrawl.page.content import RawLink, fold
+from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_among
 from geocrawl.urls import RECORDS

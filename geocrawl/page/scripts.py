@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
+from geocrawl.formats.text import fold
+from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_in_name, may_be_service
 from geocrawl.page.tokens import Token, read_tokens, split_template
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from geocrawl.formats.elements import child, first_text
 from geocrawl.page.content import RawLink
-from geocrawl.page.elements import child, said
 from geocrawl.page.metadata import link
 
 _MAX_TEMPLATE_CHARS = 2000
@@ -19,8 +19,8 @@ _PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
 
 def read_search_description(root: etree._Element) -> Iterator[RawLink]:
     """The search addresses that can be asked without a word to search for."""
-    names = [said(child(root, "LongName")) or said(child(root, "ShortName"))]
-    said_of_it = [said(child(root, "Description"))]
+    names = [first_text(child(root, "LongName")) or first_text(child(root, "ShortName"))]
+    said_of_it = [first_text(child(root, "Description"))]
     for url in root.iter("{*}Url"):
         template = url.get("template") or ""
         if len(template) > _MAX_TEMPLATE_CHARS:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink, fold
+from geocrawl.formats.text import fold
+from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_in_phrase, leaves_kind_open, may_be_program, may_be_service
 
 MAX_ADDRESSES = 500

@@ -14,6 +14,9 @@ from itertools import chain, islice
 
 from lxml import etree
 
+from geocrawl.formats.elements import XLINK_HREF, local_name, namespace_of
+from geocrawl.formats.text import fold
+from geocrawl.formats.xml_parser import parse_text
 from geocrawl.model import Url
 from geocrawl.page import csw, desktop
 from geocrawl.page.content import (
@@ -24,10 +27,8 @@ from geocrawl.page.content import (
     MAX_TITLE_CHARS,
     Content,
     RawLink,
-    fold,
 )
 from geocrawl.page.context import read_ows_context, read_web_map_context
-from geocrawl.page.elements import XLINK_HREF, local, namespace, parse_xml
 from geocrawl.page.metadata import RECORD_NAMES, read_record, records_in
 from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.page.search import read_search_description
@@ -50,17 +51,18 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
 
     Errors are passed over (libxml2's recovery), entities are not expanded, nothing is fetched.
     """
-    root = parse_xml(text)
+    root = parse_text(text)
     if root is None:
         return None
-    name = local(root)
+    name = local_name(root)
     content = Content(
         xml_root=name,
-        xml_namespace=namespace(root),
+        xml_namespace=namespace_of(root),
         language=(root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").lower()[:35],
     )
     content.text = _text(root)
-    content.title = next((fold(_text(e), MAX_TITLE_CHARS) for e in root.iter("*") if local(e).lower() == "title"), "")
+    titles = (element for element in root.iter("*") if local_name(element).lower() == "title")
+    content.title = next((fold(_text(element), MAX_TITLE_CHARS) for element in titles), "")
     known = dict.fromkeys(islice(_of_format(root, url), max_links))
     told = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
@@ -70,7 +72,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
 
 def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
     """The links of a document whose format its root tells; none for any other."""
-    name = local(root)
+    name = local_name(root)
     if name in csw.ANSWERS:
         return csw.read_answer(root, url)
     lowered = name.lower()
@@ -114,7 +116,7 @@ def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
     for element in root.iter("*"):
         for name in ("href", XLINK_HREF):
             value = element.get(name)
-            if value and (_URL.match(value) or (name == "href" and local(element).lower() in _RELATIVE_HREF)):
+            if value and (_URL.match(value) or (name == "href" and local_name(element).lower() in _RELATIVE_HREF)):
                 yield value, element
         text = element.text
         if text and len(text) < MAX_HREF_CHARS and (match := _URL.fullmatch(text)):
@@ -145,7 +147,7 @@ def _names_and_descriptions(group: etree._Element) -> tuple[list[str], list[str]
         if not text or not text.strip() or _URL.fullmatch(text[:MAX_HREF_CHARS]):
             continue
         parent = element.getparent()
-        kinds = {local(element).lower(), local(parent).lower() if parent is not None else ""}
+        kinds = {local_name(element).lower(), local_name(parent).lower() if parent is not None else ""}
         if kinds & _NAMES:
             names.append(text[:MAX_ANCHOR_CHARS])
         elif kinds & _DESCRIPTIONS:

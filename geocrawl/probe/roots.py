@@ -11,7 +11,7 @@ import re
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, children, local_name
+from geocrawl.formats.elements import attribute, child, children, local_name, namespace_of
 from geocrawl.model import Kind
 
 _NAMED = {
@@ -39,12 +39,6 @@ _SECTIONS = {
     ("Contents", "ObservationOfferingList"): Kind.SOS,
     ("FeatureTypeList",): Kind.WFS,
 }
-
-
-def namespace_of(root: etree._Element) -> str:
-    """The namespace of an element, whatever stands in it (`etree.QName` raises on a brace); '' when it has none."""
-    tag: object = root.tag
-    return tag[1:].rpartition("}")[0] if isinstance(tag, str) and tag.startswith("{") else ""
 
 
 def is_capabilities(root: etree._Element) -> bool:

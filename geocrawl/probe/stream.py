@@ -20,7 +20,9 @@ from lxml import etree
 
 from geocrawl.formats.elements import local_name
 from geocrawl.formats.long_text import LongText
-from geocrawl.formats.xml_reader import PARSER_OPTIONS, Cut, Reading, fault_code, read_xml, unwrapped
+from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_parser import PARSER_OPTIONS, fault_deviations
+from geocrawl.formats.xml_reader import Reading, read_xml, unwrapped
 from geocrawl.model import Deviation, Page
 
 STREAM_BYTES = 8 * 1024 * 1024
@@ -215,10 +217,10 @@ class _Streamed(Generic[T]):
         if cut is Cut.OVER_LIMIT:
             why = source.stopped or f"longer than the limit of {self._text.size} bytes"
             notes.append(Deviation("over-limit", f"{why}; {len(items)} items read"))
-        elif cut is Cut.AFTER_LAYERS:
+        elif cut is Cut.AFTER_ITEMS:
             notes.append(Deviation("truncated-tail", f"ends with {self._text.tail()!r}"))
         elif cut is Cut.NOT:
-            notes += _faults(parser)
+            notes += fault_deviations(parser.error_log)
         return Taken(unwrapped(Reading(root, tuple(notes), cut)), items)
 
 
@@ -238,10 +240,3 @@ def _without_emptied(root: etree._Element, tags: list[str]) -> etree._Element:
         if parent is not None and not len(element):
             parent.remove(element)
     return root
-
-
-def _faults(parser: Any) -> list[Deviation]:
-    codes: dict[str, str] = {}
-    for entry in parser.error_log:
-        codes.setdefault(fault_code(entry.type_name), f"line {entry.line}: {entry.message}"[:200])
-    return [Deviation(code, detail) for code, detail in codes.items()]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geocrawl.formats.xml_reader import Cut, read_xml, where_cut
+from geocrawl.formats.truncation import Cut, where_cut
+from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import Status, Verdict
 from tests.support.answers import CAPABILITIES, interview, page
 
@@ -175,25 +176,25 @@ def test_a_document_cut_before_its_layers_is_rejected() -> None:
         ("<WMS_Capabilities></WMS_Capabilities>", Cut.NOT),
         ("<html>", Cut.NOT),
         ("<WMS_Capabilities><Capability><Layer><Title>x", Cut.INSIDE),
-        ("<WMS_Capabilities><Capability><Layer/>", Cut.AFTER_LAYERS),
-        ("<WMS_Capabilities><Capability><Layer></Layer></Capa", Cut.AFTER_LAYERS),
+        ("<WMS_Capabilities><Capability><Layer/>", Cut.AFTER_ITEMS),
+        ("<WMS_Capabilities><Capability><Layer></Layer></Capa", Cut.AFTER_ITEMS),
         ("<WMS_Capabilities><Capability><Layer></Layer><Lay", Cut.INSIDE),
-        ("<WMS_Capabilities><Capability><Layer></Layer><!-- <Layer> -->", Cut.AFTER_LAYERS),
+        ("<WMS_Capabilities><Capability><Layer></Layer><!-- <Layer> -->", Cut.AFTER_ITEMS),
         ("<WMS_Capabilities><Capability><Layer><![CDATA[</Layer></Capability>]]>", Cut.INSIDE),
-        ("<a:WMS_Capabilities><a:Capability><a:Layer></a:Layer>", Cut.AFTER_LAYERS),
+        ("<a:WMS_Capabilities><a:Capability><a:Layer></a:Layer>", Cut.AFTER_ITEMS),
         ("<WMS_Capabilities><Capability><Request/>", Cut.INSIDE),
         ("<wfs:WFS_Capabilities><FeatureTypeList><FeatureType>", Cut.INSIDE),
         ("<wfs:WFS_Capabilities><FeatureTypeList><FeatureType/>", Cut.INSIDE),
-        ("<wfs:WFS_Capabilities><wfs:FeatureTypeList></wfs:FeatureTypeList><ogc:Filter", Cut.AFTER_LAYERS),
+        ("<wfs:WFS_Capabilities><wfs:FeatureTypeList></wfs:FeatureTypeList><ogc:Filter", Cut.AFTER_ITEMS),
         ("<Capabilities xmlns='http://www.opengis.net/wmts/1.0'><Contents><Layer/><TileMatrix", Cut.INSIDE),
-        ("<Capabilities xmlns='http://www.opengis.net/wmts/1.0'><Contents></Contents>", Cut.AFTER_LAYERS),
+        ("<Capabilities xmlns='http://www.opengis.net/wmts/1.0'><Contents></Contents>", Cut.AFTER_ITEMS),
         ("<Capabilities xmlns='http://www.opengis.net/sos/2.0'><ows:OperationsMetadata></ows:Oper", Cut.INSIDE),
         ("<a:Capabilities xmlns:a='http://www.opengis.net/cat/csw/2.0.2'><o:OperationsMetadata>", Cut.INSIDE),
         (
             "<a:Capabilities xmlns:a='http://www.opengis.net/cat/csw/2.0.2'></o:OperationsMetadata><ogc:Fil",
-            Cut.AFTER_LAYERS,
+            Cut.AFTER_ITEMS,
         ),
-        ("<WCS_Capabilities><ContentMetadata/>", Cut.AFTER_LAYERS),
+        ("<WCS_Capabilities><ContentMetadata/>", Cut.AFTER_ITEMS),
         ("<TileMapService><TileMaps><TileMap>", Cut.INSIDE),
     ],
 )

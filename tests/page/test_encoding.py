@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.page.encoding import decode, find_encoding, header_charset
+from geocrawl.formats.charset import find_encoding
+from geocrawl.page.encoding import decode
 
 CHINESE = "<p>网络地图服务是开放地理空间信息联盟制定的标准，提供地图图像。</p>"
 TRADITIONAL = "<p>網路地圖服務是開放地理空間協會制定的標準，提供地圖影像。</p>"
@@ -108,18 +109,6 @@ def test_a_page_cut_within_a_character_keeps_its_encoding() -> None:
 
 def test_one_latin_letter_in_a_page_labelled_utf_8_is_latin() -> None:
     assert decode(b"<p>Stra\xdfe und noch mehr Text auf Deutsch</p>", "utf-8").text.startswith("<p>Straße")
-
-
-@pytest.mark.parametrize(
-    "label", ["unicode_escape", "utf-7", "base64", "rot13", "idna", "nonsense", "", "a\0b", "é" * 50]
-)
-def test_labels_that_no_browser_knows_are_none(label: str) -> None:
-    assert find_encoding(label) is None
-
-
-def test_the_charset_of_a_content_type_may_be_quoted() -> None:
-    assert header_charset('text/html; Charset="GB2312"') == "GB2312"
-    assert header_charset("text/html") == ""
 
 
 @given(st.binary(max_size=400), st.text(max_size=20))

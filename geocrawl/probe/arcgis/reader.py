@@ -12,8 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import first_line, line_of, lines, list_of, object_of, objects, text_of
+from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, list_of, object_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.systems import Bounds, esri_bounds, esri_extent, esri_system

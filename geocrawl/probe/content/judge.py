@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_reader import JsonObject, read_json
+from geocrawl.formats.json_reader import read_json
+from geocrawl.formats.json_values import JsonObject
 from geocrawl.model import Failure, Outcome, Page
 from geocrawl.probe.content.answer import picture_of, refusal
 from geocrawl.probe.content.images import Picture

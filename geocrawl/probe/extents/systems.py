@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import list_of, member, number_of, object_of, text_of
+from geocrawl.formats.json_values import JsonObject, list_of, member, number_of, object_of, text_of
 from geocrawl.probe.extents.boxes import read_box
 from geocrawl.probe.extents.crs import crs_code
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from geocrawl.formats.json_reader import JsonObject, read_json
-from geocrawl.formats.json_values import first_line, line_of, lines, number_of, object_of
+from geocrawl.formats.json_reader import read_json
+from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, number_of, object_of
 from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
 from geocrawl.probe import interview
 from geocrawl.probe.answer import Finding, by_status, rejected

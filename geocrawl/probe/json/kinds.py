@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import lines, list_of, number_of, objects
+from geocrawl.formats.json_values import JsonObject, lines, list_of, number_of, objects
 from geocrawl.model import Kind
 from geocrawl.probe.json.links import relations
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import lines
+from geocrawl.formats.json_values import JsonObject, lines
 from geocrawl.probe.json.kinds import OGC_REL
 from geocrawl.probe.json.links import relations
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import attribute, child, local_name
-from geocrawl.formats.xml_reader import Cut
+from geocrawl.formats.elements import attribute, child, local_name, namespace_of
+from geocrawl.formats.truncation import Cut
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.reader import read_service
-from geocrawl.probe.roots import is_usual_namespace, kind_of_root, namespace_of
+from geocrawl.probe.roots import is_usual_namespace, kind_of_root
 from geocrawl.probe.stream import STREAM_BYTES, Take, Taken, read_items
 
 _ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})

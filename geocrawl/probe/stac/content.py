@@ -5,7 +5,7 @@ An API is searched; in files the way goes from child to child until a catalogue 
 
 from __future__ import annotations
 
-from geocrawl.formats.json_reader import JsonObject
+from geocrawl.formats.json_values import JsonObject
 from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import first_line, line_of, lines, member, object_of, objects, text_of
+from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, member, object_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.systems import spatial_extent

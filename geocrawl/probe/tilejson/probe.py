@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from geocrawl.formats.json_reader import JsonObject
-from geocrawl.formats.json_values import line_of, list_of, objects, text_of
+from geocrawl.formats.json_values import JsonObject, line_of, list_of, objects, text_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview

@@ -11,14 +11,13 @@ from dataclasses import replace
 
 from lxml import etree
 
-from geocrawl.formats.elements import child, local_name
-from geocrawl.formats.xml_reader import Cut
+from geocrawl.formats.elements import child, local_name, namespace_of
+from geocrawl.formats.truncation import Cut
 from geocrawl.model import Deviation, Page
 from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 from geocrawl.probe.ows.addresses import address_deviations
-from geocrawl.probe.roots import namespace_of
 from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items
 from geocrawl.probe.wms import owslib_reader
 from geocrawl.probe.wms.layers import LayerFound, summed, take_layers

@@ -12,7 +12,8 @@ from dataclasses import replace
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name
-from geocrawl.formats.xml_reader import Cut, Reading
+from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import Reading
 from geocrawl.model import Candidate, Kind, Layer, Page
 from geocrawl.ports import Interview
 from geocrawl.probe import interview

@@ -1,0 +1,179 @@
+"""Character sets: what labels and byte order marks mean, and text in the encoding that a document declares.
+
+Labels are read as browsers read them (WHATWG Encoding Standard, 4.2): GB2312 means GB18030, ISO-8859-1 means
+windows-1252. How a page of HTML is decoded, whose labels are often wrong, stands in `page.encoding`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from geocrawl.model import Deviation
+
+
+class Encoding(NamedTuple):
+    """A character encoding."""
+
+    name: str
+    """The Encoding Standard's name, lower case."""
+    codec: str
+    """Name of Python's codec."""
+
+
+UTF_8 = Encoding("utf-8", "utf-8")
+UTF_16_LE = Encoding("utf-16le", "utf-16-le")
+UTF_16_BE = Encoding("utf-16be", "utf-16-be")
+WINDOWS_1252 = Encoding("windows-1252", "cp1252")
+_GB18030 = Encoding("gb18030", "gb18030")
+_BIG5 = Encoding("big5", "big5hkscs")
+
+# Name of Python's codec for a label → what the Encoding Standard means by the label. Also the list of what is allowed:
+# Python has codecs (utf-7, unicode_escape, base64) that no document may ask for.
+_MEANT = {
+    "utf-8": UTF_8,
+    "utf-8-sig": UTF_8,
+    "utf-16": UTF_16_LE,
+    "utf-16-le": UTF_16_LE,
+    "utf-16-be": UTF_16_BE,
+    "gb2312": _GB18030,
+    "gbk": _GB18030,
+    "gb18030": _GB18030,
+    "big5": _BIG5,
+    "cp950": _BIG5,
+    "big5hkscs": _BIG5,
+    "shift_jis": Encoding("shift_jis", "cp932"),
+    "cp932": Encoding("shift_jis", "cp932"),
+    "euc_jp": Encoding("euc-jp", "euc_jp"),
+    "iso2022_jp": Encoding("iso-2022-jp", "iso2022_jp_ext"),
+    "euc_kr": Encoding("euc-kr", "cp949"),
+    "cp949": Encoding("euc-kr", "cp949"),
+    "ascii": WINDOWS_1252,
+    "iso8859-1": WINDOWS_1252,
+    "iso8859-9": Encoding("windows-1254", "cp1254"),
+    "iso8859-11": Encoding("windows-874", "cp874"),
+    "tis-620": Encoding("windows-874", "cp874"),
+    "cp874": Encoding("windows-874", "cp874"),
+    "koi8-r": Encoding("koi8-r", "koi8-r"),
+    "koi8-u": Encoding("koi8-u", "koi8-u"),
+    "mac-roman": Encoding("macintosh", "mac-roman"),
+    "mac-cyrillic": Encoding("x-mac-cyrillic", "mac-cyrillic"),
+    "cp866": Encoding("ibm866", "cp866"),
+}
+_SAME_IN_PYTHON = re.compile(r"cp(125[0-8])$|iso8859-(2|3|4|5|6|7|8|10|13|14|15|16)$")
+_ALIASES = {
+    "windows-31j": "cp932",
+    "gb_2312-80": "gb2312",
+    "gb-2312-80": "gb2312",
+    "csgb2312": "gb2312",
+    "cn-big5": "big5",
+    "windows-949": "cp949",
+    "windows-874": "cp874",
+    "dos-874": "cp874",
+    "iso-8859-8-i": "iso8859-8",
+    "unicode-1-1-utf-8": "utf-8",
+    "utf8mb4": "utf-8",
+    "unicode": "utf-16",
+    "koi": "koi8-r",
+    "win-1251": "cp1251",
+}
+
+BYTE_ORDER_MARKS = {codecs.BOM_UTF8: UTF_8, codecs.BOM_UTF16_LE: UTF_16_LE, codecs.BOM_UTF16_BE: UTF_16_BE}
+"""The marks that a text may begin with (Unicode 15.0, 23.8)."""
+UNMARKED_UTF_16 = {b"<\0": UTF_16_LE, b"\0<": UTF_16_BE}
+"""First bytes of markup in UTF-16 without a byte order mark (XML 1.0, appendix F)."""
+_HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([\w.:+-]{1,40})""", re.I | re.A)
+_WIDE = ("utf-16", "utf-32", "ucs", "iso-10646")
+_HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
+_SAMPLE_RUNS = 2_000
+_MOSTLY = 0.8
+
+
+@lru_cache(maxsize=512)
+def find_encoding(label: str) -> Encoding | None:
+    """Return what the Encoding Standard means by `label`; None for a label that no browser knows."""
+    label = label.strip().lower()
+    for spelling in (label, label.removeprefix("x-")):
+        try:
+            codec = codecs.lookup(_ALIASES.get(spelling, spelling)).name
+        except (LookupError, ValueError):
+            continue
+        if codec in _MEANT:
+            return _MEANT[codec]
+        if match := _SAME_IN_PYTHON.match(codec):
+            return Encoding(f"windows-{match[1]}" if match[1] else f"iso-8859-{match[2]}", codec)
+    return None
+
+
+def header_charset(content_type: str) -> str:
+    """Return the charset parameter of a Content-Type field as it is written, '' for none (RFC 9110, 8.3.2)."""
+    match = _HEADER_CHARSET.search(content_type)
+    return match[1] if match else ""
+
+
+def byte_order_mark(body: bytes) -> bytes:
+    """Return the byte order mark that `body` begins with, b"" for none."""
+    return next((mark for mark in BYTE_ORDER_MARKS if body.startswith(mark)), b"")
+
+
+def same_encoding(one: str, other: str) -> bool:
+    """Return whether two names mean one of Python's codecs."""
+    try:
+        return codecs.lookup(one).name == codecs.lookup(other).name
+    except (LookupError, ValueError):
+        return one == other
+
+
+def decode_strictly(body: bytes, codec: str) -> str | None:
+    """Return the text of `body`; None when a byte does not fit or Python has no such codec."""
+    try:
+        return body.decode(codec)
+    except (LookupError, ValueError):  # a UnicodeError is a ValueError
+        return None
+
+
+def decode_declared(body: bytes, declared: str, by_header: str) -> tuple[str, Deviation | None]:
+    """Return the text of `body` in the encoding that it declares ('': UTF-8), else in the first one that fits.
+
+    Tried in order: `declared`, UTF-8, `by_header` (the charset of the Content-Type, '' for none), a guess. The
+    deviation `wrong-charset` names what was declared and what was read. Bytes that fit no encoding become U+FFFD.
+    """
+    claimed = declared or "utf-8"
+    for label in dict.fromkeys((claimed, "utf-8", by_header, _guess(body))):
+        if label and (text := _by_label(body, label)) is not None:
+            honest = same_encoding(label, claimed)
+            return text, None if honest else Deviation("wrong-charset", f"says {claimed}, is {label}")
+    return body.decode("utf-8", "replace"), Deviation("wrong-charset", f"says {claimed}, is none that is known")
+
+
+def charset_conflict(body: bytes, declared: str, content_type: str) -> list[Deviation]:
+    """Return the deviation `charset-conflict` when header and document name different encodings, else an empty list.
+
+    By RFC 7303 (3.2) the header wins. In practice a document that is well-formed in the encoding that it declares
+    ('': UTF-8) is right, so callers believe the document.
+    """
+    stated, declared = header_charset(content_type), declared or "utf-8"
+    if not stated or body.isascii() or same_encoding(stated, declared):
+        return []
+    return [Deviation("charset-conflict", f"header says {stated}, document {declared}")]
+
+
+def _by_label(body: bytes, label: str) -> str | None:
+    if label.lower().replace("_", "-").startswith(_WIDE):
+        return None  # the first bytes have shown one byte a character, whatever the label says
+    encoding = find_encoding(label)
+    return decode_strictly(body, _GB18030.codec if encoding == _GB18030 else label)
+
+
+def _guess(body: bytes) -> str:
+    """Guess gb18030 when most bytes beyond ASCII come in even runs, as in Chinese text; else windows-1252.
+
+    Latin letters with accents stand alone. latin-1, which fits all bytes, when windows-1252 does not fit.
+    """
+    runs = [len(run[0]) for run, _ in zip(_HIGH_RUNS.finditer(body), range(_SAMPLE_RUNS), strict=False)]
+    paired = sum(1 for length in runs if length >= 2 and length % 2 == 0)
+    if runs and paired > _MOSTLY * len(runs) and decode_strictly(body, "gb18030") is not None:
+        return "gb18030"
+    return "windows-1252" if decode_strictly(body, "windows-1252") is not None else "latin-1"
