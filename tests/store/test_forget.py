@@ -115,7 +115,7 @@ def test_proofs_and_thumbnails_go_too(path: Path) -> None:
     connection = world.database.connection
     lease = world.lease()
     world.settle(lease, verdict=verdict(service=service("x")))
-    world.frontier._settlement.proofs.write(lease.entry.id and 1, proof, 1.0)
+    world.frontier._settlement.content_reports.write(lease.entry.id and 1, proof, 1.0)
     forget(world.database, HOST, "", 5.0)
     for table in ("proof", "thumbnail", "endpoint", "probe", "service", "layer", "description", "evidence"):
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table

@@ -9,10 +9,10 @@ import pytest
 
 from geocrawl.model import State, Visit
 from geocrawl.model.health import DAY_S
-from geocrawl.store.frontier.revisits import Waits
+from geocrawl.store.frontier.revisits import RevisitWaits
 from tests.support.world import World, candidate, link
 
-WAITS = Waits(7 * DAY_S, DAY_S, 60 * DAY_S)
+WAITS = RevisitWaits(7 * DAY_S, DAY_S, 60 * DAY_S)
 
 
 @pytest.fixture

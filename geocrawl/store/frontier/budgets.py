@@ -17,8 +17,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from geocrawl.model import Kind, Purpose, Url
+from geocrawl.model import Purpose, Url
 from geocrawl.store.frontier.lifecycle import HARVEST_TIER
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.urls import pattern_of, read_url, service_pattern
@@ -38,7 +39,12 @@ INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
 ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
 _UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
 _ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
-_WAY = "SELECT address, found_on FROM url WHERE id = ?"
+# The page ?1 and those that led to it, ?2 at most.
+_WAY = """
+WITH RECURSIVE way(address, found_on, hops) AS (
+  SELECT address, found_on, 1 FROM url WHERE id = ?1
+  UNION ALL SELECT u.address, u.found_on, way.hops + 1 FROM way JOIN url u ON u.id = way.found_on WHERE way.hops < ?2)
+SELECT address FROM way ORDER BY hops"""
 _SITE = "SELECT hosts, held_at IS NOT NULL AND NOT released FROM site WHERE name = ?"
 _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
 _ALIKE = """
@@ -69,42 +75,31 @@ class Budgets:
 
     # ----------------------------------------------------------------------- before a request
 
-    def arrival_reason(self, url: Url) -> str:
-        """Why a page that nobody knew is left out: its host is one too many of its site, chosen by its name."""
-        if url.host == url.site or not self._caps.hosts_per_site:
-            return ""
-        return self._host_reason(url.host, self._site(url.site)[0])
-
     def page_reason(self, url: Url) -> str:
-        """Why a page is not asked, '' when it may be."""
+        """Return why a page is not asked, '' when it may be."""
         hosts, is_held = self._site(url.site)
         if is_held:
             return HELD
         key = page_pattern_key(url)
         if key is not None and self._is_spent(key):
             return PATTERN
-        return "" if url.host == url.site else self._host_reason(url.host, hosts)
+        return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
     def probe_reason(self, endpoint_id: int) -> str:
-        """Why an endpoint is not asked, '' when it may be: one that was valid before always may."""
+        """Return why an endpoint is not asked, '' when it may be: one that was valid before always may."""
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
             return ""
         if self._site(site)[1]:
             return HELD
-        return PATTERN if self._is_spent(service_pattern_key(kind, address, site)) else ""
-
-    def is_spent_for(self, kind: Kind, url: Url) -> bool:
-        """Whether an endpoint that nobody knew need not be queued."""
-        return self._is_spent(service_pattern_key(kind, url.address, url.site))
+        return PATTERN if self._is_spent(service_pattern_key(kind, service_url(address), site)) else ""
 
     # ----------------------------------------------------------------------- after it
 
-    def page_visited(self, url: Url, relevance: int | None, *, brought: bool) -> None:
-        """Count a page that was asked; `relevance` None: it could not be read."""
-        if (key := page_pattern_key(url)) is not None:
-            last = 0 if relevance is None else relevance + 1
-            self._connection.execute(_VISITED, (key, int(not brought), last))
+    def count_page(self, pattern: tuple[int, int, int]) -> None:
+        """Count a page that was asked: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
+        key, fruitless, relevance = pattern
+        self._connection.execute(_VISITED, (key, fruitless, relevance))
 
     def uncount(self, url_id: int) -> None:
         """Take back what the last visit of a page or endpoint counted that nobody answered."""
@@ -116,22 +111,20 @@ class Budgets:
             key = page_pattern_key(url) if url is not None and is_counted(depth, tier, revisit_s) else None
         else:
             kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
-            key = service_pattern_key(kind, address, site) if is_new and reason != "robots-unreachable" else None
+            key = (
+                service_pattern_key(kind, service_url(address), site)
+                if is_new and reason != "robots-unreachable"
+                else None
+            )
         if key is not None:
             self._connection.execute(_UNCOUNT, (key,))
 
-    def credit(self, page_id: int | None) -> None:
-        """A page brought an endpoint that nobody knew: its pattern and those on the way to it are worth more."""
-        credited = set[int]()
-        for _ in range(_CREDIT_HOPS):
-            row = self._connection.execute(_WAY, (page_id,)).fetchone() if page_id else None
-            if row is None:
-                return
-            address, page_id = row
-            url = read_url(address)
-            key = page_pattern_key(url) if url is not None else None
-            if key is not None and key not in credited:
-                credited.add(key)
+    def credit(self, page_id: int) -> None:
+        """Credit the pattern of a page that brought an endpoint nobody knew, and those on the way to it."""
+        urls = [read_url(address) for (address,) in self._connection.execute(_WAY, (page_id, _CREDIT_HOPS)).fetchall()]
+        keys = dict.fromkeys(page_pattern_key(url) for url in urls if url is not None)
+        for key in keys:
+            if key is not None:
                 self._found(key)
 
     def probed(self, endpoint_id: int, *, valid: bool, at: float) -> None:
@@ -139,14 +132,14 @@ class Budgets:
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
             return
-        key = service_pattern_key(kind, address, site)
+        key = service_pattern_key(kind, service_url(address), site)
         if not valid:
             self._connection.execute(_VISITED, (key, 1, 0))
             return
         self._found(key)
         alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
-            self._connection.execute(_HOLD, (at, _service_text(kind, address, site), site))
+            self._connection.execute(_HOLD, (at, service_pattern(service_url(address), site, kind), site))
 
     # ----------------------------------------------------------------------- parts
 
@@ -156,18 +149,23 @@ class Budgets:
             self._lifted(key)
 
     def _is_spent(self, key: int) -> bool:
-        row = self._connection.execute(_READ, (key,)).fetchone()
-        cap = self._caps.fruitless_per_pattern
-        return row is not None and 0 < cap * (1 + row[1]) <= row[0]
+        return is_spent(self._connection.execute(_READ, (key,)).fetchone(), self._caps)
 
     def _site(self, site: str) -> tuple[int, bool]:
         """(hosts seen of it, whether it is held)."""
         row = self._connection.execute(_SITE, (site,)).fetchone()
         return (0, False) if row is None else (row[0], bool(row[1]))
 
-    def _host_reason(self, host: str, hosts: int) -> str:
-        cap = self._caps.hosts_per_site
-        return HOSTS if cap and hosts > cap and is_over_cap(group_key(f"host {host}"), hosts, cap) else ""
+
+def crowded_site_reason(caps: Caps, host: str, hosts: int) -> str:
+    """Return why a page is left out ('' for none): its host is one too many of its site's, chosen by its name."""
+    cap = caps.hosts_per_site
+    return HOSTS if cap and hosts > cap and is_over_cap(group_key(f"host {host}"), hosts, cap) else ""
+
+
+def is_spent(pattern: tuple[int, int] | None, caps: Caps) -> bool:
+    """Whether the budget of a pattern with these (fruitless requests, finds) is spent; None: it was never asked."""
+    return pattern is not None and 0 < caps.fruitless_per_pattern * (1 + pattern[1]) <= pattern[0]
 
 
 def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
@@ -176,21 +174,22 @@ def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
     return depth > 0 and tier < HARVEST_TIER and revisit_s is None
 
 
-def _service_text(kind: str, address: str, site: str) -> str:
+def service_url(address: str) -> Url:
     url = read_url(address)
     assert url is not None, "an address that was written by read_url is read by it"
-    return service_pattern(url, site, kind)
+    return url
 
 
+@lru_cache(maxsize=1024)  # asked at the lease and again at the settlement
 def page_pattern_key(url: Url) -> int | None:
-    """Key of a page's pattern; None for an address that is no pattern."""
+    """Return the key of a page's pattern; None for an address that is no pattern."""
     pattern = pattern_of(url)
     return group_key(f"page {pattern}") if pattern else None
 
 
-def service_pattern_key(kind: str, address: str, site: str) -> int:
-    """Key of the pattern of an endpoint's address."""
-    return group_key(f"service {_service_text(kind, address, site)}")
+def service_pattern_key(kind: str, url: Url, site: str) -> int:
+    """Return the key of the pattern of an endpoint's address."""
+    return group_key(f"service {service_pattern(url, site, kind)}")
 
 
 # --------------------------------------------------------------------------- sites that wait for a person's look

@@ -16,35 +16,62 @@ REFUSED = "refused:"
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
 
 
-class Counters:
-    """Collects what a transaction changes and writes it once, before the commit."""
+class CounterChanges:
+    """What a transaction adds to the running totals."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._changes: dict[str, int] = {}
+    __slots__ = ("changes",)
+
+    def __init__(self) -> None:
+        self.changes: dict[tuple[str, str, int], int] = {}
+        """(purpose, state, tier), or `refused:` and the reason in the place of the first two."""
 
     def add(self, purpose: str, state: str, tier: int, count: int) -> None:
         """Count `count` more URLs in this state; of the waiting ones each tier has its own total."""
-        name = f"{purpose}:{state}:{tier}" if state == "waiting" else f"{purpose}:{state}"
-        self._changes[name] = self._changes.get(name, 0) + count
+        name = (purpose, state, tier)
+        self.changes[name] = self.changes.get(name, 0) + count
 
     def refuse(self, reason: str, count: int) -> None:
-        """Count `count` more that are refused for this reason. What waits for its probe, or for another strategy, is
-        not counted."""
+        """Count `count` more that are refused for this reason; `candidate` and `unranked` are transient and not
+        counted."""
         if reason not in _PASSING:
-            name = f"{REFUSED}{reason}"
-            self._changes[name] = self._changes.get(name, 0) + count
+            name = (REFUSED, reason, 0)
+            self.changes[name] = self.changes.get(name, 0) + count
+
+
+class Counters(CounterChanges):
+    """Collects what a transaction changes and writes it once, before the commit."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def merge(self, other: CounterChanges) -> None:
+        """Add what a plan counted."""
+        for name, change in other.changes.items():
+            self.changes[name] = self.changes.get(name, 0) + change
 
     def flush(self) -> None:
-        """Write the changes."""
-        for name, change in self._changes.items():
-            if change:
-                self._connection.execute(sql.COUNT, (name, change))
-        self._changes.clear()
+        """Write the changes in one batch."""
+        totals: dict[str, int] = {}
+        for (purpose, state, tier), change in self.changes.items():
+            name = _counter_name(purpose, state, tier)
+            totals[name] = totals.get(name, 0) + change
+        rows = [(name, change) for name, change in totals.items() if change]
+        if rows:
+            self._connection.executemany(sql.COUNT, rows)
+        self.changes.clear()
 
     def clear(self) -> None:
-        """Forget the changes of a transaction that was undone."""
-        self._changes.clear()
+        """Drop the changes of a transaction that was undone."""
+        self.changes.clear()
+
+
+def _counter_name(purpose: str, state: str, tier: int) -> str:
+    if purpose == REFUSED:
+        return f"{REFUSED}{state}"
+    return f"{purpose}:{state}:{tier}" if state == State.WAITING else f"{purpose}:{state}"
 
 
 def read_totals(connection: sqlite3.Connection) -> dict[tuple[Purpose, State], dict[int, int]]:

@@ -1,4 +1,4 @@
-"""What a person gives the frontier: start pages, a catalogue's pages of records, endpoints to be probed."""
+"""Enqueue what an operator supplies: start pages, a catalogue's pages of records, endpoints to be probed."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from geocrawl.model import Candidate, Link, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.arrivals import Source
+from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.lifecycle import HARVEST_TIER, seed_reopens
-from geocrawl.store.frontier.links import Links, Source
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.settlement import Settlement
-from geocrawl.store.keys import page_key
 from geocrawl.urls import RECORDS, read_url
 
 _BATCH = 2000
 
 
 class Enqueuer:
-    """Puts it there, in transactions of its own."""
+    """Enqueues what an operator supplies; each call is one or more transactions."""
 
-    def __init__(self, database: Database, clock: Clock, links: Links, queue: Queue, settlement: Settlement) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, arrivals: ArrivalWriter, queue: Queue, settlement: Settlement
+    ) -> None:
         self._database = database
         self._connection = database.connection
         self._clock = clock
-        self._links = links
+        self._arrivals = arrivals
         self._queue = queue
         self._settlement = settlement
 
@@ -36,24 +38,26 @@ class Enqueuer:
         waiting, todo = 0, iter(urls)
         while batch := list(islice(todo, _BATCH)):
             with self._database.transaction:
-                for url in batch:
-                    if self._database.blocked.covers(url.host):
-                        continue
-                    waiting += self._add_seed(url, rank, source, again=again)
+                links = [
+                    RankedLink(Link(url, where="seed"), rank)
+                    for url in batch
+                    if not self._database.blocked.covers(url.host)
+                ]
+                ids = self._arrivals.add_pages(links, rank, source)
+                waiting += sum(self._reopen_seed(url_id, again=again) for url_id in ids)
                 self._settlement.flush()
         return waiting
 
-    def _add_seed(self, url: Url, rank: Rank, source: Source, *, again: bool) -> bool:
-        known = self._links.take(RankedLink(Link(url, where="seed"), rank), 0, rank, source)
-        row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
-        _, state, reason = row
+    def _reopen_seed(self, url_id: int, *, again: bool) -> bool:
+        """Let a seed wait if it should be visited; return whether it waits."""
+        _, state, _, _, _, _, reason = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         if state == State.WAITING:
             if again:
-                self._queue.ask_whole(known.id)
+                self._queue.ask_whole(url_id)
             return True
         if not seed_reopens(State(state), reason or "", again=again):
             return False
-        self._queue.reopen(known.id)
+        self._queue.reopen(url_id)
         return True
 
     def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
@@ -66,17 +70,19 @@ class Enqueuer:
             if waiting := self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]:
                 return int(waiting)
             source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
-            for url in urls:
-                if self._database.blocked.covers(url.host):
-                    continue
-                self._links.take(RankedLink(Link(url, where=RECORDS), source.rank), 0, source.rank, source)
+            links = [
+                RankedLink(Link(url, where=RECORDS), source.rank)
+                for url in urls
+                if not self._database.blocked.covers(url.host)
+            ]
+            self._arrivals.add_pages(links, source.rank, source)
             for host in dict.fromkeys(url.host for url in urls):
                 for url_id, address in self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall():
                     page = read_url(address)
                     if page is not None and within(page):
                         self._queue.lift(url_id, Rank(HARVEST_TIER))
             self._settlement.flush()
-            self._links.clear()
+            self._arrivals.memory.clear()
             return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
@@ -84,11 +90,7 @@ class Enqueuer:
         queued, todo = 0, iter(candidates)
         while batch := list(islice(todo, _BATCH)):
             with self._database.transaction:
-                now = self._clock.now()
-                for candidate in batch:
-                    if self._database.blocked.covers(candidate.endpoint.url.host):
-                        continue
-                    self._settlement.queue_probe(candidate, 0, now, found_on=None, again=again)
-                    queued += self._settlement.probe_waits(candidate)
+                wanted = [each for each in batch if not self._database.blocked.covers(each.endpoint.url.host)]
+                queued += self._arrivals.add_probes(wanted, self._clock.now(), again=again).waiting
                 self._settlement.flush()
         return queued

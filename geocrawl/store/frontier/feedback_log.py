@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.links import pack_links, unpack_links
+from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
 from geocrawl.urls import read_url
 
 STATE = "strategy:state"
@@ -37,11 +37,11 @@ class FeedbackLog:
         entry, verdict = visit.lease.entry, visit.verdict
         valid = None if verdict is None else verdict.status is Status.VALID
         links = tuple(
-            (ranked.link.url.identity, abs(target))
+            (ranked.link.url.identity, target)
             for ranked, target in zip(visit.links, targets, strict=True)
             if not ranked.refused
         )
-        packed = pack_links([target for _, target in links])
+        packed = pack_ids([target for _, target in links])
         row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.memo)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
         if visit.learnt is not None:
@@ -92,7 +92,7 @@ def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
             state=State(state),
             reason=reason,
             valid=None if valid is None else bool(valid),
-            links=tuple((_identity(connection, target), target) for target in unpack_links(links)),
+            links=tuple((_identity(connection, target), target) for target in unpack_ids(links)),
             memo=memo,
         )
 

@@ -30,6 +30,8 @@ from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.arrivals import ArrivalRules, Limits
+from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.batches import Batches
 from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Counters, read_stats
@@ -37,12 +39,12 @@ from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.leases import Leases
-from geocrawl.store.frontier.links import Limits, Links
 from geocrawl.store.frontier.page_store import PageStore
+from geocrawl.store.frontier.plan import SettlementRules
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
 from geocrawl.store.frontier.rerank import Reranking
-from geocrawl.store.frontier.revisits import Revisits, Waits
+from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settlement import Settlement
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
@@ -81,35 +83,32 @@ class SqlFrontier:
         self._lifted = BudgetReopener(database, self._queue, caps.fruitless_per_pattern)
         self._records_only = records_only
         budgets = Budgets(self._connection, caps, self._lifted.add)
-        self._links = Links(self._connection, self._hosts, self._tally, limits, budgets, by_depth=by_depth)
+        rules = ArrivalRules(limits, caps, by_depth)
+        self._arrivals = ArrivalWriter(self._connection, self._hosts, self._tally, self._queue, catalog, rules)
         self._feedback = FeedbackLog(database)
         self._reranking = Reranking(database, self._hosts, self._tally)
         self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
+        waits = RevisitWaits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
         self._settlement = Settlement(
             self._connection,
+            SettlementRules(rules, settings.max_attempts, waits),
+            self._arrivals,
             self._hosts,
-            self._links,
             self._tally,
             self._queue,
             catalog,
             database.blocked,
             budgets,
-            settings.max_depth,
-            settings.max_attempts,
             pages=PageStore(self._connection, settings.page_store_bytes),
-            revisits=Revisits(
-                self._connection,
-                Waits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s),
-            ),
-            proofs=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
+            content_reports=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
             feedback=self._feedback if learns else None,
         )
-        self._given = Enqueuer(database, clock, self._links, self._queue, self._settlement)
+        self._given = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
         self._leases = Leases(
             self._connection,
             settings,
             self._hosts,
-            self._links,
+            limits,
             self._queue,
             catalog,
             budgets,
@@ -122,7 +121,7 @@ class SqlFrontier:
         self._free_from_the_dead()
 
     def _forget(self) -> None:
-        for part in (self._hosts, self._links, self._tally):
+        for part in (self._hosts, self._arrivals, self._tally):
             part.clear()
 
     # ----------------------------------------------------------------------- what a person gives
@@ -218,7 +217,7 @@ class SqlFrontier:
         if through is not None:
             with self._database.transaction:
                 self._feedback.write_revised(through)
-        self._links.clear()
+        self._arrivals.memory.clear()
         return changed
 
     def feedback(self) -> Iterator[Feedback]:
@@ -247,10 +246,8 @@ class SqlFrontier:
     def reprobe(self, now: float, most: int) -> int:
         """Queue endpoints whose next probe is due, `most` at a time; returns how many were put there."""
         with self._database.transaction:
-            queued = 0
-            for endpoint_id in health.due(self._connection, now, most):
-                candidate = self._catalog.candidate(endpoint_id)
-                queued += self._settlement.queue_probe(candidate, 0, now, found_on=None, again=True, due=True)
+            due = [self._catalog.candidate(endpoint_id) for endpoint_id in health.due(self._connection, now, most)]
+            queued = self._arrivals.add_probes(due, now, again=True, due=True).now
             self._settlement.flush()
         return queued
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.model import HostState, Lease, Rank
-from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
@@ -21,12 +21,24 @@ _LOWEST = Rank(-(2**31), float("-inf"))
 
 
 @dataclass(slots=True)
-class _Arrivals:
+class HostArrivals:
     """What a transaction brings to one host's queue."""
 
     best: Rank = _LOWEST
     waiting: int = 0
     pages: int = 0
+    """Pages seen for the first time."""
+
+    def enter(self, rank: Rank, waiting: int) -> None:
+        """Let `waiting` more URLs into the queue, the best of this rank; 0: one that waits already rose to it."""
+        self.waiting += waiting
+        if rank > self.best:
+            self.best = rank
+
+    def merge(self, other: HostArrivals) -> None:
+        """Add what came to the same host besides."""
+        self.enter(other.best, other.waiting)
+        self.pages += other.pages
 
 
 class Hosts:
@@ -34,48 +46,45 @@ class Hosts:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._known: TwoGenerations[str, list[int]] = TwoGenerations(20_000)
-        self._arrivals: dict[int, _Arrivals] = {}
+        self._arrivals: dict[int, HostArrivals] = {}
 
     def clear(self) -> None:
         """Forget what may have been undone."""
-        self._known.clear()
         self._arrivals.clear()
 
     # ----------------------------------------------------------------------- what arrives
 
     def find(self, name: str) -> int:
-        """Row number of a host, made when it is new."""
-        return self._row(name)[0]
-
-    def see_page(self, name: str) -> int:
-        """Count a page seen for the first time; returns how many that makes."""
-        row = self._row(name)
-        row[1] += 1
-        self._of(row[0]).pages += 1
-        return row[1]
+        """Return the id of a host, which is added when it is new."""
+        found = self._connection.execute(sql.FIND_HOST, (name,)).fetchone()
+        if found is None:
+            found = self._connection.execute(sql.ADD_HOST, (name,)).fetchone()
+            self._connection.execute(sql.SEE_HOSTS, (site_of(name), 1))
+        return int(found[0])
 
     def enter(self, host_id: int, rank: Rank) -> None:
-        """A URL of this rank enters the host's queue."""
-        arrivals = self._of(host_id)
-        arrivals.waiting += 1
-        if rank > arrivals.best:
-            arrivals.best = rank
+        """Count a URL of this rank into the host's queue."""
+        self._of(host_id).enter(rank, waiting=1)
 
     def raise_head(self, host_id: int, rank: Rank) -> None:
-        """The rank of a waiting URL rose."""
-        arrivals = self._of(host_id)
-        arrivals.best = max(arrivals.best, rank)
+        """Note that the rank of a waiting URL rose."""
+        self._of(host_id).enter(rank, waiting=0)
+
+    def merge(self, arrivals: Mapping[int, HostArrivals]) -> None:
+        """Note what a plan brings to the queues of hosts, by their ids."""
+        for host_id, new in arrivals.items():
+            self._of(host_id).merge(new)
 
     def flush(self) -> None:
-        """Write what arrived."""
-        for host_id, new in self._arrivals.items():
-            self._connection.execute(sql.ENQUEUE, (host_id, *new.best, new.waiting, new.pages))
-        self._arrivals.clear()
+        """Write what arrived, in one batch."""
+        if self._arrivals:
+            rows = [(host_id, *new.best, new.waiting, new.pages) for host_id, new in self._arrivals.items()]
+            self._connection.executemany(sql.ENQUEUE, rows)
+            self._arrivals.clear()
 
     def refresh(self, host_id: int, left: int) -> None:
         """`left` URLs left the queue (or lost rank): find its head anew."""
-        new = self._arrivals.pop(host_id, None) or _Arrivals()
+        new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(sql.REFRESH, (host_id, *head, new.waiting - left, new.pages))
 
@@ -87,7 +96,7 @@ class Hosts:
 
     def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
         """End a lease: politeness written down, `left` URLs gone from the queue, its head found anew."""
-        new = self._arrivals.pop(host_id, None) or _Arrivals()
+        new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(
             sql.FREE_AND_REFRESH,
@@ -111,21 +120,10 @@ class Hosts:
         held = self._connection.execute(sql.HELD).fetchall()
         return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", machine)]
 
-    def _row(self, name: str) -> list[int]:
-        row = self._known.get(name)
-        if row is None:
-            found = self._connection.execute(sql.FIND_HOST, (name,)).fetchone()
-            if found is None:
-                found = (*self._connection.execute(sql.ADD_HOST, (name,)).fetchone(), 0)
-                self._connection.execute(sql.SEE_HOST, (site_of(name),))
-            row = [*found]
-            self._known.put(name, row)
-        return row
-
-    def _of(self, host_id: int) -> _Arrivals:
+    def _of(self, host_id: int) -> HostArrivals:
         arrivals = self._arrivals.get(host_id)
         if arrivals is None:
-            arrivals = self._arrivals[host_id] = _Arrivals()
+            arrivals = self._arrivals[host_id] = HostArrivals()
         return arrivals
 
     def _head_rank(self, host_id: int) -> tuple[int, float]:

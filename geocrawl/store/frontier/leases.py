@@ -9,10 +9,10 @@ from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, State, Valida
 from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.lifecycle import HARVEST_TIER, PROBE_TIER
-from geocrawl.store.frontier.links import Links
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
 from geocrawl.urls import query_group, read_url
@@ -46,7 +46,7 @@ class Leases:
         connection: sqlite3.Connection,
         settings: Settings,
         hosts: Hosts,
-        links: Links,
+        limits: Limits,
         queue: Queue,
         catalog: SqlCatalog,
         budgets: Budgets,
@@ -58,7 +58,7 @@ class Leases:
         self._connection = connection
         self._settings = settings
         self._hosts = hosts
-        self._links = links
+        self._limits = limits
         self._queue = queue
         self._catalog = catalog
         self._budgets = budgets
@@ -118,7 +118,7 @@ class Leases:
         if "?" in address:
             row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
             queries = row[0] if row else 0
-        reason = self._links.cap_reason(url.host, key, depth, of_host, queries)
+        reason = self._limits.cap_reason(url.host, key, depth, of_host, queries)
         if reason or tier >= HARVEST_TIER or revisit_s is not None:
             return reason
         return self._budgets.page_reason(url)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from geocrawl.model import Purpose
 from geocrawl.store.engine.database import Database
-from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key
+from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key, service_url
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.urls import read_url
 
@@ -98,7 +98,9 @@ class BudgetReopener:
         while rows := self._connection.execute(_REFUSED, (PATTERN, last)).fetchall():
             for url_id, purpose, address, kind, service, site in rows:
                 url = read_url(address) if purpose == Purpose.PAGE else None
-                key = page_pattern_key(url) if url is not None else service_pattern_key(kind, service, site)
+                key = (
+                    page_pattern_key(url) if url is not None else service_pattern_key(kind, service_url(service), site)
+                )
                 if key is not None:
                     yield url_id, key
             last = rows[-1][0]

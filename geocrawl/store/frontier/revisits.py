@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
-_READ = (
-    "SELECT digest, revisit_s, depth = 0 OR coalesce(found_in, '') IN ('sitemap', 'records-page') FROM url WHERE id = ?"
-)
 # Where a page that names services was found, more such pages may come to stand.
 _WATCH_HUB = """
 UPDATE url SET revisit_s = ?2, revisit_at = ?3
@@ -28,8 +26,16 @@ SELECT id FROM url WHERE revisit_at IS NOT NULL AND revisit_at <= ?1 AND state I
 ORDER BY revisit_at, id LIMIT ?3"""
 
 
+class NextVisit(NamedTuple):
+    """When a page is read again, and what is stored to learn from."""
+
+    digest: int | None
+    wait_s: float
+    changed: bool
+
+
 @dataclass(frozen=True, slots=True)
-class Waits:
+class RevisitWaits:
     """Seconds between two visits of a page."""
 
     first_s: float
@@ -37,33 +43,41 @@ class Waits:
     most_s: float
 
     def after(self, former_s: float | None, *, changed: bool, brought: bool) -> float:
-        """The next wait; `former_s` None: this was the first visit."""
+        """Return the next wait in seconds; `former_s` None: this was the first visit."""
         if former_s is None:
             return self.first_s
         factor = BROUGHT if brought else CHANGED if changed else SAME
         return min(max(former_s * factor, self.least_s), self.most_s)
 
+    def next_visit(
+        self,
+        former_s: float | None,
+        *,
+        former_digest: int | None,
+        digest: int | None,
+        lists_news: bool,
+        names_services: bool,
+        brought: bool,
+    ) -> NextVisit | None:
+        """Return when a page is read again; None when it is not.
 
-class Revisits:
-    """Schedules pages; every method works inside the caller's transaction."""
+        `digest` None: the page could not be read, or need not be (304). `brought`: endpoints that nobody knew.
+        """
+        if not (names_services or lists_news or former_s is not None):
+            return None
+        changed = former_digest is not None and digest is not None and former_digest != digest
+        wait_s = self.after(former_s, changed=changed, brought=brought and former_digest is not None)
+        return NextVisit(former_digest if digest is None else digest, wait_s, changed)
 
-    def __init__(self, connection: sqlite3.Connection, waits: Waits) -> None:
-        self._connection = connection
-        self._waits = waits
 
-    def visited(self, url_id: int, digest: int | None, at: float, *, names_services: bool, brought: bool) -> bool:
-        """Take a visit into account; returns whether the page is read again. `digest` None: it could not be read, or
-        need not be (304). `brought`: endpoints that nobody knew."""
-        before, wait_s, lists_what_is_new = self._connection.execute(_READ, (url_id,)).fetchone()
-        if not (names_services or lists_what_is_new or wait_s is not None):
-            return False
-        changed = before is not None and digest is not None and before != digest
-        wait_s = self._waits.after(wait_s, changed=changed, brought=brought and before is not None)
-        kept = before if digest is None else digest
-        self._connection.execute(_WRITE, (kept, wait_s, at + wait_s, int(changed), url_id))
-        if names_services:
-            self._connection.execute(_WATCH_HUB, (url_id, self._waits.first_s, at + self._waits.first_s))
-        return True
+def write_next_visit(
+    connection: sqlite3.Connection, url_id: int, visit: NextVisit, at: float, hub_s: float | None
+) -> None:
+    """Write when a page is read again. `hub_s`: seconds until the page that led here is, for one that names services;
+    None: it is left as it is."""
+    connection.execute(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
+    if hub_s is not None:
+        connection.execute(_WATCH_HUB, (url_id, hub_s, at + hub_s))
 
 
 def due(connection: sqlite3.Connection, now: float, most: int, *, catalogues: bool) -> list[int]:

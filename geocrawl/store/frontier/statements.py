@@ -25,10 +25,13 @@ FIND_HOST = "SELECT id, pages FROM host WHERE name = ?"
 ADD_HOST = """
 INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
 RETURNING id"""
-# A host more of a site.
-SEE_HOST = """
-INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?, 1, NULL, '', 0)
-ON CONFLICT DO UPDATE SET hosts = hosts + 1"""
+# New hosts whose ids were planned.
+ADD_HOSTS = """
+INSERT INTO host (id, name, turn) VALUES (?, ?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))"""
+# ?2 more hosts of a site.
+SEE_HOSTS = """
+INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?1, ?2, NULL, '', 0)
+ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
 # A person has looked at a site that was held.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
 # What was held back of it.
@@ -118,15 +121,27 @@ COUNT_LEASED = (
 
 # --------------------------------------------------------------------------- urls
 
-# What a link needs to know of a page or probe seen before.
-FIND_URL = "SELECT id, depth, tier, score FROM url WHERE key = ?"
+# What links need to know of the pages and probes seen before, by a JSON list of keys.
+KNOWN_URLS = "SELECT key, id, depth, tier, score, state FROM url WHERE key IN (SELECT value FROM json_each(?))"
+# The highest ids of URLs and hosts: the next ones follow, as SQLite itself would number them.
+HIGHEST_IDS = "SELECT coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)"
+# What decides on addresses that nobody knew: the highest ids, hosts ?1 and sites ?2 by name, queries ?3 and patterns ?4
+# by key, each a JSON list.
+FACTS = """
+SELECT 'ids', NULL, coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)
+UNION ALL SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value FROM json_each(?1))
+UNION ALL SELECT 'site', name, hosts, NULL FROM site WHERE name IN (SELECT value FROM json_each(?2))
+UNION ALL SELECT 'queries', key, seen, NULL FROM query_group WHERE key IN (SELECT value FROM json_each(?3))
+UNION ALL SELECT 'pattern', key, fruitless, finds FROM pattern WHERE key IN (SELECT value FROM json_each(?4))"""
+# Whether a page or probe is known.
+FIND_URL = "SELECT 1 FROM url WHERE key = ?"
 # The same, with its state.
 FIND_URL_STATE = "SELECT id, state, reason FROM url WHERE key = ?"
 # A page or probe seen for the first time.
 ADD_URL = """
-INSERT INTO url (key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in, hops,
-                 endpoint_id, first_seen)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in,
+                 hops, endpoint_id, first_seen)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # The head of a host's queue.
 HEAD = """
 SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
@@ -134,7 +149,8 @@ WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT
 # A URL as it stands, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
-       u.reason, u.revisit_s, h.lease_token, h.lease_url
+       u.reason, u.revisit_s, u.digest,
+       u.depth = 0 OR coalesce(u.found_in, '') IN ('sitemap', 'records-page'), h.lease_token, h.lease_url
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
 # The outcome of a visit.
 SETTLE_URL = """
@@ -146,12 +162,16 @@ SETTLE_NOT_MODIFIED = """
 UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
   elapsed_ms = ?8 WHERE id = ?1"""
 # Where a visited page leads.
-WRITE_OUTLINKS = "INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"
-# Read that again.
-READ_OUTLINKS = "SELECT links FROM outlinks WHERE url_id = ?"
-# What decides whether a shorter way or a better link changes a URL.
+WRITE_OUTLINKS = """
+INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"""
+# Where visited pages lead, by a JSON list of ids.
+READ_OUTLINKS = "SELECT url_id, links FROM outlinks WHERE url_id IN (SELECT value FROM json_each(?))"
+# What decides whether shorter ways and better links change URLs, by a JSON list of ids.
+PLACES = """
+SELECT id, purpose, state, depth, tier, score, host_id FROM url WHERE id IN (SELECT value FROM json_each(?))"""
+# A URL as it stands outside a visit.
 PLACE = "SELECT purpose, state, depth, tier, score, host_id, reason FROM url WHERE id = ?"
-# It does.
+# Update depth, rank and state of a URL.
 MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = ?1"
 # The page of the best-ranked link to a URL.
 WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id = ?1"
@@ -168,9 +188,10 @@ WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
-# Addresses seen that differ only in their query.
-SEE_QUERY = "INSERT INTO query_group (key, seen) VALUES (?, 1) ON CONFLICT DO UPDATE SET seen = seen + 1 RETURNING seen"
-# How many that are.
+# ?2 more addresses that differ only in their query.
+SEE_QUERIES = """
+INSERT INTO query_group (key, seen) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = seen + excluded.seen"""
+# Number of query variants seen for a path.
 QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
 # Pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
 RANKABLE = """

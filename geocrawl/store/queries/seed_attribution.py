@@ -1,19 +1,21 @@
-"""What start pages led to: a page or service belongs to the start page that is the fewest links away.
+"""Attribute services to start pages: each belongs to the start page that is the fewest links away.
 
-Where something was found says little of that: a better link that is read later takes the place of the first one, also
-in a circle. So the links of all that was read are walked from all start pages at once, breadth first. That reads each
-page's links once, and holds some bytes for each page and more for each endpoint.
+The page on which a URL was found (`url.found_on`) says little of that: a better link that is read later takes the place
+of the first one, also in a circle. So the links of all visited pages are walked from all start pages at once, breadth
+first. That reads each page's links once and holds about 100 bytes a URL.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from array import array
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.links import unpack_links
+from geocrawl.store.frontier.outlinks import unpack_outlinks
+
+_BATCH = 1000
 
 # Start pages; and the probes of those that are a service's address themselves.
 _START = """
@@ -32,7 +34,7 @@ WHERE e.status = 'valid' AND u.purpose = 'probe'"""
 
 
 def services_by_seed(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many services that are valid now each start page led to, by its address; those without any are left out.
+    """Return how many services valid now each start page led to, by its address; start pages without any are left out.
 
     An endpoint that several pages name counts where the best of their links stands.
     """
@@ -40,30 +42,37 @@ def services_by_seed(connection: sqlite3.Connection) -> dict[str, int]:
     owners = _owners(connection, [url_id for url_id, _ in starts])
     services = defaultdict[str, set[int]](set)
     for url_id, service in connection.execute(_SERVICES):
-        if owner := owners[url_id]:
+        if owner := owners.get(url_id):
             services[starts[owner - 1][1]].add(service)
     return {address: len(found) for address, found in services.items()}
 
 
-def _owners(connection: sqlite3.Connection, starts: list[int]) -> array[int]:
-    """For each row of `url` the number (from 1) of the start that is the fewest links away; 0: none leads there."""
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM url").fetchone()
+def _owners(connection: sqlite3.Connection, starts: list[int]) -> dict[int, int]:
+    """Return for each URL that a start leads to the number (from 1) of the start that is the fewest links away."""
     named = defaultdict[int, list[int]](list)
     for url_id, found_on in connection.execute(_NAMED):
         named[found_on].append(url_id)
-    owners = array("l", bytes((last + 1) * array("l").itemsize))
-    for number, url_id in enumerate(starts, 1):
-        owners[url_id] = number
-    todo = deque(starts)
-    while todo:
-        source = todo.popleft()
-        for target in (*_links(connection, source), *named.get(source, ())):
-            if target <= last and not owners[target]:
-                owners[target] = owners[source]
-                todo.append(target)
+    owners = {url_id: number for number, url_id in enumerate(starts, 1)}
+    level = list(owners)
+    while level:
+        following = []
+        for sources in _batched(level):
+            links = _links(connection, sources)
+            for source in sources:
+                for target in (*links.get(source, ()), *named.get(source, ())):
+                    if target not in owners:
+                        owners[target] = owners[source]
+                        following.append(target)
+        level = following
     return owners
 
 
-def _links(connection: sqlite3.Connection, url_id: int) -> Iterator[int]:
-    row = connection.execute(sql.READ_OUTLINKS, (url_id,)).fetchone()
-    return map(abs, unpack_links(row[0])) if row else iter(())
+def _batched(ids: list[int]) -> Iterator[list[int]]:
+    """Yield ids in batches, so that few pages' links are in memory at once."""
+    for begin in range(0, len(ids), _BATCH):
+        yield ids[begin : begin + _BATCH]
+
+
+def _links(connection: sqlite3.Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
+    rows = connection.execute(sql.READ_OUTLINKS, (json.dumps(url_ids),)).fetchall()
+    return {url_id: [target for part in unpack_outlinks(blob) for target in part] for url_id, blob in rows}

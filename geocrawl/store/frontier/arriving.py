@@ -1,0 +1,118 @@
+"""Write what links and candidates change (`arrivals.ArrivalPlan`), in batches, in the caller's transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from geocrawl.model import Candidate, Rank, RankedLink, State, Url
+from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.arrivals import ArrivalPlan, ArrivalRules, Source, wanted_of
+from geocrawl.store.frontier.counters import Counters
+from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.memory import LinkMemory
+from geocrawl.store.frontier.plan import candidate_key
+from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.shortcuts import Shortcuts
+from geocrawl.store.frontier.snapshot import SnapshotReader
+from geocrawl.store.keys import page_key
+
+
+class Queued(NamedTuple):
+    """What became of probes that were to be queued."""
+
+    now: int
+    """Put into the queue now."""
+    waiting: int
+    """In the queue now, those that were there before among them."""
+
+
+class ArrivalWriter:
+    """Adds and improves URLs by plans; for settlements, and for what a person enqueues."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        hosts: Hosts,
+        counters: Counters,
+        queue: Queue,
+        catalog: SqlCatalog,
+        rules: ArrivalRules,
+    ) -> None:
+        self._connection = connection
+        self._hosts = hosts
+        self._counters = counters
+        self._queue = queue
+        self._catalog = catalog
+        self._rules = rules
+        self._shortcuts = Shortcuts(connection, hosts, counters, rules.limits.max_depth, by_depth=rules.by_depth)
+        self.reader = SnapshotReader(connection)
+        self.memory = LinkMemory(by_depth=rules.by_depth)
+
+    def clear(self) -> None:
+        """Drop what is remembered of rows that were undone or deleted."""
+        self.reader.clear()
+        self.memory.clear()
+
+    def begin(self, pages: Collection[Url], probes: Iterable[Candidate] = ()) -> ArrivalPlan:
+        """Return a plan to which these pages and probes can be added."""
+        by_key = {page_key(url.identity): url for url in pages}
+        asked = {candidate_key(candidate): candidate.endpoint.url for candidate in probes}
+        urls = self.reader.read_urls([*by_key, *asked])
+        new_probes = [url for key, url in asked.items() if key not in urls]
+        # Hosts of known pages as well: a page that waited for a probe is counted when it is freed.
+        facts = self.reader.read_facts(wanted_of(by_key.values(), new_probes, (), self._rules.caps))
+        return ArrivalPlan(urls, facts, self._rules)
+
+    def write(self, plan: ArrivalPlan) -> None:
+        """Write a plan. Hosts' queues and counters are collected; `Settlement.flush` writes them."""
+        if plan.new_hosts:
+            self._connection.executemany(sql.ADD_HOSTS, plan.new_hosts)
+            self._connection.executemany(sql.SEE_HOSTS, plan.new_site_hosts.items())
+        if plan.new_urls:
+            self._connection.executemany(sql.ADD_URL, plan.new_urls)
+        if plan.queries:
+            self._connection.executemany(sql.SEE_QUERIES, plan.queries.items())
+        self._counters.merge(plan.counters)
+        self._hosts.merge(plan.hosts)
+        if plan.improvements:
+            self._shortcuts.write(plan.improvements)
+        for name, host in plan.touched_hosts.items():
+            self.reader.remember_host(name, host)
+
+    # ----------------------------------------------------------------------- outside visits
+
+    def add_pages(self, links: Collection[RankedLink], rank: Rank, source: Source) -> list[int]:
+        """Add pages at depth 0, or improve known ones; return their ids in order."""
+        plan = self.begin([ranked.link.url for ranked in links])
+        ids = [plan.link(ranked, page_key(ranked.link.url.identity), 0, rank, source).id for ranked in links]
+        self.write(plan)
+        return ids
+
+    def add_probes(self, candidates: Collection[Candidate], at: float, *, again: bool, due: bool = False) -> Queued:
+        """Note candidates in the catalogue and queue their probes.
+
+        `again`: also probes that were made, to be read whole unless they are `due` by themselves.
+        """
+        plan, reopened = self.begin((), candidates), list[int]()
+        new, waiting = 0, 0
+        for candidate in candidates:
+            key = candidate_key(candidate)
+            known = plan.urls.get(key)
+            endpoint_id = self._catalog.note(candidate, at)
+            if known is None:
+                new += plan.probe(candidate, key, endpoint_id, 0, at, None)
+                waiting += 1
+                continue
+            if again and not due:
+                self._queue.ask_whole(known.id)
+            if again and known.state != State.WAITING:
+                known.state = State.WAITING
+                reopened.append(known.id)
+            waiting += known.state == State.WAITING
+        self.write(plan)
+        for url_id in reopened:
+            self._queue.reopen(url_id, due=due)
+        return Queued(new + len(reopened), waiting)

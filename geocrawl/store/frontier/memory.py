@@ -1,0 +1,49 @@
+"""Remember links that were seen lately, so that a link that repeats on every page of a site costs no statement.
+
+Depth only falls and rank only rises in the database, so a link that is no better than what is remembered is no better
+than what stands there, whatever other processes wrote meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from geocrawl.model import RankedLink, Url
+from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.frontier.arrivals import Source
+from geocrawl.store.frontier.snapshot import KnownUrl
+
+_REMEMBERED_LINKS = 100_000
+"""Twice that at most: about 200 bytes each."""
+
+
+class LinkMemory:
+    """URLs by their identity, as they stood when a link to them was last read or written."""
+
+    def __init__(self, *, by_depth: bool) -> None:
+        """`by_depth`: the score follows the depth, and only the tier is the link's own."""
+        # Python's hash tells identities apart as well as a 64-bit key does, in less memory than the text.
+        self._seen: TwoGenerations[int, KnownUrl] = TwoGenerations(_REMEMBERED_LINKS)
+        self._compared = 1 if by_depth else 2
+
+    def find(self, links: Sequence[RankedLink], source: Source) -> tuple[list[int], list[int]]:
+        """Return for each link the id of the URL that it cannot improve (0: unknown), and the positions of those links
+        for which the database must be asked."""
+        get, compared = self._seen.get, self._compared
+        deeper = source.depth + 1
+        ids, unsettled = list[int](), list[int]()
+        for position, ranked in enumerate(links):
+            depth, rank = (source.depth, max(ranked.rank, source.rank)) if ranked.same_depth else (deeper, ranked.rank)
+            seen = get(hash(ranked.link.url.identity))
+            if seen is None or seen.depth > depth or seen.rank[:compared] < rank[:compared]:
+                unsettled.append(position)
+            ids.append(0 if seen is None else seen.id)
+        return ids, unsettled
+
+    def put(self, url: Url, known: KnownUrl) -> None:
+        """Remember a URL as it now stands."""
+        self._seen.put(hash(url.identity), known)
+
+    def clear(self) -> None:
+        """Drop everything: rows were undone, deleted or ranked anew."""
+        self._seen.clear()

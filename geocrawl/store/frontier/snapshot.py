@@ -1,0 +1,144 @@
+"""Read what a settlement has to know of the database, in three statements whatever the number of links.
+
+First the visited URL with its host's lease (`read_current`), then which of the linked addresses are known
+(`read_urls`), then, for those that are not, their hosts, sites, queries and patterns (`read_facts`). `arrivals.py`
+works on the result without a database.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from geocrawl.model import Rank
+from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.frontier import statements as sql
+
+_REMEMBERED_HOSTS = 20_000
+
+
+class Current(NamedTuple):
+    """A URL as it stands now, with the lease on its host (the order of `statements.CURRENT`)."""
+
+    host_id: int
+    purpose: str
+    state: str
+    depth: int
+    tier: int
+    score: float
+    attempts: int
+    hops: int
+    endpoint_id: int | None
+    found_on: int | None
+    reason: str | None
+    revisit_s: float | None
+    digest: int | None
+    lists_news: int
+    """1 for a seed, a sitemap and a page of records: new entries come to stand there."""
+    lease_token: int
+    lease_url: int | None
+
+
+@dataclass(slots=True)
+class KnownUrl:
+    """A page or probe that stands in the frontier."""
+
+    id: int
+    depth: int
+    rank: Rank
+    state: str
+
+
+@dataclass(slots=True)
+class Facts:
+    """What decides on addresses that nobody knew."""
+
+    next_url_id: int = 1
+    next_host_id: int = 1
+    hosts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Host name → (id, pages seen of it)."""
+    site_hosts: dict[str, int] = field(default_factory=dict)
+    """Site → hosts seen of it."""
+    queries: dict[int, int] = field(default_factory=dict)
+    """Key of a path → addresses seen that differ only in their query."""
+    patterns: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Key of a pattern → (fruitless requests, finds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `read_facts` is asked for."""
+
+    hosts: Collection[str] = ()
+    sites: Collection[str] = ()
+    queries: Collection[int] = ()
+    patterns: Collection[int] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nobody new arrives."""
+        return not (self.hosts or self.patterns)
+
+
+class SnapshotReader:
+    """Reads snapshots on one connection; remembers hosts from one settlement to the next."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._hosts: TwoGenerations[str, tuple[int, int]] = TwoGenerations(_REMEMBERED_HOSTS)
+
+    def clear(self) -> None:
+        """Drop what is remembered: a transaction was undone, or rows were deleted."""
+        self._hosts.clear()
+
+    def remember_host(self, name: str, host: tuple[int, int]) -> None:
+        """Remember (id, pages seen) of a host as it stands after a settlement."""
+        self._hosts.put(name, host)
+
+    def read_current(self, url_id: int) -> Current | None:
+        """Return a URL with its host's lease; None when there is no such URL."""
+        row = self._connection.execute(sql.CURRENT, (url_id,)).fetchone()
+        return Current(*row) if row else None
+
+    def read_urls(self, keys: Iterable[int]) -> dict[int, KnownUrl]:
+        """Return those of the pages and probes with these keys that are known, by key."""
+        wanted = list(keys)
+        if not wanted:
+            return {}
+        rows = self._connection.execute(sql.KNOWN_URLS, (json.dumps(wanted),)).fetchall()
+        return {
+            key: KnownUrl(url_id, depth, Rank(tier, score), state) for key, url_id, depth, tier, score, state in rows
+        }
+
+    def read_facts(self, wanted: Wanted) -> Facts:
+        """Return hosts, sites, queries and patterns as they stand, and the ids that are free."""
+        facts = Facts()
+        if wanted.is_nothing:
+            return facts
+        hosts = []
+        for name in wanted.hosts:
+            if (known := self._hosts.get(name)) is not None:
+                facts.hosts[name] = known
+            else:
+                hosts.append(name)
+        lists = (hosts, wanted.sites, wanted.queries, wanted.patterns)
+        if not any(lists):  # a new page on a host that is remembered
+            url_id, host_id = self._connection.execute(sql.HIGHEST_IDS).fetchone()
+            facts.next_url_id, facts.next_host_id = url_id + 1, host_id + 1
+            return facts
+        rows = self._connection.execute(sql.FACTS, [json.dumps(list(each)) if each else "[]" for each in lists])
+        for what, name, first, second in rows.fetchall():
+            if what == "host":
+                facts.hosts[name] = (first, second)
+            elif what == "site":
+                facts.site_hosts[name] = first
+            elif what == "queries":
+                facts.queries[name] = first
+            elif what == "pattern":
+                facts.patterns[name] = (first, second)
+            else:
+                facts.next_url_id, facts.next_host_id = first + 1, second + 1
+        return facts
