@@ -161,7 +161,7 @@ def read_site_proxy(value: object) -> str:
 
 def read_addresses(value: object) -> tuple[str, ...]:
     """Entries of an allow or deny list: a list of texts, or one text with commas between (the environment)."""
-    from geocrawl.urls.lists import read_entry
+    from geocrawl.urls.allow_deny import read_entry
 
     entries = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
     if not isinstance(entries, list | tuple) or not all(isinstance(entry, str) for entry in entries):

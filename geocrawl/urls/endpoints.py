@@ -1,7 +1,7 @@
-"""A service's address, freed of the parameters of any single request, and the request for its capabilities.
+"""Remove the parameters of one request from a service's address, and build requests for its capabilities.
 
-Addresses of services are often written by hand or cut from a page's text, so their queries are read with the common
-faults mended: `&amp;` for `&`, a second `?`, a `;` before a request parameter, `&` or `?` left at the end.
+Addresses of services are often typed by hand or cut out of a page's text, so common faults of their queries are mended:
+`&amp;` for `&`, a second `?`, a `;` before a request parameter, `&` or `?` left at the end.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _ADDRESS_WITHIN = re.compile(r":(?://|%2F%2F)|%3A(?://|%2F%2F)", re.IGNORECASE)
 
 
 def query_parameters(url: Url) -> tuple[tuple[str, str], ...]:
-    """Name and value of each part of the query, decoded (`+` is a space), in order; without `=` the value is ''.
+    """Return name and value of each part of the query, decoded (`+` is a space), in order; '' for a part without `=`.
 
-    Bytes that are not UTF-8 become U+FFFD: for looking at, not for asking again.
+    Bytes that are not UTF-8 become U+FFFD, so the values are for reading, not for building another request.
     """
     pairs = (part.partition("=") for part in _parts(url.address.partition("?")[2]))
     return tuple((unquote_plus(name), unquote_plus(value)) for name, _, value in pairs)
 
 
 def endpoint_key(url: Url) -> str:
-    """Identity of the endpoint that a URL speaks to: `host[:port]/path[?name=value&…]`.
+    """Return the identity of the endpoint that a URL addresses: `host[:port]/path[?name=value&…]`.
 
-    Without scheme, default port, tracking, sessions and the parameters of a request; host and parameter names in
-    lower case, parameters sorted; path and values keep their case.
+    It has no scheme, default port, tracking parameter, session id or parameter of a request. Host and parameter names
+    are in lower case and parameters are sorted; path and values keep their case.
     """
     place = url.identity.partition("?")[0].partition("://")[2]
     kept = sorted(_decoded(part) for part in _vendor_parts(url))
@@ -41,15 +41,19 @@ def endpoint_key(url: Url) -> str:
 
 
 def endpoint_address(url: Url) -> Url:
-    """The endpoint to show, export and ask: vendor parameters (`map=`, tokens) in their order and their escaping."""
+    """Return the endpoint's address to show, export and request.
+
+    Vendor parameters (`map=`, tokens) keep their order and escaping. Raise ValueError when `url` was not made by
+    `read_url`.
+    """
     return _with_query(url, _vendor_parts(url))
 
 
 def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = None) -> Url:
-    """The request for the capabilities of the endpoint that a URL speaks to, whatever the URL itself asks for.
+    """Return the GetCapabilities request of the endpoint that a URL addresses, whatever the URL itself requests.
 
     Names are in upper case, since some servers (QGIS Server) fail on others; vendor parameters come first, since some
-    CGI programs read `map=` only there. An address that is a document (`…/wms.xml`) is for the caller to leave alone.
+    CGI programs read `map=` only there. Not to be called for an address that is a document (`…/wms.xml`).
     """
     request = [f"SERVICE={quote(service, safe='')}", "REQUEST=GetCapabilities"]
     if version is not None:
@@ -58,7 +62,8 @@ def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = No
 
 
 def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
-    """Any other request of the endpoint that a URL speaks to: its vendor parameters, then these in their order."""
+    """Return another request of the endpoint that a URL addresses: its vendor parameters, then `parameters` in
+    order."""
     asked = [f"{name}={quote(value, safe=':,/')}" for name, value in parameters.items()]
     return _with_query(url, [*_vendor_parts(url), *asked])
 
@@ -67,7 +72,7 @@ def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
 
 
 def _parts(query: str) -> Iterator[str]:
-    """The query's parts as written, faults mended; none is empty."""
+    """Yield the parts of a query as written, with faults mended; none is empty."""
     for part in query.split("&"):
         part = _LEFT_OVER.sub("", part)
         if "?" in part or ";" in part:
@@ -77,9 +82,10 @@ def _parts(query: str) -> Iterator[str]:
 
 
 def _split_stray(part: str) -> Iterator[str]:
-    """`map=a.map?service=WMS` and `service=WMS;request=GetMap` in two, and no `?` at the end.
+    """Split `map=a.map?service=WMS` and `service=WMS;request=GetMap` in two, and strip a `?` at the end.
 
-    What a proxy is to ask for (`url=http://host/wms?service=WMS`) stays whole: there the `?` is no mistake.
+    An address within a query, which a proxy is to request (`url=http://host/wms?service=WMS`), stays whole: there the
+    `?` is no mistake.
     """
     request, start = load_parameters().request, 0
     within = _ADDRESS_WITHIN.search(part)
@@ -93,7 +99,7 @@ def _split_stray(part: str) -> Iterator[str]:
 
 
 def _vendor_parts(url: Url) -> list[str]:
-    """The parts of the query that belong to the endpoint, as written."""
+    """Return the parts of the query that belong to the endpoint, as written."""
     lists = load_parameters()
     kept = []
     for part in _parts(url.address.partition("?")[2]):
@@ -112,7 +118,8 @@ def _with_query(url: Url, parts: list[str]) -> Url:
 
 
 def _decoded(part: str) -> tuple[str, str]:
-    """Lower-case name and value; bytes that are not UTF-8 (GBK) survive as surrogates, so that they stay distinct."""
+    """Return name (lower case) and value; bytes that are not UTF-8 (GBK) become surrogates, so that they stay
+    distinct."""
     name, _, value = part.partition("=")
     return unquote_plus(name, errors="surrogateescape").lower(), unquote_plus(value, errors="surrogateescape")
 

@@ -1,7 +1,8 @@
-"""The part of a URL before its path: host, port, origin and registered domain.
+"""Read the part of a URL before its path: host, port, origin and registered domain.
 
 Hosts are read as browsers read them (WHATWG URL standard, sections 3.5 "host parsing" and 3.6 "IPv4 parser"), so that a
-number in any spelling (2130706433, 127.1, 0x7f.1, 0177.0.0.1) is seen to be an address before anybody connects to it.
+number in any spelling (2130706433, 127.1, 0x7f.1, 0177.0.0.1) is recognised as an IP address before anybody connects to
+it.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
 
 class Authority(NamedTuple):
-    """What the part between `//` and the path says; user names and passwords in it are dropped."""
+    """The part of a URL between `//` and the path, without user name and password."""
 
     host: str
     """Lower-case name (IDNA) or literal address; IPv6 without brackets."""
     origin: str
     """scheme://host[:port]"""
     site: str
+    """Registered domain of the host (`site_of`)."""
 
 
 @lru_cache(maxsize=8192)
 def read_authority(scheme: str, text: str) -> Authority | None:
-    """Host, origin and site of `[user[:password]@]host[:port]`; None when it names no host that can be asked."""
+    """Return host, origin and site of `[user[:password]@]host[:port]`; None when the host or port is not valid."""
     found = _HOST_AND_PORT.fullmatch(text.rpartition("@")[2])
     if found is None:
         return None
@@ -51,7 +53,11 @@ def read_authority(scheme: str, text: str) -> Authority | None:
 
 
 def read_host(text: str) -> str | None:
-    """A host in its one spelling: lower-case name in IDNA (UTS 46), IPv4 dotted, IPv6 compressed without brackets."""
+    """Return a host in its canonical spelling: lower-case IDNA (UTS 46), dotted IPv4, or compressed IPv6 without
+    brackets.
+
+    None for a text that is no host.
+    """
     if text.startswith("["):
         return _read_ipv6(text[1:-1])
     if len(text) > _MAX_WRITTEN_CHARS:
@@ -71,15 +77,18 @@ def read_host(text: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def site_of(host: str) -> str:
-    """Registered domain of a host (`example.co.uk` for `a.b.example.co.uk`) by the public suffix list that comes with
-    the package `publicsuffixlist`; nothing is fetched. The host itself for an address, and when it has none."""
+    """Return the registered domain of a host: `example.co.uk` for `a.b.example.co.uk`.
+
+    By the public suffix list in the package `publicsuffixlist`; nothing is fetched. The host itself when it is an IP
+    address or has no registered domain.
+    """
     if ":" in host or host.rpartition(".")[2].isdigit():
         return host
     return _suffixes().privatesuffix(host) or host
 
 
 def is_registry(host: str) -> bool:
-    """Whether a name is a public suffix, under which anybody may have a name: com, co.uk, github.io."""
+    """Return whether a host is a public suffix, under which anybody may register a name: com, co.uk, github.io."""
     if ":" in host or host.rpartition(".")[2].isdigit():
         return False
     return _suffixes().privatesuffix(host) is None
@@ -93,7 +102,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def _to_ascii(text: str) -> str | None:
-    """A name with percent-encoded or non-ASCII characters in IDNA, non-transitional, as browsers send it."""
+    """Return a name with percent-encoded or non-ASCII characters in IDNA, non-transitional, as browsers send it."""
     import idna
 
     try:
@@ -106,7 +115,11 @@ def _to_ascii(text: str) -> str | None:
 
 
 def _read_ipv4(parts: list[str]) -> str | None:
-    """WHATWG IPv4 parser: up to four decimal, octal (0…) or hexadecimal (0x…) numbers; the last fills the rest."""
+    """Return dotted IPv4 for up to four decimal, octal (0…) or hexadecimal (0x…) numbers, of which the last fills the
+    rest.
+
+    WHATWG URL standard, "IPv4 parser". None for anything else.
+    """
     numbers = [_read_number(part) for part in parts]
     if len(parts) > 4 or None in numbers:
         return None

@@ -1,4 +1,4 @@
-"""The query parameters that do not name a page or an endpoint: `geocrawl/data/url_parameters.toml`, read once."""
+"""Query parameters that do not identify a page or an endpoint, read from `geocrawl/data/url_parameters.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_-]{16,}"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A set of parameter names, lower case, some given by their beginning."""
+    """A set of lower-case parameter names, some of them given by their beginning."""
 
     exact: frozenset[str]
     prefixes: tuple[str, ...]
@@ -25,24 +25,28 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Which names are noise in a page's identity, and which belong to one request of a service."""
+    """Names of parameters that are noise in a page's identity, and of those that belong to one request of a service."""
 
     noise: Names
+    """Tracking parameters and session ids."""
     session: Names
     session_if_random: Names
+    """Names that are session ids only when their value looks random."""
     request: Names
+    """Parameters of one request of a service that is requested by a query."""
     rest_request: Names
-    """Of one request of a service that is asked by a path."""
+    """Parameters of one request of a service that is requested by a path."""
 
     def is_noise(self, name: str, value: str) -> bool:
-        """Whether a query parameter says who visits or where from, not what is shown. `name` in any case."""
+        """Return whether a query parameter says who visits, or from where, rather than what is shown. `name` in any
+        case."""
         name = name.lower()
         return name in self.noise or (name in self.session_if_random and _RANDOM.fullmatch(value) is not None)
 
 
 @lru_cache(maxsize=1)
 def load_parameters() -> Parameters:
-    """The lists that come with geocrawl."""
+    """Return the lists that come with geocrawl; the file is read once."""
     import tomllib
 
     lists = tomllib.loads(resources.files("geocrawl").joinpath("data/url_parameters.toml").read_text("utf-8"))

@@ -1,8 +1,8 @@
-"""URL patterns: what addresses that a program makes in any number have in common.
+"""URL patterns: what is common to addresses that a program generates in any number.
 
-Numbers, dates, hashes and identifiers are blanked, and so are the values of all parameters: `/cal/2031/05?view=month`
-and `/cal/1999/12?view=day` are one pattern. An address in which nothing can be blanked is no pattern: it stands for
-itself. Words are left, percent-encoded ones too, for words are what sites call different things by.
+Numbers, dates, hashes and identifiers are replaced by `#`, and values of parameters are left out:
+`/cal/2031/05?view=month` and `/cal/1999/12?view=day` have one pattern. An address without anything to replace has no
+pattern. Words stay, percent-encoded ones too, because sites name different things by words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from geocrawl.model import Url
 from geocrawl.urls.records import records_page
 
 BLANK = "#"
-"""Stands for what varies: no address holds it before its fragment."""
+"""Replaces what varies. No address contains this character before its fragment."""
 _MAX_CHARS = 2048
 _DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"[0-9]+")
@@ -24,8 +24,10 @@ _HASH_CHARS, _TOKEN_CHARS = 6, 16
 
 
 def pattern_of(url: Url) -> str:
-    """host/path?names with what varies blanked; '' for an address that is no pattern, and for a catalogue's page of
-    records, which has bounds of its own."""
+    """Return the pattern `host/path?names` of an address; '' when it has none.
+
+    A catalogue's page of records has none either: the number of such pages is limited by itself (`records_page`).
+    """
     place, _, query = url.identity.partition("://")[2].lower()[:_MAX_CHARS].partition("?")
     if not query and _DIGIT.search(place) is None:
         return ""
@@ -36,14 +38,14 @@ def pattern_of(url: Url) -> str:
 
 
 def service_pattern(url: Url, site: str, kind: str) -> str:
-    """Return the pattern of a service's address, whatever host of the site it is on."""
+    """Return the pattern of a service's address, the same on every host of the site."""
     place, _, query = url.identity.partition("://")[2].lower()[:_MAX_CHARS].partition("?")
     _, slash, path = place.partition("/")
     return f"{kind} {site}{slash}{_blanked(path)}{_names(query)}"
 
 
 def _names(query: str) -> str:
-    """The parameters' names, each once, in order."""
+    """Return the parameters' names, sorted, each once."""
     if not query:
         return ""
     return "?" + "&".join(sorted({_blanked(part.partition("=")[0]) for part in query.split("&")}))

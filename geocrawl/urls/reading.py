@@ -1,21 +1,23 @@
-"""Reading a URL as browsers do (WHATWG URL standard) into its two texts: the address to ask and the identity.
+"""Read a URL as browsers do (WHATWG URL standard) into its two texts: the address to request and the identity.
 
-The *address* keeps the site's own escaping byte for byte; only what cannot stand in a request line is escaped (space,
-control characters, `"`, `<`, `>`, and non-ASCII as UTF-8), and case of scheme and host, default port, dot segments,
-user name, and fragment are gone.
+The *address* keeps the site's own escaping byte for byte. Only what cannot stand in a request line is escaped (space,
+control characters, `"`, `<`, `>`, and non-ASCII as UTF-8); scheme and host are in lower case, and default port, dot
+segments, user name and fragment are removed.
 
 The *identity* is the same for two spellings of one page. Beyond the address:
+
 - percent-encoding is uniform (RFC 3986, 6.2.2): unreserved characters decoded, the rest upper case, characters that
   RFC 3986 does not allow (`|`, `[`, `{`, a lone `%` …) encoded; reserved ones stay as written, since `%2F` is not `/`;
-- tracking parameters and session ids are dropped (`data/url_parameters.toml`; ASP.NET's `/(S(…))/` too), and so are an
-  empty query and empty parts of one;
-- the query is sorted when every part is name=value and no name stands twice: such a query is read by name. Any other
+- tracking parameters and session ids are removed (`data/url_parameters.toml`; ASP.NET's `/(S(…))/` too), and so are
+  an empty query and empty parts of one;
+- the query is sorted when every part is name=value and no name occurs twice: such a query is read by name. Any other
   may be read by position and keeps its order.
+
 What a URL cannot prove stays distinct: http and https, with and without `www.`, `/` and `/index.html` (often one page,
-but not on every server, and a page lost costs more than one fetched twice), `+` and `%20`.
+but not on every server, and losing a page costs more than fetching one twice), `+` and `%20`.
 
 A link is joined with its base by cutting strings, then read by one cached function of the absolute text. Navigation
-repeats on every page of a site, so most links of a page cost a look-up, whatever page they stand on.
+repeats on every page of a site, so most links of a page cost one look-up, whatever page they are on.
 """
 
 from __future__ import annotations
@@ -36,20 +38,20 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _ABSOLUTE = re.compile(r"(https?):[/\\]*([^/\\?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 
-# Paths and queries of these alone are canonical as they stand, dot segments aside: the way most links take.
+# Most paths and queries consist of these characters alone and are canonical as they stand, but for dot segments.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_~!$&'*+,=:@/.-]*")
 _PLAIN_QUERY = re.compile(r"[A-Za-z0-9_~!$&'()*+,;=:@/?.-]*")
-_UNEVEN_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/.-]")
-_UNEVEN_IN_QUERY = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/?.-]")
+_NOT_CANONICAL_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/.-]")
+_NOT_CANONICAL_IN_QUERY = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/?.-]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
 _PATH_PARAMETER = re.compile(r";[A-Za-z0-9_]{1,60}=[^/;]*")
 _DOTNET_SESSION = re.compile(r"/\((?:[A-Z]\([A-Za-z0-9_-]{16,1024}\))+\)(?=/|\Z)")  # cookieless ASP.NET: /(S(…))/
 
 
 def read_url(text: str, base: Url | str | None = None) -> Url | None:
-    """The URL that a link's text means on a page at `base`.
+    """Return the URL that a link's text means on a page at `base`; never raise.
 
-    None for what is not http or https, names no host, or is relative without a base; never raises, whatever the text.
+    None for a scheme other than http and https, for a text without a host, and for a relative one without a base.
     """
     if len(text) > MAX_TEXT_CHARS:
         return None
@@ -62,7 +64,7 @@ def read_url(text: str, base: Url | str | None = None) -> Url | None:
 
 
 def read_absolute(text: str) -> Url | None:
-    """The URL of a text that names its scheme; None when it is malformed or not http or https."""
+    """Return the URL of a text that begins with its scheme; None when it is malformed or not http or https."""
     if _UNSAFE.search(text):
         text = _mend(text)
     found = _ABSOLUTE.match(text)
@@ -92,11 +94,12 @@ def _read_cached(text: str) -> Url | None:
 
 
 def _mend(text: str) -> str:
-    """Only printable ASCII is left: outer white space, tabs and line ends removed as browsers do, the rest escaped."""
+    """Return a text in printable ASCII: outer white space, tabs and line ends removed as browsers do, the rest
+    escaped."""
     if not _UNSAFE.search(text):
         return text
     text = text.strip(_C0_AND_SPACE).replace("\t", "").replace("\n", "").replace("\r", "")
-    if not text.isascii():  # halves of surrogate pairs, from a script's escapes, join or become U+FFFD
+    if not text.isascii():  # surrogates, from a script's escapes, are joined to pairs or become U+FFFD
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNSAFE.sub(_escape, text)
 
@@ -106,7 +109,11 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _join(text: str, base: Url | str | None) -> str | None:
-    """The absolute text of a mended reference (RFC 3986, 5.2, with the browsers' leniency for `\\` and `http:path`)."""
+    """Return the absolute text of a mended reference (RFC 3986, 5.2), with the browsers' leniency for `\\` and
+    `http:path`.
+
+    None when it is not http or https, or relative without a base.
+    """
     if isinstance(base, str):
         base = read_url(base)
     if scheme := _SCHEME.match(text):
@@ -130,14 +137,17 @@ def _join(text: str, base: Url | str | None) -> str | None:
 
 
 def _address_path(path: str) -> str:
-    """A path as it is asked for: backslashes turned, dot segments removed, all else as written."""
+    """Return a path as it is requested: backslashes turned into `/`, dot segments removed, all else as written."""
     if "\\" in path:
         path = path.replace("\\", "/")
     return remove_dot_segments(path) or "/"
 
 
 def remove_dot_segments(path: str) -> str:
-    """RFC 3986, 5.2.4, on a path that is empty or begins with `/`; `%2e` counts as a dot (WHATWG URL standard)."""
+    """Return a path, which is empty or begins with `/`, without dot segments (RFC 3986, 5.2.4).
+
+    `%2e` counts as a dot (WHATWG URL standard).
+    """
     if "/." not in path and "/%2" not in path:
         return path
     kept: list[str] = []
@@ -155,18 +165,18 @@ def remove_dot_segments(path: str) -> str:
 
 
 def canonical_path(path: str) -> str:
-    """An address' path in its one spelling, without session ids. Begins with `/`."""
-    return path if _PLAIN_PATH.fullmatch(path) else canonical_odd_path(path)
+    """Return the canonical spelling of an address' path, without session ids. `path` begins with `/`."""
+    return path if _PLAIN_PATH.fullmatch(path) else canonical_unusual_path(path)
 
 
-def canonical_odd_path(path: str) -> str:
-    """`canonical_path` for any path; what the plain ones are spared."""
-    path = _UNEVEN_IN_PATH.sub(_even, path)
+def canonical_unusual_path(path: str) -> str:
+    """Return what `canonical_path` does, for any path: most are canonical as they stand and are spared this work."""
+    path = _NOT_CANONICAL_IN_PATH.sub(_canonical_escape, path)
     return remove_dot_segments(without_path_session(path)) or "/"
 
 
 def without_path_session(path: str) -> str:
-    """A path without `;jsessionid=…` and its like, and without ASP.NET's `/(S(…))`."""
+    """Return a path without `;jsessionid=…` and the like, and without ASP.NET's `/(S(…))`."""
     if ";" in path:
         path = _PATH_PARAMETER.sub(_drop_session, path)
     if "/(" in path:
@@ -180,9 +190,10 @@ def _drop_session(found: re.Match[str]) -> str:
 
 
 def canonical_query(query: str) -> str:
-    """A query in its one spelling: noise dropped, sorted where that cannot change its meaning; may be ''."""
+    """Return the canonical spelling of a query: noise removed, sorted where that cannot change its meaning. It may be
+    ''."""
     if not _PLAIN_QUERY.fullmatch(query):
-        query = _UNEVEN_IN_QUERY.sub(_even, query)
+        query = _NOT_CANONICAL_IN_QUERY.sub(_canonical_escape, query)
     is_noise = load_parameters().is_noise
     parts: list[str] = []
     names: set[str] = set()
@@ -199,13 +210,13 @@ def canonical_query(query: str) -> str:
     return "&".join(parts)
 
 
-def _even(found: re.Match[str]) -> str:
-    return _even_text(found[0])
+def _canonical_escape(found: re.Match[str]) -> str:
+    return _canonical_escape_text(found[0])
 
 
 @lru_cache(maxsize=1024)
-def _even_text(text: str) -> str:
-    """One escape, or one character that must be one, in its canonical form."""
+def _canonical_escape_text(text: str) -> str:
+    """Return the canonical form of one percent-escape, or of one character that must be escaped."""
     if len(text) == 1:
         return f"%{ord(text):02X}"
     character = chr(int(text[1:], 16))

@@ -1,15 +1,15 @@
-"""Pages of a catalogue's records: the requests that ask for them, the next one, and how far an address has paged.
+"""Addresses of a catalogue's pages of records: which page one is, and the address of another.
 
-Catalogues are read page by page, each an ordinary visit, so the bound on them goes by the address alone
-(`records_page`) and a crawl may be stopped and taken up between any two pages. What the parameters are called and where
-they begin to count is fixed by each interface:
+Catalogues are read page by page, each an ordinary visit, so their number is limited by the address alone
+(`records_page`), and a crawl may be interrupted between any two pages. Each interface fixes the names of its parameters
+and where they start to count:
 
 CSW          startPosition, maxRecords, from 1 (OGC 07-006r1, 10.8; OGC 12-176r7, 7.3)
 CKAN         start, rows (package_search) or offset, limit (package_list), from 0
 ArcGIS       start, num, from 1 (ArcGIS REST API, Search)
 GeoNetwork   from, to, from 1, both ends included (`q` service)
 OGC API      startindex or offset, limit, from 0
-DCAT         page, from 1 (as CKAN's `catalog.rdf` has it)
+DCAT         page, from 1 (as in CKAN's `catalog.rdf`)
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from geocrawl.urls.endpoints import capabilities_url, query_parameters
 from geocrawl.urls.reading import read_url
 
 RECORDS = "records-page"
-"""`Link.where` of a link to a page of a catalogue's records: the next one, or the first of a catalogue that was met."""
+"""`Link.where` of a link to a page of a catalogue's records: the next page, or the first page of a catalogue."""
 
 CSW_ROWS = 50
-"""Records asked for at once: Dublin Core of them is about 100 kB, ISO 19139 about 2 MB."""
+"""Records of one request: in Dublin Core about 100 kB, in ISO 19139 about 2 MB."""
 ISO_19139 = "http://www.isotc211.org/2005/gmd"
 _DUBLIN_CORE = {"2.0.2": "http://www.opengis.net/cat/csw/2.0.2", "3.0.0": "http://www.opengis.net/cat/csw/3.0"}
 _MAX_NUMBER_CHARS = 12
@@ -39,14 +39,15 @@ class _Paging:
     """How one kind of catalogue is paged."""
 
     path: re.Pattern[str]
-    """Of the path in lower case."""
+    """Matches the path in lower case."""
     request: str
-    """Value of `request` that the query must have; '' for any."""
+    """Value that the query parameter `request` must have; '' for any."""
     start: str
+    """Parameter with the number of the first record, or of the page."""
     size: str
-    """Parameter of the number of records; '' when `start` counts pages."""
+    """Parameter with the number of records; '' when `start` counts pages."""
     first: int
-    """Where `start` begins."""
+    """Value of `start` on the first page."""
     rows: int
     """Records of a page when the address does not say."""
 
@@ -65,10 +66,10 @@ _PAGINGS = (
 
 
 def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since: str = "", start: int = 1) -> Url:
-    """A GetRecords request for whole records (OGC 07-006r1, 10.8.4; for version 3 OGC 12-176r7, 7.3.4).
+    """Return a GetRecords request for whole records (OGC 07-006r1, 10.8.4; for version 3 OGC 12-176r7, 7.3.4).
 
-    `csw`: any address of the endpoint. `schema`: output schema, Dublin Core (csw:Record) unless it is named. `since`:
-    only records modified on that day (YYYY-MM-DD) or later.
+    `csw`: any address of the endpoint. `schema`: output schema, Dublin Core (csw:Record) when ''. `since`: only records
+    modified on that day (YYYY-MM-DD) or later. `start`: number of the first record, from 1.
     """
     version = "3.0.0" if version.startswith("3") else "2.0.2"
     namespace = _DUBLIN_CORE[version]
@@ -96,9 +97,9 @@ def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since
 
 
 def records_page(url: Url) -> int | None:
-    """How many pages of records lie before the one that an address asks for; None when it is not that of a catalogue.
+    """Return how many pages of records precede the one that an address requests; None when it is no such address.
 
-    Pages that are named by a token rather than a number cannot be counted: these have no number, either.
+    Pages that are named by a token rather than a number cannot be counted: None for them, too.
     """
     paging, values = _paging_of(url)
     if paging is None:
@@ -111,7 +112,7 @@ def records_page(url: Url) -> int | None:
 
 
 def records_start(url: Url) -> int | None:
-    """The number of the first record that an address asks for, counted from 0; None as for `records_page`."""
+    """Return the number of the first record that an address requests, from 0; None as for `records_page`."""
     paging, values = _paging_of(url)
     if paging is None or not paging.size:
         return None
@@ -119,10 +120,10 @@ def records_start(url: Url) -> int | None:
 
 
 def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
-    """The address with another first record, counted from 0; None when it is not that of a catalogue.
+    """Return the address with another first record, counted from 0; None when it is no page of records.
 
-    `rows`: records that a page turned out to hold: servers cut a page to their own size, and the pages are counted by
-    what is asked for.
+    `rows`: the number of records that the last page had, 0 if unknown. Servers cut pages to their own size, and pages
+    are counted by the size that is requested.
     """
     paging, values = _paging_of(url)
     if paging is None or not paging.size:
@@ -137,7 +138,8 @@ def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
 
 
 def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:
-    """The address with these query parameters set; their names match in any case, what is not named stays as it is."""
+    """Return the address with these query parameters set. Names match in any case; other parameters stay as they
+    are."""
     place, _, query = url.address.partition("?")
     left = {name.lower(): (name, value) for name, value in changes.items()}
     parts = []
@@ -153,7 +155,7 @@ def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:
 
 
 def _paging_of(url: Url) -> tuple[_Paging | None, dict[str, str]]:
-    """How this address is paged, and its parameters with names in lower case."""
+    """Return how this address is paged, None if it is not, and its parameters with names in lower case."""
     path, _, query = url.address[len(url.origin) :].partition("?")
     path = path.lower()
     if "getrecords" not in query.lower() and not any(p.path.search(path) for p in _PAGINGS if p.path is not _ANY):

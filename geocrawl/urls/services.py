@@ -1,8 +1,8 @@
-"""The endpoint that an address speaks to, by the kind of its service.
+"""Find the endpoint that an address belongs to, by the kind of its service.
 
-Services that are asked by a query (OGC's KVP kinds) keep their path; `endpoints` frees their query of the request.
-Those that are asked by a path (ArcGIS REST, OGC API, STAC, TMS, tiles of a WMTS) have one root beneath
-which all their resources lie: the address of a layer, an item or a tile leads to it.
+Services that are requested by a query (OGC's key-value pairs) keep their path; `endpoints` removes the request from
+their query. Services that are requested by a path (ArcGIS REST, OGC API, STAC, TMS, tiles of a WMTS) have one root
+above all their resources: the address of a layer, an item or a tile leads to it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from geocrawl.urls.parameters import load_parameters
 from geocrawl.urls.reading import read_absolute
 
 _BY_PATH = frozenset({Kind.ARCGIS, Kind.OGCAPI, Kind.STAC, Kind.TMS})
-"""Kinds whose query is of one request and whose root may have a slash at its end or not."""
+"""Kinds whose query belongs to one request and whose root may end in a slash or not."""
 _ARCGIS_SERVICE = re.compile(
     r"(.*?/rest/services(?:/[^/]+)*?/(?:Map|Image|Feature|Scene|VectorTile|GP|Geocode|Geometry|GeoData|NA|Stream|Mobile|Globe)"
     r"Server)(?:/.*)?",
@@ -34,9 +34,9 @@ _WMTS_TILE = re.compile(
 
 
 def service_endpoint(kind: Kind, url: Url) -> Endpoint:
-    """The endpoint of this kind that an address speaks to, whatever part of the service it names.
+    """Return the endpoint of this kind that an address belongs to, whatever part of the service it names.
 
-    Of kinds asked by a path the key has no slash at its end; the address keeps its spelling.
+    The key of kinds that are requested by a path has no slash at its end; the address keeps its spelling.
     """
     path = url.address[len(url.origin) :].partition("?")[0]
     root = path if _asks_by_query(kind, url) else _root(kind, path)
@@ -50,7 +50,8 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
 
 
 def service_keys(url: Url) -> tuple[str, ...]:
-    """The identities under which an address may stand in the catalogue, whatever its kind; the plainest first."""
+    """Return the identities that an address may have in the catalogue, one a kind, each once; `endpoint_key` comes
+    first."""
     found = dict.fromkeys([endpoint_key(url)])
     for kind in Kind:
         found.setdefault(service_endpoint(kind, url).key)
@@ -58,12 +59,12 @@ def service_keys(url: Url) -> tuple[str, ...]:
 
 
 def _asks_by_query(kind: Kind, url: Url) -> bool:
-    """Whether an address of a WMTS, which may be asked by path as well, asks by a query (OGC 07-057r7, 8)."""
+    """Return whether an address of a WMTS, which may also be requested by path, uses a query (OGC 07-057r7, 8)."""
     return kind is Kind.WMTS and any(name.lower() in ("service", "request") for name, _ in query_parameters(url))
 
 
 def _root(kind: Kind, path: str) -> str:
-    """The path of the service that a resource lies beneath."""
+    """Return the path of the service that the resource at `path` belongs to."""
     if kind is Kind.ARCGIS:
         if found := _ARCGIS_INFO.fullmatch(path):
             return f"{found[1]}/services"
@@ -88,7 +89,7 @@ def _with_path(url: Url, path: str) -> Url:
 
 
 def _without_request(url: Url) -> Url:
-    """The address without what only one request of a resource says (`f=json`, `where=…`); tokens and keys stay."""
+    """Return the address without parameters of one request (`f=json`, `where=…`); tokens and keys stay."""
     place, _, query = url.address.partition("?")
     if not query:
         return url

@@ -1,7 +1,7 @@
 """Stop rules: addresses that are recorded as refused and never visited, by their extension, host, path or query.
 
-The rules are data (`geocrawl/data/stop_rules.toml`, whose head explains the format); a user's own file adds to them.
-A visited page has some 25 links, so a rule is a look-up in a table, never a pattern.
+The rules are data (`geocrawl/data/stop_rules.toml`, whose head explains the format); a user's own file adds to them. A
+page has some 25 links, so a rule is looked up in a table, never matched as a pattern.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECTION = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """For each kind of rule: lower-case text → the section that names it."""
+    """For each kind of rule, lower-case text → the section that names it."""
 
     extensions: dict[str, str] = field(default_factory=dict)
     hosts: dict[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class _Tables:
     parameters: dict[str, str] = field(default_factory=dict)
 
     def section(self, host: str, path: str, query: str) -> str:
-        """The first section that matches, or ''. `path` and `query` in lower case."""
+        """Return the first section that matches, or ''. `path` and `query` in lower case."""
         return self._by_host(host) or self._by_path(path) or (query and self._by_query(query)) or ""
 
     def _by_host(self, host: str) -> str:
@@ -78,7 +78,8 @@ class StopRules:
 
     @classmethod
     def load(cls, extra: Path | None = None) -> Self:
-        """The rules that come with geocrawl and those of the file `extra`; UsageError says what is wrong there."""
+        """Return the rules that come with geocrawl and those of the file `extra`; raise UsageError for a file that is
+        wrong."""
         stop, keep = _Tables(), _Tables()
         built_in = resources.files("geocrawl").joinpath("data/stop_rules.toml")
         for name, text in [("the built-in stop rules", built_in.read_text("utf-8")), *_read_extra(extra)]:
@@ -87,7 +88,7 @@ class StopRules:
         return cls(stop, keep)
 
     def reason(self, url: Url) -> str:
-        """'stop:<section>' for an address that is not worth a visit, else ''."""
+        """Return 'stop:<section>' for an address that is not worth a visit, else ''."""
         path, _, query = url.identity[len(url.origin) :].lower().partition("?")
         section = self._stop.section(url.host, path, query)
         if not section or self._keep.section(url.host, path, query):
@@ -108,7 +109,7 @@ def _read_extra(path: Path | None) -> Iterator[tuple[str, str]]:
 
 
 def _entries(name: str, text: str) -> Iterator[tuple[str, str, str]]:
-    """(section, key, normalised entry) of a file of stop rules."""
+    """Yield (section, key, normalised entry) of a file of stop rules."""
     import tomllib
 
     try:
@@ -131,7 +132,8 @@ def _entries(name: str, text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _normalise(where: str, key: str, entry: object) -> str:
-    """An entry as the canonical texts of URLs spell it, so that matching is a look-up."""
+    """Return an entry as canonical texts of URLs spell it, so that matching is a look-up; raise UsageError if it is
+    wrong."""
     if not isinstance(entry, str) or not entry.strip():
         raise UsageError(f"{where}: expected a text, got {entry!r}")
     entry = entry.strip()

@@ -1,6 +1,6 @@
-"""Trap guards: addresses that a site makes without end. They go by the URL and today's date, never by arrival.
+"""Trap guards: refuse addresses that a site generates without end, by the URL and today's date, never by arrival.
 
-How many queries a path and how many pages a host may have is counted in the store; `query_group` is what it counts by.
+How many queries of a path and pages of a host are visited is counted in the store; `query_group` is what it counts by.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _MAX_EXAMINED_CHARS = 4096
 
 
 def query_group(url: Url) -> str:
-    """What addresses that differ only in their query have in common: `host[:port]/path`."""
+    """Return what is common to addresses that differ only in their query: `host[:port]/path`."""
     return url.identity.partition("?")[0].partition("://")[2]
 
 
 class TrapGuard:
-    """Refuses addresses that look made without end."""
+    """Refuses addresses that look generated without end."""
 
     def __init__(self, settings: Settings, today: datetime.date) -> None:
         self._max_chars = settings.max_url_chars
@@ -46,7 +46,7 @@ class TrapGuard:
         self._this_month = _months(today.year, today.month)
 
     def reason(self, url: Url) -> str:
-        """'trap:long', 'trap:repeat', 'trap:calendar', or '' for an address that may be visited."""
+        """Return 'trap:long', 'trap:repeat' or 'trap:calendar'; '' for an address that may be visited."""
         if len(url.address) > self._max_chars:
             return "trap:long"
         path, _, query = url.identity[len(url.origin) :].lower()[:_MAX_EXAMINED_CHARS].partition("?")
@@ -57,8 +57,11 @@ class TrapGuard:
         return ""
 
     def _repeats(self, path: str) -> bool:
-        """Whether one segment stands `max_segment_repeats` times, side by side or in turn with others, as it does where
-        relative links lead ever deeper. Numbers are left out: 11/11/11 is a date, 0/0/0 a tile."""
+        """Return whether one segment occurs `max_segment_repeats` times, as it does where relative links lead ever
+        deeper.
+
+        Numbers do not count: 11/11/11 is a date, 0/0/0 a tile.
+        """
         if path.count("/") < self._max_repeats:
             return False
         segments = path[1:].removesuffix("/").split("/")
@@ -67,7 +70,7 @@ class TrapGuard:
         return any(n >= self._max_repeats and not segment.isdigit() for segment, n in Counter(segments).items())
 
     def _far_date(self, path: str, query: str) -> bool:
-        """Whether this is a calendar's page and every date in its URL is further off than `calendar_years`."""
+        """Return whether this is a calendar's page and every date in its URL is further away than `calendar_years`."""
         if _YEAR.search(path) is None and _YEAR.search(query) is None:
             return False
         year, month = _named_month(query)
@@ -83,12 +86,12 @@ class TrapGuard:
 
 
 def _months(year: int, month: int) -> int:
-    """Months since the year 0: what distances are counted in."""
+    """Return the number of months since the year 0, to measure distances by."""
     return 12 * year + min(max(month, 1), 12) - 1
 
 
 def _named_month(query: str) -> tuple[int, int]:
-    """(year, month) that parameters of these names give; 0 for one that is not given or no number."""
+    """Return (year, month) from parameters with such names; 0 for one that is missing or not a number."""
     values = dict(part.partition("=")[::2] for part in query.split("&")) if query else {}
     year = next((values[name] for name in _YEAR_NAMES if name in values), "")
     month = next((values[name] for name in _MONTH_NAMES if name in values), "")
@@ -96,7 +99,7 @@ def _named_month(query: str) -> tuple[int, int]:
 
 
 def _written_months(text: str) -> Iterator[int]:
-    """The months of all dates that stand in a text."""
+    """Yield the months of all dates in a text."""
     for found in (*_YEAR_FIRST.finditer(text), *_COMPACT.finditer(text)):
         yield _months(int(found[1]), int(found[2]))
     for found in _YEAR_LAST.finditer(text):

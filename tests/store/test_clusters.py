@@ -17,7 +17,7 @@ from geocrawl.store.catalog.clusters import Edge, partition
 from geocrawl.store.catalog.matching import Description, items_hash, likeness, telling_items
 from geocrawl.store.engine.database import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
-from geocrawl.urls import family, service_endpoint
+from geocrawl.urls import service_endpoint, spelling_group
 from tests.support.world import World, url, verdict
 
 ATLAS = Service(
@@ -275,7 +275,7 @@ def described(number: int, address: str, service: Service) -> Description:
         number,
         endpoint.key,
         service.kind,
-        family(endpoint.key),
+        spelling_group(endpoint.key),
         service.fingerprint,
         items_hash(service),
         telling_items(service),

@@ -29,7 +29,8 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
-from geocrawl.urls import endpoint_address, endpoint_key, read_url
+from geocrawl.urls import endpoint_key, read_url
+from geocrawl.urls.endpoints import endpoint_address
 
 SEED_RANK = Rank(9)
 

@@ -13,7 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geocrawl.model import Url
-from geocrawl.urls import capabilities_url, endpoint_address, endpoint_key, query_parameters, read_url
+from geocrawl.urls import capabilities_url, endpoint_key, query_parameters, read_url
+from geocrawl.urls.endpoints import endpoint_address
 from tests.urls.strategies import texts
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from geocrawl.model import Service, Url
 from geocrawl.store.catalog.matching import SIGNALS, Description, host_of, items_hash, likeness, telling_items
-from geocrawl.urls import family, plainness, read_url
+from geocrawl.urls import display_order, read_url, spelling_group
 
 MOST_ALIKE = 8
 """Endpoints that one is compared with: the first of each kind of likeness. More are connected through these."""
@@ -65,7 +65,7 @@ class Clusters:
             endpoint_id=endpoint_id,
             key=key,
             kind=str(service.kind),
-            family=family(key),
+            family=spelling_group(key),
             fingerprint=service.fingerprint,
             items=items_hash(service),
             telling=telling_items(service),
@@ -113,7 +113,7 @@ class Clusters:
         for number, address, valid, last_ok in self._connection.execute(_CANDIDATES, (service_id,)):
             url: Url | None = read_url(address)
             assert url is not None, "an address that was written by read_url is read by it"
-            ranked.append((not valid, 0.0 if valid else -last_ok, plainness(url), number))
+            ranked.append((not valid, 0.0 if valid else -last_ok, display_order(url), number))
         return min(ranked)[-1] if ranked else None
 
     def _known(self, endpoint_id: int) -> Description | None:

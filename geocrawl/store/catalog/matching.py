@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from geocrawl.model import Service
-from geocrawl.urls import differences, site_of
+from geocrawl.urls import site_of, spelling_differences
 
 TELLING_ITEMS = 3
 """Named items below which a document says too little to tell one service from another."""
@@ -95,7 +95,7 @@ def likeness(one: Description, other: Description) -> Likeness | None:
 
 def _in_family(one: Description, other: Description, same_document: bool, is_telling: bool) -> Likeness | None:
     """The addresses differ in their spelling only. Nodes and ports may be other servers, so they must say more."""
-    differ = differences(one.key, other.key)
+    differ = spelling_differences(one.key, other.key)
     may_be_others = bool({"node", "port"} & set(differ))
     named = " and ".join(differ)
     signal = differ[-1] if differ else "path"

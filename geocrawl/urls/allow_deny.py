@@ -1,8 +1,8 @@
-"""An operator's allow and deny lists: which addresses are never asked, whatever leads to them.
+"""An operator's allow and deny lists: which addresses are never requested, whatever leads to them.
 
-An entry is a domain with all beneath it (`example.org`), a top-level domain (`.cn`), or an address with `*` for any
-characters (`example.org/private/*`, `*.example.org`, `*://*/calendar*`). Upper and lower case are one. What is
-compared is the canonical text of a URL, so escapes and dots hide nothing.
+An entry is a domain with all its subdomains (`example.org`), a top-level domain (`.cn`), or an address with `*` for any
+characters (`example.org/private/*`, `*.example.org`, `*://*/calendar*`). Letter case is ignored. Entries are compared
+with the canonical text of a URL, so escapes and dots hide nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _MAX_CHARS, _MAX_STARS = 2000, 20
 
 
 class AddressList:
-    """Domains by look-up, patterns one by one."""
+    """A list of domains, which are looked up, and of patterns, which are tried one by one."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        """Raises ValueError, saying what is expected, for an entry that cannot be meant."""
+        """Read the entries; raise ValueError, which says what is expected, for one that is not valid."""
         self._domains = set[str]()
         self._patterns = list[_Pattern]()
         for entry in entries:
@@ -35,27 +35,27 @@ class AddressList:
         return bool(self._domains or self._patterns)
 
     def covers(self, url: Url) -> bool:
-        """Whether an entry names this address."""
+        """Return whether an entry matches this address."""
         if self._domains and is_beneath(url.host, self._domains):
             return True
         return any(pattern.fits(url) for pattern in self._patterns)
 
 
 class AddressRules:
-    """Both lists: what is denied is never asked; where something is allowed, nothing else is asked."""
+    """Both lists: a denied address is never requested; if anything is allowed, nothing else is requested."""
 
     def __init__(self, allow: Sequence[str], deny: Sequence[str]) -> None:
         self._allow, self._deny = AddressList(allow), AddressList(deny)
 
     def reason(self, url: Url) -> str:
-        """'deny', 'allow' (it is not on the allow list), or '' for an address that may be asked."""
+        """Return 'deny', 'allow' (the address is not on the allow list), or '' for an address that may be requested."""
         if self._deny and self._deny.covers(url):
             return DENY
         return ALLOW if self._allow and not self._allow.covers(url) else ""
 
 
 def is_beneath(host: str, domains: set[str] | frozenset[str]) -> bool:
-    """Whether a host is one of the domains or lies beneath one. Costs a look-up a label."""
+    """Return whether a host is one of the domains or a subdomain of one, with one look-up a label."""
     while host not in domains:
         _, dot, host = host.partition(".")
         if not dot:
@@ -65,11 +65,11 @@ def is_beneath(host: str, domains: set[str] | frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """Texts that follow each other, with anything between them."""
+    """A pattern, as the texts between its stars."""
 
     parts: tuple[str, ...]
     of: str
-    """What is compared: host, address (host and on), whole (scheme and on)."""
+    """The part of the URL that is compared: 'host', 'address' (from the host on) or 'whole' (from the scheme on)."""
 
     def fits(self, url: Url) -> bool:
         text = url.host if self.of == "host" else url.identity.lower()
@@ -79,7 +79,7 @@ class _Pattern:
 
 
 def read_entry(text: str) -> str | _Pattern:
-    """A domain's name, or a pattern; raises ValueError with what was expected."""
+    """Return a domain's name or a pattern; raise ValueError, which says what is expected, for anything else."""
     entry = text.strip().lower()
     wrong = ValueError(
         f"a domain (example.org), a top-level domain (.cn) or an address with * (example.org/private/*), not {text!r}"
@@ -100,8 +100,11 @@ def read_entry(text: str) -> str | _Pattern:
 
 
 def matches(parts: Sequence[str], text: str) -> bool:
-    """Whether `text` is these parts with anything between them. Each part is taken where it comes first, so it costs no
-    more than one walk over the text: nothing is tried twice, as a regular expression would."""
+    """Return whether `text` consists of these parts in order with any characters between them.
+
+    Each part is matched at its first occurrence, so one pass over the text suffices; a regular expression would
+    backtrack.
+    """
     first, *middle, last = parts
     if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
         return False

@@ -1,6 +1,6 @@
-"""The first page of records of catalogues that are known by their software: what to ask for all they have.
+"""Addresses of the first page of records of catalogue software: CKAN and ArcGIS portals.
 
-`since` (YYYY-MM-DD) asks for what was changed on that day or later, where the interface can tell.
+`since` (YYYY-MM-DD) restricts the records to those changed on that day or later.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from geocrawl.urls.records import with_parameters
 
 _ROWS = 100
 CKAN_SEARCH = f"/api/3/action/package_search?rows={_ROWS}&start=0&sort=name%20asc"
-"""All data sets of the CKAN at the root of a host."""
+"""Path and query that list all data sets of a CKAN at the root of a host."""
 _SERVICE_TYPES = ("Map Service", "Feature Service", "Image Service", "WMS", "WFS", "WMTS", "OGCFeatureServer")
 
 
 def ckan_search_url(root: str, *, since: str = "") -> Url | None:
-    """All data sets of the CKAN at `root` by its action API; None for what is no web address."""
+    """Return the request for all data sets of the CKAN at `root` (CKAN action API, package_search).
+
+    None when `root` is no web address.
+    """
     url = read_url(f"{root.rstrip('/')}/api/3/action/package_search")
     if url is None:
         return None
@@ -29,7 +32,10 @@ def ckan_search_url(root: str, *, since: str = "") -> Url | None:
 
 
 def arcgis_search_url(root: str, *, since: str = "") -> Url | None:
-    """The services among the items of the ArcGIS portal at `root`; None for what is no web address."""
+    """Return the request for the services among the items of the ArcGIS portal at `root` (ArcGIS REST API, Search).
+
+    None when `root` is no web address.
+    """
     url = read_url(f"{root.rstrip('/')}/sharing/rest/search")
     if url is None:
         return None

@@ -1,6 +1,6 @@
-"""Addresses that may be spellings of one: hosts with and without `www.`, nodes of a load balancer, ports, path case.
+"""Group addresses that may be spellings of one: with and without `www.`, load-balancer nodes, ports, letter case.
 
-By the text alone, so it proves nothing: whether the same service answers is for the answers to say (`store.likeness`).
+The text alone proves nothing. Whether the same service answers is decided in `store.catalog.matching`.
 """
 
 from __future__ import annotations
@@ -10,22 +10,24 @@ import re
 from geocrawl.model import Url
 
 _NODE = re.compile(r"\A([a-z][a-z-]*?)-?[0-9]{1,3}\Z")
-"""maps1, maps-02: a first label that counts."""
+"""A first label that ends in a number: maps1, maps-02."""
 _LETTER = re.compile(r"\A[a-d]\Z")
-"""a, b, c, d before the rest of a host: how tiles are spread."""
+"""A first label a, b, c or d: tiles are spread over such hosts."""
 _IP = re.compile(r"\A(?:[0-9.]+|\[.*\])\Z")
 _GEOSERVER = re.compile(r"(/geoserver(?:/[^/]+){0,2})/(?:ows|wms|wfs|wcs|wps|csw)\Z")
-"""GeoServer answers for every service at `ows` and at the service's own name."""
+"""GeoServer answers every kind of service at `ows` and at the kind's own name."""
 
 
-def family(key: str) -> str:
-    """What addresses have in common that differ only in how one service may be spelt; `key`: an endpoint's identity."""
+def spelling_group(key: str) -> str:
+    """Return what is common to addresses that may be spellings of one. `key`: an endpoint's identity
+    (`endpoint_key`)."""
     host, _, place = _split(key)
     return f"{_without_node(_without_www(host))}/{_plain(place)}"
 
 
-def differences(one: str, other: str) -> tuple[str, ...]:
-    """In what two identities of one family differ: host (`www.`), node, port, path; none for equal ones."""
+def spelling_differences(one: str, other: str) -> tuple[str, ...]:
+    """Return how two identities of one group differ: any of 'host' (`www.`), 'node', 'port', 'path'; () for equal
+    ones."""
     (host, port, place), (host_2, port_2, place_2) = _split(one), _split(other)
     found = []
     if host != host_2:
@@ -37,9 +39,11 @@ def differences(one: str, other: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def plainness(url: Url) -> tuple[bool, bool, bool, bool, int, str]:
-    """How good an address of a service is to show: less is better. HTTPS first, then names before numbers, no node of
-    a load balancer, no port, the shortest; the text decides between equals."""
+def display_order(url: Url) -> tuple[bool, bool, bool, bool, int, str]:
+    """Return a sort key by which the best address of a service to show comes first.
+
+    HTTPS before HTTP, names before IP addresses, no node of a load balancer, no port, the shortest; then by text.
+    """
     host = url.host
     return (
         url.scheme != "https",
@@ -52,7 +56,7 @@ def plainness(url: Url) -> tuple[bool, bool, bool, bool, int, str]:
 
 
 def _split(key: str) -> tuple[str, str, str]:
-    """(host, port or '', what follows) of an identity."""
+    """Return (host, port or '', path and query) of an identity."""
     authority, _, place = key.partition("/")
     host, colon, port = authority.rpartition(":")
     if not colon or port.endswith("]"):

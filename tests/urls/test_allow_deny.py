@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.config.values import read_addresses
 from geocrawl.urls import AddressRules, read_url
-from geocrawl.urls.lists import AddressList, matches
+from geocrawl.urls.allow_deny import AddressList, matches
 
 NAMED = [
     ("example.org", "http://example.org/", True),
