@@ -53,6 +53,9 @@ COMMANDS: Mapping[str, str] = {
     "seeds list": "geocrawl.cli.seeds:list_",
     "seeds check": "geocrawl.cli.seeds_check:check",
     "seeds remove": "geocrawl.cli.seeds:remove",
+    "pages list": "geocrawl.cli.pages:list_",
+    "pages show": "geocrawl.cli.pages:show",
+    "pages export": "geocrawl.cli.pages:export",
     "config show": "geocrawl.cli.config:show",
     "config check": "geocrawl.cli.config:check",
     "topics list": "geocrawl.cli.topics:list_",
@@ -71,6 +74,7 @@ COMMANDS: Mapping[str, str] = {
 GROUPS: Mapping[str, str] = {
     "service": "Install or remove the systemd service.",
     "seeds": "Manage the daemon's start pages.",
+    "pages": "List, show and export the pages that `geocrawl crawl --store-pages` kept.",
     "config": "Show the settings in force and where each value comes from; check a configuration file.",
     "topics": "List, show and add topics for `geocrawl crawl --topic NAME`.",
     "train": "Train the models of the strategies.",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from geocrawl.errors import EnvironmentFault
 
@@ -36,17 +36,28 @@ def opened(out: Path | None) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _replaced(target: Path) -> Iterator[TextIO]:
-    """A file beside the target, moved over it when all is written and on disk."""
+def whole_file(target: Path) -> Iterator[BinaryIO]:
+    """A binary file beside the target, moved over it when all is written and on disk. Raises OSError."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
+        with part.open("wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _replaced(target: Path) -> Iterator[TextIO]:
+    """As `whole_file`, for text in UTF-8."""
+    with whole_file(target) as file:
+        stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield stream
+        finally:
+            stream.detach()  # else the file would be closed with the wrapper, before it is synchronised
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a crawl was answered, written to a WARC file (ISO 28500) as it came over the wire, for replays and archives.
+"""Record the answers of a crawl in a WARC file (ISO 28500), as they came over the wire, for replays and archives.
 
 One gzip member a response, each written in one piece, so a crawl that is killed leaves a file whose records are whole.
 A body that was not read to its end is marked WARC-Truncated. The file is appended to, as crawls are gone on with.
@@ -6,16 +6,14 @@ A body that was not read to its end is marked WARC-Truncated. The file is append
 
 from __future__ import annotations
 
-import io
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import httpx
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.carrier import Transport
+from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
 """Field of the warcinfo record that names a start page."""
@@ -32,17 +30,7 @@ class WarcRecorder:
             self._file = path.open("ab")
         except OSError as error:
             raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
-        fields = [("software", software), ("format", "WARC File Format 1.1"), *((SEEDS_FIELD, seed) for seed in seeds)]
-        payload = "".join(f"{name}: {value}\r\n" for name, value in fields).encode()
-        buffer = io.BytesIO()
-        writer = WARCWriter(buffer, gzip=True, warc_version="1.1")
-        headers = {"Content-Type": "application/warc-fields"}
-        record = writer.create_warc_record(
-            "", "warcinfo", payload=io.BytesIO(payload), length=len(payload), warc_headers_dict=headers
-        )
-        record.rec_headers.remove_header("WARC-Target-URI")
-        writer.write_record(record)
-        self._append(buffer)
+        self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
 
     def write(self, address: str, response: httpx.Response, body: bytes, *, whole: bool) -> None:
         """Append a response; `whole`: its body was read to the end."""
@@ -52,40 +40,29 @@ class WarcRecorder:
             if name.lower() not in _HOP_BY_HOP
         ]
         line = f"{response.status_code} {response.reason_phrase}".rstrip()
-        buffer = io.BytesIO()
-        writer = WARCWriter(buffer, gzip=True, warc_version="1.1")
-        record = writer.create_warc_record(
-            address,
-            "response",
-            payload=io.BytesIO(body),
-            length=len(body),
-            http_headers=StatusAndHeaders(line, headers, protocol="HTTP/1.1"),
-            warc_headers_dict={} if whole else {"WARC-Truncated": "length"},
-        )
-        writer.write_record(record)
-        self._append(buffer)
+        self._append(response_record(address, line, headers, body, whole=whole))
 
     def close(self) -> None:
-        """All is on its way to the disk."""
+        """Close the file."""
         self._file.close()
 
-    def _append(self, buffer: io.BytesIO) -> None:
-        self._file.write(buffer.getvalue())
+    def _append(self, record: bytes) -> None:
+        self._file.write(record)
         self._file.flush()
 
 
 class RecordingTransport:
-    """A transport that notes what another one is answered (`fetch.http.Transport`)."""
+    """A transport (`fetch.carrier.Transport`) that records the answers of another one."""
 
     def __init__(self, inner: Transport, recorder: WarcRecorder) -> None:
         self._inner = inner
         self._recorder = recorder
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer, whose body is noted while it is read."""
+        """Return the answer of the other transport; its body is recorded while it is read."""
         response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx.AsyncByteStream), "our transports are asynchronous"
-        response.stream = _Noted(response, response.stream, str(request.extensions["address"]), self._recorder)
+        response.stream = _RecordedBody(response, response.stream, str(request.extensions["address"]), self._recorder)
         return response
 
     async def aclose(self) -> None:
@@ -96,8 +73,8 @@ class RecordingTransport:
             self._recorder.close()
 
 
-class _Noted(httpx.AsyncByteStream):
-    """A body that is written down when it is closed."""
+class _RecordedBody(httpx.AsyncByteStream):
+    """A body that is recorded when it is closed."""
 
     def __init__(
         self, response: httpx.Response, inner: httpx.AsyncByteStream, address: str, recorder: WarcRecorder

@@ -5,7 +5,18 @@ since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_
 """
 
 from geocrawl.model.documents import Document, Judgement
-from geocrawl.model.frontier import Entry, Feedback, FrontierStats, Lease, RankedLink, Settled, State, StoredPage, Visit
+from geocrawl.model.frontier import (
+    Entry,
+    Feedback,
+    FrontierStats,
+    KeptPage,
+    Lease,
+    RankedLink,
+    Settled,
+    State,
+    StoredPage,
+    Visit,
+)
 from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
     SIBLING,
@@ -60,6 +71,7 @@ __all__ = [
     "HostState",
     "Item",
     "Judgement",
+    "KeptPage",
     "Kind",
     "Layer",
     "Lease",

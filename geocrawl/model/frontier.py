@@ -81,6 +81,23 @@ class StoredPage:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A stored page as it is read back."""
+
+    address: str
+    title: str
+    score: float
+    """What the strategy of the crawl thought of the page."""
+    stored_at: float
+    content_type: str
+    """Media type without parameters; '' when the server named none."""
+    encoding: str
+    """As the Encoding Standard spells it; '' for what is no text."""
+    body: bytes
+    """As it was answered, decoded by Content-Encoding."""
+
+
+@dataclass(frozen=True, slots=True)
 class Visit:
     """All that one lease brought: settled in one transaction."""
 

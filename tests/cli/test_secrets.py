@@ -85,6 +85,8 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
             "SIBLINGS": "0",
             "STRATEGY": "bfs",
             "MAX_ATTEMPTS": "1",
+            "STORE_PAGES": "true",
+            "STORE_PAGES_MIN_SCORE": "0",
         }
         proxy = {"PROXY": f"http://u:{SECRET}@127.0.0.1:{server.server_port}"}
         for name, value in {**settings, **proxy}.items():
@@ -136,6 +138,9 @@ PRINTING: dict[str, list[list[str]]] = {
     "history": [["1"], [SERVICE], [SERVICE, "--json"], [f"{SERVICE}&x=1"]],
     "merge": [[SERVICE, TWIN], [SERVICE, TWIN, "--json"], [SERVICE, SERVICE], [SERVICE, BROKEN]],
     "metrics": [[]],
+    "pages list": [[], ["--json"]],
+    "pages show": [[START], [f"http://never.example/?token={SECRET}"]],
+    "pages export": [["--out", f"pages.warc?token={SECRET}"], ["--out", "texts", "--format", "text"]],
     "probe": [[SERVICE], [SERVICE, "--json"], [BROKEN], [BROKEN, "--json", "--maps"], ["--file", "bad.txt"]],
     "retry": [[], ["--json"]],
     "search": [["rivers"], ["rivers", "--format", "json"], ["rivers", "--format", "csv"], [SERVICE]],
@@ -185,7 +190,15 @@ def test_every_command_is_either_tried_here_or_known_to_print_no_address() -> No
 
 
 @pytest.mark.parametrize(
-    "command", ["search rivers", "search rivers --format json", "search rivers --format csv", "show 1", "export"]
+    "command",
+    [
+        "search rivers",
+        "search rivers --format json",
+        "search rivers --format csv",
+        "show 1",
+        "export",
+        f"pages show {START}",
+    ],
 )
 def test_a_person_who_needs_the_address_gets_it(
     geocrawl: Geocrawl, command: str, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from geocrawl.model import StoredPage
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.page_store import kept_pages
+from geocrawl.store.queries.pages import kept_pages
 from tests.support.world import World
 
 

@@ -1,29 +1,17 @@
-"""The topic page store (SkyReach): pages that passed the page filter, compressed, the best ones when room is short."""
+"""Store pages of the topic, compressed, the best ones when room is short (the topic page store of SkyReach).
+
+`store/queries/pages.py` reads them back.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-import zlib
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from geocrawl.model import StoredPage
 from geocrawl.store.frontier import statements as sql
 
 STORED_BYTES = "stored-bytes"
 """The counter of what all of them take."""
-
-
-class KeptPage(NamedTuple):
-    """A page as it was answered."""
-
-    address: str
-    title: str
-    score: float
-    """What the strategy of the crawl thought of it."""
-    stored_at: float
-    encoding: str
-    body: bytes
 
 
 class PageStore:
@@ -61,9 +49,3 @@ class PageStore:
         if size:
             self._connection.execute(sql.COUNT, (STORED_BYTES, -size))
         return size
-
-
-def kept_pages(connection: sqlite3.Connection, least: float = 0.0) -> Iterator[KeptPage]:
-    """Pages of at least this score, the highest first; one in memory at a time."""
-    for address, title, score, at, encoding, body in connection.execute(sql.KEPT_PAGES, (least,)):
-        yield KeptPage(address, title or "", score, at, encoding, zlib.decompress(body))

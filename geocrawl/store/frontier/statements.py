@@ -301,7 +301,3 @@ ADD_PAGE = "INSERT INTO page_store (url_id, score, stored_at, encoding, size_byt
 DROP_PAGE = "DELETE FROM page_store WHERE url_id = ? RETURNING size_bytes"
 # The page to go first: of equals the one seen first.
 WORST_PAGE = "SELECT url_id, score FROM page_store ORDER BY score, url_id LIMIT 1"
-# The pages kept.
-KEPT_PAGES = """
-SELECT u.address, u.title, p.score, p.stored_at, p.encoding, p.body FROM page_store p JOIN url u ON u.id = p.url_id
-WHERE p.score >= ? ORDER BY p.score DESC, p.url_id"""

@@ -1,0 +1,131 @@
+"""`geocrawl pages`: list, show and export the pages that `geocrawl crawl --store-pages` kept. Nothing is changed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.cli.masking import show_in_full
+from geocrawl.sanitize import plain
+
+MinScore = Annotated[
+    float, typer.Option("--min-score", metavar="N", help="Only pages that the crawl's strategy gave at least this.")
+]
+NOTHING_KEPT = "No page is kept: `geocrawl crawl --store-pages` keeps pages of the topic."
+
+
+def list_(
+    min_score: MinScore = 0.0,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 50,
+    db: opt.Db = None,
+    json: opt.Json = False,
+    secrets: opt.Secrets = False,
+) -> None:
+    """List the kept pages, the best first: score, when kept, compressed size, address, title."""
+    from geocrawl.store.queries.pages import list_kept
+
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
+    with opt.reading(db) as connection:
+        rows = list_kept(connection, min_score, limit)
+    if json:
+        opt.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
+    elif rows:
+        from geocrawl.cli.tables import print_table
+        from geocrawl.utc import moment
+
+        print_table(
+            ("score", "kept at (UTC)", "bytes", "address", "title"),
+            [
+                (f"{row.score:.3f}", moment(row.stored_at), row.size_bytes, row.url, plain(row.title, 60))
+                for row in rows
+            ],
+        )
+    else:
+        typer.echo(NOTHING_KEPT, err=True)
+    if not rows:
+        raise typer.Exit(1)
+
+
+def show(
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page's address.")],
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="The page's bytes as they were sent, into a file or a pipe; nothing is masked."),
+    ] = False,
+    db: opt.Db = None,
+    secrets: opt.Secrets = False,
+) -> None:
+    """Print the text of a kept page, or its bytes.
+
+    Examples:
+
+        geocrawl pages show https://www.example.org/maps/
+
+        geocrawl pages show https://www.example.org/maps/ --raw > page.html
+    """
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.errors import UsageError
+    from geocrawl.store.queries.pages import kept_page
+
+    if raw and sys.stdout.isatty():
+        raise UsageError("--raw: a page may hold characters that change a terminal; write it to a file or a pipe")
+    asked = gather_seeds([url], None)[0]
+    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
+    with opt.reading(db) as connection:
+        page = kept_page(connection, asked)
+    if page is None:
+        typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists what is)", err=True)
+        raise typer.Exit(1)
+    if raw:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page.body)
+        sys.stdout.buffer.flush()
+        return
+    from geocrawl.app.kept_pages import text_of
+
+    for line in text_of(page).splitlines():
+        typer.echo(plain(line))
+
+
+def export(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="PATH", help="The WARC file, or the folder of texts, to write.")
+    ],
+    format_: Annotated[
+        str, typer.Option("--format", metavar="warc|text", help="One WARC file, or one text file a page.")
+    ] = "warc",
+    min_score: MinScore = 0.0,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    db: opt.Db = None,
+    secrets: opt.Secrets = False,
+) -> None:
+    """Write the kept pages to a WARC file (ISO 28500), as they were sent, or their texts to a folder.
+
+    Examples:
+
+        geocrawl pages export --out pages.warc.gz
+
+        geocrawl pages export --format text --out texts --min-score 0.5
+    """
+    from geocrawl.app.kept_pages import export as write
+    from geocrawl.store.queries.pages import kept_pages, list_kept
+
+    settings = opt.settings_from(db=db, export_secrets=secrets)
+    with opt.reading(db) as connection:
+        if not list_kept(connection, min_score, 1):
+            typer.echo(NOTHING_KEPT, err=True)
+            raise typer.Exit(1)
+        count = write(
+            kept_pages(connection, min_score),
+            format_,
+            out,
+            opt.database_path_from(settings),
+            replace=force,
+            with_secrets=settings.export_secrets,
+        )
+    typer.echo(f"{count:,} pages written to {out}")

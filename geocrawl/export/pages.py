@@ -1,0 +1,106 @@
+"""Write kept pages to files for other software: one WARC file (ISO 28500), or one text file a page.
+
+A page is kept without the headers of its answer, so its WARC record is a `resource`: the body with its type, unaltered.
+Every file appears whole or not at all, and none is replaced without being told to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from geocrawl import __version__
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.export.files import whole_file
+from geocrawl.formats.warc import info_record, resource_record
+from geocrawl.model import KeptPage
+from geocrawl.sanitize import masked, plain
+
+INDEX = "index.jsonl"
+"""In a folder of texts: which file is which page."""
+_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+_NAME_CHARS = 80
+
+
+def write_warc(pages: Iterable[KeptPage], out: Path, *, with_secrets: bool = False) -> int:
+    """Write the pages to one gzipped WARC file; return how many there were.
+
+    `with_secrets`: keys and passwords in the pages' addresses are not masked. Raises EnvironmentFault when the file
+    cannot be written.
+    """
+    count = 0
+    try:
+        with whole_file(out) as file:
+            file.write(info_record([("software", f"geocrawl {__version__}")]))
+            for page in pages:
+                address = page.address if with_secrets else masked(page.address)
+                file.write(resource_record(address, _labelled(page), page.body, page.stored_at))
+                count += 1
+    except OSError as error:
+        raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
+    return count
+
+
+def write_texts(
+    pages: Iterable[KeptPage],
+    folder: Path,
+    text_of: Callable[[KeptPage], str],
+    *,
+    may_write: Callable[[Path], None],
+    with_secrets: bool = False,
+) -> int:
+    """Write the text of each page to a file in `folder`, and an index of them; return how many there were.
+
+    `may_write` is called with every path beforehand and raises what forbids it. Raises EnvironmentFault when a file
+    cannot be written.
+    """
+    lines = []
+    shown: Callable[[str], str] = str if with_secrets else masked
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        may_write(folder / INDEX)
+        for number, page in enumerate(pages, 1):
+            path = folder / _file_name(number, page.address)
+            may_write(path)
+            with whole_file(path) as file:
+                lines_of_text = (shown(plain(line)) + "\n" for line in text_of(page).splitlines())
+                file.write("".join(lines_of_text).encode("utf-8", "replace"))
+            title = shown(plain(page.title))
+            row = {"file": path.name, "url": shown(page.address), "title": title, "score": page.score}
+            lines.append(json.dumps({**row, "stored_at": page.stored_at}, ensure_ascii=False) + "\n")
+        with whole_file(folder / INDEX) as file:
+            file.write("".join(lines).encode("utf-8", "replace"))
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return len(lines)
+
+
+def check_target(path: Path, database: Path, *, replace: bool) -> None:
+    """Raise UsageError for a path that must not be written: the catalogue's files, and others unless `replace`."""
+    own = [database.with_name(database.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+    if any(path.resolve() == each.resolve() or _is_same_file(path, each) for each in own):
+        raise UsageError(f"{path}: is the catalogue itself")
+    if not replace and os.path.lexists(path):
+        raise UsageError(f"{path}: exists; --force replaces it")
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether both names lead to one file: hard links, another spelling on a file system that ignores case."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _labelled(page: KeptPage) -> str:
+    media_type = page.content_type or "application/octet-stream"
+    return f"{media_type}; charset={page.encoding}" if page.encoding else media_type
+
+
+def _file_name(number: int, address: str) -> str:
+    """The page's place in the order of scores and the readable part of its address."""
+    readable = _NO_NAME.sub("-", masked(address).partition("://")[2].lower())[:_NAME_CHARS].strip("-.")
+    return f"{number:05}-{readable}.txt"
