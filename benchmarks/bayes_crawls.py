@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from geocrawl.lab.contest.contest import Plan, hold
-from geocrawl.priority.bayes.model import BayesModel, write_bayes
+from geocrawl.priority.models.naive_bayes import BayesModel, write_bayes
 
 FIGURES = ("pages", "found", "harvest_rate", "discovery_rate", "area")
 

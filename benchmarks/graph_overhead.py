@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from geocrawl.model import Feedback, Purpose, State
 from geocrawl.ports import Strategy
-from geocrawl.priority.memo_codec import pack_figures
+from geocrawl.priority.codec.link_values import pack_link_values
 from geocrawl.priority.registry import make_strategy
 
 PER_SITE, NAVIGATION, OTHERS = 100, 10, 15
@@ -45,10 +45,10 @@ def cost(strategy: Strategy, pages: int, *, memos: bool) -> tuple[float, int, in
     spent, iterations, ranks = 0.0, 0, 0
     for number, links, figures, page in stream(pages, 1):
         started = time.process_time()
-        memo = b""
+        packed = b""
         if memos:
-            memo = pack_figures(page, ((name, figure) for (name, _), figure in zip(links, figures, strict=True)))
-        strategy.learn(Feedback(number, number, Purpose.PAGE, 1, None, State.VISITED, "ok", None, tuple(links), memo))
+            packed = pack_link_values(page, ((name, figure) for (name, _), figure in zip(links, figures, strict=True)))
+        strategy.learn(Feedback(number, number, Purpose.PAGE, 1, None, State.VISITED, "ok", None, tuple(links), packed))
         batches = strategy.revise()
         if batches is not None:
             iterations += 1

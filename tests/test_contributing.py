@@ -51,8 +51,8 @@ def test_the_strategy_ranks_every_link_and_survives_a_restart() -> None:
     links = (Link(_url("http://maps.example.org/a")), Link(_url("http://www.example.org/b")))
     document = Document(page, 0, 200, "text/html", "utf-8", "Maps", "", links)
     assert strategy.judge(document).ranks == (Rank(0), Rank(0))
-    memo = strategy.judge(document).memo
-    strategy.learn(Feedback(1, 1, Purpose.PAGE, 0, None, State.VISITED, "ok", memo=memo))
+    features = strategy.judge(document).features
+    strategy.learn(Feedback(1, 1, Purpose.PAGE, 0, None, State.VISITED, "ok", features=features))
     for number in (2, 3):
         strategy.learn(Feedback(number, number, Purpose.PROBE, 0, 1, State.VISITED, "ok", valid=number == 3))
     again: Strategy = _example("ByFinds")()

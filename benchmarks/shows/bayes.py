@@ -18,11 +18,13 @@ from pathlib import Path
 
 from benchmarks.bayes_crawls import as_page_model, crawl_with
 from geocrawl.lab.training.bayes_files import file_samples, read_documents, without_worlds
+from geocrawl.lab.training.bayes_samples import OFF_TOPIC, ON_TOPIC, domain_lexicon
 from geocrawl.lab.training.gws_files import read_labelled_links
 from geocrawl.lab.training.train import text_of as page_text
 from geocrawl.lab.training.train import training_document
 from geocrawl.model import Document
-from geocrawl.priority.bayes.model import (
+from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.models.naive_bayes import (
     BayesModel,
     FeatureReader,
     prior_weight,
@@ -30,7 +32,6 @@ from geocrawl.priority.bayes.model import (
     samples_of,
     weight,
 )
-from geocrawl.priority.bayes.training import OFF_TOPIC, ON_TOPIC, Sample, domain_lexicon, train_bayes
 from geocrawl.priority.text.terms import term_counts
 
 WORLDS = ("portal", "agency", "mixed")

@@ -136,7 +136,7 @@ class PageVisitor:
             title=document.title,
             relevance=judgement.relevance,
             score=judgement.score,
-            memo=judgement.memo,
+            features=judgement.features,
             stored=self._stored(page, document, judgement),
             links=links,
             candidates=tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found),

@@ -49,5 +49,5 @@ class Judgement:
     """The strategy's own page figure; for gws r = cos(T, P), 0…1."""
     ranks: tuple[Rank | None, ...]
     """One for each of `Document.links`, in order; None drops the link."""
-    memo: bytes = b""
+    features: bytes = b""
     """What the strategy wants to be given back with the visit's `Feedback`; b"" for one that does not learn."""

@@ -127,8 +127,8 @@ class Visit:
     """What came of asking the service for content, when that was done."""
     retry_after_s: float | None = None
     """Ask again after this long, if attempts are left; None: never."""
-    memo: bytes = b""
-    """`Judgement.memo`."""
+    features: bytes = b""
+    """`Judgement.features`."""
     learnt: bytes | None = None
     """The strategy's dump before this visit's feedback, when it is time to keep one."""
     learnt_counts: Mapping[str, int] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class Feedback:
     """The verdict of a probe; None for a page, or when robots.txt forbade the question."""
     links: tuple[tuple[str, int], ...] = ()
     """(identity, frontier id) of a page's links that were kept, in the page's order, each once."""
-    memo: bytes = b""
+    features: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,20 @@
 """`adaptive`: a topic given by a few start pages alone (Min, Huang: User-defined topic focused crawler, 2015).
 
-The m most frequent words over the seed pages, stop words out, are the axes; each seed page is a vector of their
-frequencies (TF, no IDF); the centre M of the seeds' vectors is the topic, and a link's priority is cos(its page, M). A
-page whose cosine with any seed exceeds a threshold moves the centre: M' = (M·(n + u) + v)/(n + u + 1), n seeds, u
-updates so far.
+The m most frequent words over the seed pages, stop words out, are the axes of the vector space; each seed page is a
+vector of word frequencies (TF, no IDF); the centroid M of the seeds' vectors is the topic, and the priority of a link
+is cos(its page, M). A page whose cosine with any seed exceeds a threshold moves the centroid:
+M' = (M·(n + u) + v)/(n + u + 1), for n seeds and u updates so far.
 
-Where the paper is silent: m = 500; words are stemmed terms (`terms`); TF is a share of the page's words, so that a
-long seed counts no more than a short one; the threshold is 0.5. A seed is a page of depth 0, so the page that a seed
-redirects to is one. One that cannot be read, or has no words, is left out of n; when a page is to be judged and there
-is still no seed after `BLIND_PAGES` others, that is an error. The axes are chosen when the first seed is read and
-again with each further one (seeds stand above all links, but a host's delay may let links of others pass them); the
-links of the seeds read before are then ranked anew. M is kept as the sum of the n + u vectors, of which the printed
-formula is the running mean. A link ranked once keeps its priority while M moves.
+Where the paper is silent, this implementation decides:
+
+- m = 500; words are stemmed terms (`text.terms`); TF is a share of the page's words, so that a long seed counts no more
+  than a short one; the threshold is 0.5.
+- A seed is a page of depth 0, including the page that a seed redirects to. A seed that cannot be read, or has no words,
+  is left out of n. When there is still no seed after `BLIND_PAGES` other pages, `judge` raises an error.
+- The axes are chosen when the first seed is read and again with each further one (seeds stand above all links, but a
+  host's delay may let links of other hosts pass them); the links of the seeds read before are then ranked anew.
+- M is kept as the sum of the n + u vectors, of which the printed formula is the running mean. A link ranked once keeps
+  its priority while M moves.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.text.terms import term_counts
-from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centre, heaviest_words, pack, unpack
+from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centroid, heaviest_words, pack, unpack
 from geocrawl.priority.vectors.tfidf import cosine
 
 NAME = "adaptive"
@@ -50,7 +53,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class Adaptive(Defaults):
-    """Near the centre first. Learns the topic from the seeds, and corrects it by the pages like them."""
+    """Near the centroid first. Learns the topic from the seeds, and corrects it by the pages like them."""
 
     name = NAME
     needs = frozenset({"prose"})
@@ -60,7 +63,7 @@ class Adaptive(Defaults):
         """Raises UsageError for a bad option."""
         values = parse_options(NAME, options, OPTIONS)
         self._m, self._hub, self._correction = int(values["m"]), float(values["hub"]), float(values["correction"])
-        self._centre = Centre(self._m)
+        self._centroid = Centroid(self._m)
         self._links: dict[int, list[int]] = {}
         """Seed → the frontier ids of its links."""
         self._seed_came = False
@@ -71,26 +74,28 @@ class Adaptive(Defaults):
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """cos(page, M) as the score of the page and of all its links; level 2 for a page that moves the centre, level 1
-        from half that threshold. A seed is judged by the centre that it becomes part of.
+        """Score the page and all its links by cos(page, M).
+
+        The level is 2 for a page that moves the centroid, 1 from half that threshold. A seed is judged by the centroid
+        that includes it.
 
         Raises UsageError when no seed could be read and so there is no topic.
         """
         counts = term_counts(page_words(document, self._hub))
-        if document.depth == 0 and len(self._centre.seeds) < MAX_SEEDS:
+        if document.depth == 0 and len(self._centroid.seeds) < MAX_SEEDS:
             return self._judge_seed(document, heaviest_words(counts))
-        if not self._centre.seeds:
+        if not self._centroid.seeds:
             return self._judge_blind(document)
-        vector = self._centre.vector(counts)
-        score = cosine(vector, self._centre.total)
-        near = self._centre.nearest_seed(vector) > self._correction
+        vector = self._centroid.vector(counts)
+        score = cosine(vector, self._centroid.total)
+        near = self._centroid.nearest_seed(vector) > self._correction
         level = Relevance.HIGH if near else Relevance(int(score > self._correction / 2))
         return _judgement(document, level, score, pack(vector) if near and document.depth > 0 else b"")
 
     def _judge_seed(self, document: Document, words: Mapping[str, int]) -> Judgement:
         if not words:
             return _judgement(document, Relevance.NONE, 0.0, b"")
-        score = self._centre.with_seed(_NEW, words).of_seed(_NEW)
+        score = self._centroid.with_seed(_NEW, words).of_seed(_NEW)
         return _judgement(document, Relevance.HIGH, score, pack(words))
 
     def _judge_blind(self, document: Document) -> Judgement:
@@ -108,28 +113,28 @@ class Adaptive(Defaults):
         return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
 
     def learn(self, feedback: Feedback) -> None:
-        """A seed joins the centre; a page near a seed moves it."""
-        if feedback.purpose is not Purpose.PAGE or not feedback.memo:
+        """A seed joins the centroid; a page near a seed moves it."""
+        if feedback.purpose is not Purpose.PAGE or not feedback.features:
             return
-        words = unpack(feedback.memo)
+        words = unpack(feedback.features)
         if feedback.depth > 0:
-            self._centre.correct(words)
+            self._centroid.correct(words)
             return
-        if feedback.entry_id not in self._centre.seeds and len(self._centre.seeds) >= MAX_SEEDS:
+        if feedback.entry_id not in self._centroid.seeds and len(self._centroid.seeds) >= MAX_SEEDS:
             return
-        self._centre = self._centre.with_seed(feedback.entry_id, words)
+        self._centroid = self._centroid.with_seed(feedback.entry_id, words)
         room = SEED_LINKS - sum(map(len, self._links.values()))
         self._links[feedback.entry_id] = [id_ for _, id_ in feedback.links][: max(room, 0)]
         self._seed_came = True
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """The links of all seeds after each seed, for each of them moves the centre and the axes; else None."""
+        """The links of all seeds after each seed, for each of them moves the centroid and the axes; else None."""
         if not self._seed_came:
             return None
         self._seed_came = False
         scores: dict[int, float] = {}
         for seed, links in self._links.items():
-            score = self._centre.of_seed(seed)
+            score = self._centroid.of_seed(seed)
             for link in links:
                 scores[link] = max(score, scores.get(link, 0.0))
         ranks = [(link, Rank(LINK_TIER, score)) for link, score in scores.items() if link not in self._links]
@@ -138,16 +143,16 @@ class Adaptive(Defaults):
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """seeds (n), corrections (u) and the topic's heaviest words: the link's page is not there any more."""
         return {
-            "seeds": len(self._centre.seeds),
-            "corrections": self._centre.updates,
-            "topic_words": self._centre.heaviest(10),
+            "seeds": len(self._centroid.seeds),
+            "corrections": self._centroid.updates,
+            "topic_words": self._centroid.heaviest(10),
             "page_level": int(waiting.page_relevance),
             "seed": waiting.depth == 0,
         }
 
     def dump(self) -> bytes:
-        """Seeds, centre and the seeds' links; bounded by `MAX_SEEDS`, m and `SEED_LINKS`."""
-        state = {"centre": self._centre.state(), "links": list(self._links.items()), "seed_came": self._seed_came}
+        """Seeds, centroid and the seeds' links; bounded by `MAX_SEEDS`, m and `SEED_LINKS`."""
+        state = {"centre": self._centroid.state(), "links": list(self._links.items()), "seed_came": self._seed_came}
         return json.dumps({"strategy": NAME, "version": VERSION, **state}, ensure_ascii=False).encode()
 
     def load(self, state: bytes) -> None:
@@ -158,7 +163,7 @@ class Adaptive(Defaults):
             read = json.loads(state)
             if (read["strategy"], read["version"]) != (NAME, VERSION):
                 raise ValueError(f"version {read['version']}")
-            self._centre = Centre.of_state(read["centre"], self._m)
+            self._centroid = Centroid.of_state(read["centre"], self._m)
             self._links = {int(seed): [int(link) for link in links] for seed, links in read["links"]}
             self._seed_came = bool(read["seed_came"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -175,5 +180,5 @@ def page_words(document: Document, hub: float) -> str:
     return document.prose or document.text
 
 
-def _judgement(document: Document, level: Relevance, score: float, memo: bytes) -> Judgement:
-    return Judgement(level, score, (Rank(LINK_TIER, score),) * len(document.links), memo)
+def _judgement(document: Document, level: Relevance, score: float, packed: bytes) -> Judgement:
+    return Judgement(level, score, (Rank(LINK_TIER, score),) * len(document.links), packed)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
+from geocrawl.priority.graph.graph_strategy import GraphStrategy
 from geocrawl.priority.graph.options import graph_options
-from geocrawl.priority.graph.strategy_base import ByGraph
-from geocrawl.priority.memo_codec import pack_figures, unpack_figures
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class HitsStrategy(ByGraph):
+class HitsStrategy(GraphStrategy):
     """The fusion of Best-First and HITS."""
 
     name = NAME
@@ -63,7 +63,7 @@ class HitsStrategy(ByGraph):
         if self._threshold < 0.0:
             self._threshold = model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
-        self._order = self._make_order(
+        self._ranking = self._make_ranking(
             values, "p", worth="authority", max_in_links=int(values["d"]), judged=lambda graph: graph.best_weights()
         )
 
@@ -77,11 +77,11 @@ class HitsStrategy(ByGraph):
         anchors = [self._model.anchor_similarity(link.anchor) for link in document.links]
         tier = self._tier(page)
         ranks = tuple(Rank(tier, self._best_first(page, anchor)) if tier is not None else None for anchor in anchors)
-        memo = b""
+        packed = b""
         if page > self._threshold:
             identities = (link.url.identity for link in document.links)
-            memo = pack_figures(page, zip(identities, anchors, strict=True))
-        return Judgement(self._relevance(page), page, ranks, memo)
+            packed = pack_link_values(page, zip(identities, anchors, strict=True))
+        return Judgement(self._relevance(page), page, ranks, packed)
 
     def rank(self, waiting: Waiting) -> Rank | None:
         """Of a link that another strategy put there: its page counts as similar as the threshold, by its relevance."""
@@ -96,18 +96,18 @@ class HitsStrategy(ByGraph):
     def learn(self, feedback: Feedback) -> None:
         """A page above the threshold joins the graph with its links; every p downloads HITS is iterated."""
         weights = None
-        if feedback.memo:
-            figures = unpack_figures(feedback.memo)
-            weights = [self._best_first(figures.page, figures.of(identity)) for identity, _ in feedback.links]
-        self._order.learn(feedback, weights)
+        if feedback.features:
+            values = unpack_link_values(feedback.features)
+            weights = [self._best_first(values.page, values.of(identity)) for identity, _ in feedback.links]
+        self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link), weights."""
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
             "page_followed": waiting.page_relevance is Relevance.HIGH,
-            "authority": self._order.figure_of(waiting.id, "authority"),
-            "hub": self._order.figure_of(waiting.id, "hub"),
+            "authority": self._ranking.value_of(waiting.id, "authority"),
+            "hub": self._ranking.value_of(waiting.id, "hub"),
             "weights": {"A": self._a, "B": self._b, "C": self._c, "alpha": self._alpha},
             "seed": waiting.depth == 0,
         }
@@ -117,10 +117,10 @@ class HitsStrategy(ByGraph):
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """LinkScore of every node; a = h = 1 at the start, warm later."""
-        from geocrawl.priority.graph.link_rank import hits
+        from geocrawl.priority.graph.iterations import hits
 
-        authority, hub = hits(graph.matrix(), graph.figure("authority", 1.0), graph.figure("hub", 1.0))
-        graph.figures.update(authority=authority, hub=hub)
+        authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))
+        graph.node_values.update(authority=authority, hub=hub)
         return graph.best_weights() + self._c * (self._alpha * authority + (1.0 - self._alpha) * hub)
 
     def _rank(self, score: float) -> Rank | None:

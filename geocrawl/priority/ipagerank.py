@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Link, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
+from geocrawl.priority.graph.graph_strategy import GraphStrategy
 from geocrawl.priority.graph.options import graph_options
-from geocrawl.priority.graph.strategy_base import ByGraph
-from geocrawl.priority.memo_codec import pack_figures, unpack_figures
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def title_weight(options: Mapping[str, str]) -> float | None:
     return float(values["title"]) if values["filter"] else None
 
 
-class IPageRankStrategy(ByGraph):
+class IPageRankStrategy(GraphStrategy):
     """The improved PageRank of SkyReach."""
 
     name = NAME
@@ -67,7 +67,7 @@ class IPageRankStrategy(ByGraph):
         self._words, self._filter = words, page_filter
         if page_filter is not None:
             self.needs = frozenset({"headline"})
-        self._order = self._make_order(values, "q", worth="ipr")
+        self._ranking = self._make_ranking(values, "q", worth="ipr")
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""
@@ -81,17 +81,17 @@ class IPageRankStrategy(ByGraph):
             if link.url.identity != document.url.identity:
                 best[link.url.identity] = max(weight, best.get(link.url.identity, 0.0))
         total = sum(best.values())
-        share = self._d * self._order.typical / total if total else 0.0
-        tunnel = self._tunnel(self._order.typical / max(len(best), 1))
+        share = self._d * self._ranking.typical / total if total else 0.0
+        tunnel = self._tunnel(self._ranking.typical / max(len(best), 1))
         ranks = tuple(self._rank(1.0 - self._d + share * weight if weight else tunnel) for weight in weights)
         score, relevance = (0.0, Relevance.NONE) if self._filter is None else self._filter.judge(document)
-        return Judgement(relevance, score, ranks, pack_figures(score, best.items()))
+        return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
 
     def rank(self, waiting: Waiting) -> Rank | None:
         """Of a link that another strategy put there: its IPR, or that of its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
-        rw, known = self._rw_of(waiting.anchor), self._order.figure_of(waiting.id, "ipr")
+        rw, known = self._rw_of(waiting.anchor), self._ranking.value_of(waiting.id, "ipr")
         if known is not None:
             return self._rank(known)
         return self._rank(1.0 - self._d + self._d * rw if rw else 0.0)
@@ -99,17 +99,17 @@ class IPageRankStrategy(ByGraph):
     def learn(self, feedback: Feedback) -> None:
         """The page's links join the graph with their RW; every q pages IPageRank is iterated."""
         weights = [1.0] * len(feedback.links)  # of a redirect
-        if feedback.memo:
-            figures = unpack_figures(feedback.memo)
-            weights = [figures.of(identity) for identity, _ in feedback.links]
-        self._order.learn(feedback, weights)
+        if feedback.features:
+            values = unpack_link_values(feedback.features)
+            weights = [values.of(identity) for identity, _ in feedback.links]
+        self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """word of the anchor nearest to the topic, rw of the anchor, ipr (None before an iteration met it), c, d."""
         return {
             "word": self._words.best_word(waiting.anchor),
             "rw": round(self._rw_of(waiting.anchor), 4),
-            "ipr": self._order.figure_of(waiting.id, "ipr"),
+            "ipr": self._ranking.value_of(waiting.id, "ipr"),
             "c": self._c,
             "d": self._d,
             "seed": waiting.depth == 0,
@@ -127,11 +127,11 @@ class IPageRankStrategy(ByGraph):
         """IPR of every node, from 1 at the start, warm later; of a node without RW, what comes through a tunnel."""
         import numpy as np
 
-        from geocrawl.priority.graph.link_rank import even_shares, ipagerank
+        from geocrawl.priority.graph.iterations import even_shares, ipagerank
 
         matrix, rw = graph.matrix(), graph.best_weights()
-        values = ipagerank(matrix, rw, graph.figure("ipr", 1.0), d=self._d)
-        graph.figures["ipr"] = values
+        values = ipagerank(matrix, rw, graph.values("ipr", 1.0), d=self._d)
+        graph.node_values["ipr"] = values
         shares = even_shares(matrix, values) if self._tunnels else np.zeros(len(values))
         scores: Floats = np.where(rw > 0.0, values, (1.0 - self._d) * shares / (1.0 + shares))
         return scores

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
+from geocrawl.priority.graph.graph_strategy import GraphStrategy
 from geocrawl.priority.graph.options import graph_options
-from geocrawl.priority.graph.strategy_base import ByGraph
 from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
-class PageRankStrategy(ByGraph):
+class PageRankStrategy(GraphStrategy):
     """Links by PageRank alone: no word of page or link counts."""
 
     name = NAME
@@ -37,7 +37,7 @@ class PageRankStrategy(ByGraph):
         """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._d = float(values["d"])
-        self._order = self._make_order(values, "q", worth="pr")
+        self._ranking = self._make_ranking(values, "q", worth="pr")
 
     def seed_rank(self) -> Rank:
         """Seeds come before all links."""
@@ -46,29 +46,29 @@ class PageRankStrategy(ByGraph):
     def judge(self, document: Document) -> Judgement:
         """Each link at what a typical page gives it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
-        rank = self._rank(1.0 - self._d + self._d * self._order.typical / max(distinct, 1))
+        rank = self._rank(1.0 - self._d + self._d * self._ranking.typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:
         """Of a link that another strategy put there: its PageRank, or that of a page to which nothing links."""
         if waiting.depth == 0:
             return self.seed_rank()
-        return self._rank(self._order.figure_of(waiting.id, "pr") or 1.0 - self._d)
+        return self._rank(self._ranking.value_of(waiting.id, "pr") or 1.0 - self._d)
 
     def learn(self, feedback: Feedback) -> None:
         """The page's links join the graph; every q pages PageRank is iterated."""
-        self._order.learn(feedback, [1.0] * len(feedback.links))
+        self._ranking.learn(feedback, [1.0] * len(feedback.links))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """pagerank (None before the first iteration that met the link), d."""
-        return {"pagerank": self._order.figure_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
+        return {"pagerank": self._ranking.value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
 
     def _scores(self, graph: LinkGraph) -> Floats:
         """PageRank of every node, from 1 at the start, warm later."""
-        from geocrawl.priority.graph.link_rank import pagerank
+        from geocrawl.priority.graph.iterations import pagerank
 
-        values = pagerank(graph.matrix(), graph.figure("pr", 1.0), d=self._d)
-        graph.figures["pr"] = values
+        values = pagerank(graph.matrix(), graph.values("pr", 1.0), d=self._d)
+        graph.node_values["pr"] = values
         return values
 
     def _rank(self, score: float) -> Rank:

@@ -65,7 +65,7 @@ class Parts:
 
     def text_model(self) -> TextModel:
         """The topic's text model: the chosen topic's, else the shipped one."""
-        from geocrawl.priority.models.topic_models import read_vectors
+        from geocrawl.priority.models.files import read_vectors
 
         base = read_vectors(self.models / VECTORS_FILE)
         if self.topic is None:
@@ -80,7 +80,7 @@ class Parts:
             from geocrawl.priority.topics.directory import keyword_model
 
             return keyword_model(self.topic, self.text_model())
-        from geocrawl.priority.models.topic_models import read_topic
+        from geocrawl.priority.models.files import read_topic
 
         return read_topic(self.models / TOPIC_FILE)
 
@@ -98,15 +98,15 @@ def make_strategy(
     for key in options:
         if key.partition(".")[0] not in strategies():
             raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
-    from geocrawl.priority.models.topic_models import shipped_models
+    from geocrawl.priority.models.files import shipped_models
 
     trained = topic is None or topic.shipped_model
     return _MAKERS[name](Parts(name, options, models_dir or shipped_models(), None if trained else topic))
 
 
 def _gws(parts: Parts) -> Strategy:
-    from geocrawl.priority.gws.strategy import GwsStrategy
-    from geocrawl.priority.models.topic_models import read_links
+    from geocrawl.priority.gws import GwsStrategy
+    from geocrawl.priority.models.files import read_links
 
     return GwsStrategy(parts.keywords(), read_links(parts.models / LINKS_FILE), parts.options)
 
@@ -147,8 +147,8 @@ def _adaptive(parts: Parts) -> Strategy:
 
 
 def _bayes(parts: Parts) -> Strategy:
-    from geocrawl.priority.bayes.model import read_bayes
     from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
+    from geocrawl.priority.models.naive_bayes import read_bayes
 
     named = model_file(parts.options)
     if named is None and parts.topic is not None:
@@ -160,11 +160,11 @@ def _bayes(parts: Parts) -> Strategy:
 
 
 def _fusion(parts: Parts) -> Strategy:
-    from geocrawl.priority.bayes.model import read_bayes
     from geocrawl.priority.fusion.prior import read_prior
     from geocrawl.priority.fusion.strategy import FusionStrategy, prior_file
-    from geocrawl.priority.fusion.words import WordModels
-    from geocrawl.priority.models.topic_models import read_links
+    from geocrawl.priority.fusion.word_models import WordModels
+    from geocrawl.priority.models.files import read_links
+    from geocrawl.priority.models.naive_bayes import read_bayes
 
     prior = read_prior(prior_file(parts.options) or parts.models / PRIOR_FILE)
     bayes = read_bayes(parts.models / BAYES_FILE) if parts.topic is None else None
@@ -173,19 +173,19 @@ def _fusion(parts: Parts) -> Strategy:
 
 
 def _bfs(parts: Parts) -> Strategy:
-    from geocrawl.priority.baselines import BreadthFirst
+    from geocrawl.priority.breadth_first import BreadthFirst
 
     return BreadthFirst(parts.options)
 
 
 def _random(parts: Parts) -> Strategy:
-    from geocrawl.priority.baselines import Random
+    from geocrawl.priority.random_order import Random
 
     return Random(parts.options)
 
 
 _PLACES: Mapping[str, tuple[str, str]] = {
-    "gws": ("gws.strategy", "OPTIONS"),
+    "gws": ("gws", "OPTIONS"),
     "best-first": ("best_first", "OPTIONS"),
     "best-first-page": ("best_first", "OPTIONS"),
     "best-first-anchor": ("best_first", "OPTIONS"),
@@ -196,8 +196,8 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "pagerank": ("pagerank", "OPTIONS"),
     "bayes": ("bayes.strategy", "OPTIONS"),
     "fusion": ("fusion.strategy", "OPTIONS"),
-    "bfs": ("baselines", "BFS_OPTIONS"),
-    "random": ("baselines", "RANDOM_OPTIONS"),
+    "bfs": ("breadth_first", "OPTIONS"),
+    "random": ("random_order", "OPTIONS"),
 }
 """Name → the module in this room, and the name of its options there."""
 

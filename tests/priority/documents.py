@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geocrawl.model import Document, Link, Relevance, Url
 from geocrawl.ports import Waiting
-from geocrawl.priority.gws.link_relevance import LinkModel
+from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicModel
 from geocrawl.urls import read_url
 

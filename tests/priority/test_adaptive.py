@@ -1,4 +1,4 @@
-"""adaptive: a topic from the seeds alone, in any language; the formula of the centre; what comes back after a kill."""
+"""adaptive: a topic from the seeds alone, in any language; the centroid's formula; what comes back after a kill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance, State
 from geocrawl.priority.adaptive import BLIND_PAGES, LINK_TIER, Adaptive, page_words
-from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centre, pack, unpack
+from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centroid, pack, unpack
 from tests.priority.documents import document, link, waiting
 
 SAMPLES = {
@@ -48,15 +48,17 @@ def deeper(text: str) -> Document:
     return document(text, link("http://b.example/1"), depth=1)
 
 
-def lesson(number: int, judged: Judgement, *, depth: int = 0, links: Sequence[int] = ()) -> Feedback:
+def feedback(number: int, judged: Judgement, *, depth: int = 0, links: Sequence[int] = ()) -> Feedback:
     pairs = tuple((f"http://x.example/{id_}", id_) for id_ in links)
-    return Feedback(number, number, Purpose.PAGE, depth, None, State.VISITED, "ok", links=pairs, memo=judged.memo)
+    return Feedback(
+        number, number, Purpose.PAGE, depth, None, State.VISITED, "ok", links=pairs, features=judged.features
+    )
 
 
 def taught(*texts: str, **options: str) -> Adaptive:
     strategy = Adaptive({f"adaptive.{key}": value for key, value in options.items()})
     for number, text in enumerate(texts):
-        strategy.learn(lesson(number, strategy.judge(seed(text)), links=[100 + number]))
+        strategy.learn(feedback(number, strategy.judge(seed(text)), links=[100 + number]))
     return strategy
 
 
@@ -75,10 +77,10 @@ def test_the_seeds_alone_make_the_topic_in_every_language(language: str) -> None
 
 def test_a_priority_is_the_cosine_of_the_page_with_the_centre_by_hand() -> None:
     strategy = taught("clay clay sand", "clay peat")
-    centre = {"clay": (2 / 3 + 1 / 2) / 2, "sand": (1 / 3) / 2, "peat": (1 / 2) / 2}
-    length = math.sqrt(sum(weight**2 for weight in centre.values()))
+    centroid = {"clay": (2 / 3 + 1 / 2) / 2, "sand": (1 / 3) / 2, "peat": (1 / 2) / 2}
+    length = math.sqrt(sum(weight**2 for weight in centroid.values()))
     judged = strategy.judge(deeper("sand sand football"))
-    assert judged.score == pytest.approx(centre["sand"] / length)
+    assert judged.score == pytest.approx(centroid["sand"] / length)
     assert judged.ranks == (Rank(LINK_TIER, judged.score),)
 
 
@@ -89,26 +91,26 @@ def test_the_space_is_the_most_frequent_words_of_the_seeds() -> None:
 
 
 def test_a_page_near_a_seed_moves_the_centre_by_the_formula() -> None:
-    centre = Centre(10).with_seed(1, {"clay": 1, "sand": 1}).with_seed(2, {"clay": 2})
-    before, v = centre.mean(), centre.vector({"sand": 3, "clay": 1, "football": 5})
+    centroid = Centroid(10).with_seed(1, {"clay": 1, "sand": 1}).with_seed(2, {"clay": 2})
+    before, v = centroid.mean(), centroid.vector({"sand": 3, "clay": 1, "football": 5})
     assert before == {"clay": 0.75, "sand": 0.25}
     assert v == {"sand": 0.75, "clay": 0.25}
     for u in range(3):
-        centre.correct(v)
+        centroid.correct(v)
         n = 2
         before = {word: (before[word] * (n + u) + v[word]) / (n + u + 1) for word in before}
-        assert centre.mean() == pytest.approx(before)
-    assert centre.updates == 3
+        assert centroid.mean() == pytest.approx(before)
+    assert centroid.updates == 3
 
 
 def test_only_a_page_above_the_threshold_is_handed_back_as_a_correction() -> None:
     strategy = taught("clay sand")
     near, far = strategy.judge(deeper("clay sand")), strategy.judge(deeper("football"))
-    assert near.memo
+    assert near.features
     assert near.relevance is Relevance.HIGH
-    assert (far.memo, far.relevance) == (b"", Relevance.NONE)
-    strategy.learn(lesson(9, near, depth=1))
-    strategy.learn(lesson(10, far, depth=1))
+    assert (far.features, far.relevance) == (b"", Relevance.NONE)
+    strategy.learn(feedback(9, near, depth=1))
+    strategy.learn(feedback(10, far, depth=1))
     assert strategy.explain(waiting())["corrections"] == 1
     assert strategy.revise() is not None
     assert strategy.revise() is None
@@ -119,7 +121,7 @@ def test_links_of_the_seeds_are_ranked_anew_when_another_seed_is_read() -> None:
     alone = revised(strategy)
     assert alone.keys() == {100}
     assert alone[100].score == pytest.approx(1.0)
-    strategy.learn(lesson(5, strategy.judge(seed("peat")), links=[100, 200]))
+    strategy.learn(feedback(5, strategy.judge(seed("peat")), links=[100, 200]))
     both = revised(strategy)
     assert both.keys() == {100, 200}
     assert both[100].score < 1.0
@@ -128,7 +130,7 @@ def test_links_of_the_seeds_are_ranked_anew_when_another_seed_is_read() -> None:
 def test_a_seed_is_judged_by_the_centre_that_it_becomes_part_of() -> None:
     strategy = taught("clay sand")
     judged = strategy.judge(seed("clay peat", "http://b.example/1"))
-    strategy.learn(lesson(7, judged, links=[300]))
+    strategy.learn(feedback(7, judged, links=[300]))
     assert judged.ranks[0] == revised(strategy)[300]
 
 
@@ -141,7 +143,7 @@ def test_a_seed_that_cannot_be_read_or_says_nothing_is_left_out_of_n() -> None:
 
 def test_a_seed_that_is_visited_again_takes_its_own_place() -> None:
     strategy = taught("clay")
-    strategy.learn(lesson(0, strategy.judge(seed("peat"))))
+    strategy.learn(feedback(0, strategy.judge(seed("peat"))))
     assert strategy.explain(waiting())["seeds"] == 1
     assert strategy.explain(waiting())["topic_words"] == ["peat"]
 
@@ -149,7 +151,7 @@ def test_a_seed_that_is_visited_again_takes_its_own_place() -> None:
 def test_no_more_than_fifty_seeds_make_the_topic() -> None:
     strategy = taught(*(f"clay{number}" for number in range(MAX_SEEDS)))
     further = strategy.judge(seed("peat"))
-    assert further.memo == b""
+    assert further.features == b""
     assert strategy.explain(waiting())["seeds"] == MAX_SEEDS
 
 
@@ -159,7 +161,7 @@ def test_without_any_seed_a_few_pages_pass_and_then_it_is_an_error() -> None:
         assert strategy.judge(deeper("clay")).ranks == (Rank(LINK_TIER, 0.0),)
     with pytest.raises(UsageError, match="none of them was read"):
         strategy.judge(deeper("clay"))
-    strategy.learn(lesson(1, strategy.judge(seed("clay"))))
+    strategy.learn(feedback(1, strategy.judge(seed("clay"))))
     assert strategy.judge(deeper("clay")).score == pytest.approx(1.0)
 
 
@@ -170,19 +172,19 @@ def test_a_hub_page_is_its_anchors_and_a_topic_page_its_prose() -> None:
     assert page_words(replace(page, prose="", anchor_chars=0), 0.6) == "clay map sand"
 
 
-def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
+def test_a_dump_and_the_feedback_after_it_give_the_same_strategy() -> None:
     texts = ["clay sand soil", "soil survey clay", "soil peat"]
     whole = taught(*texts)
     corrections = [whole.judge(deeper(text)) for text in ("clay soil", "soil survey sand", "soil peat clay")]
     dumps = [whole.dump()]
     for number, judged in enumerate(corrections):
-        whole.learn(lesson(20 + number, judged, depth=1))
+        whole.learn(feedback(20 + number, judged, depth=1))
         dumps.append(whole.dump())
     for start, state in enumerate(dumps):
         again = Adaptive({})
         again.load(state)
         for number in range(start, len(corrections)):
-            again.learn(lesson(20 + number, corrections[number], depth=1))
+            again.learn(feedback(20 + number, corrections[number], depth=1))
         assert again.dump() == whole.dump()
         assert again.judge(deeper("sand clay")) == whole.judge(deeper("sand clay"))
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Feedback, Link, Purpose, Rank, Relevance, State
-from geocrawl.priority.bayes.model import BayesModel, FeatureReader, read_bayes, write_bayes
-from geocrawl.priority.bayes.online import MAX_MEMO_BYTES, read_memo, write_memo
+from geocrawl.priority.bayes.online_learning import MAX_PACKED_BYTES, pack_features, unpack_features
 from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
 from geocrawl.priority.bayes.training import Sample, train_bayes
-from geocrawl.priority.models.topic_models import shipped_models
+from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader, read_bayes, write_bayes
 from geocrawl.priority.registry import BAYES_FILE, make_strategy
 from tests.priority.documents import document, url, waiting
 
@@ -79,7 +79,7 @@ def test_every_link_is_ranked_and_scores_are_probabilities(texts: list[tuple[str
     judgement = BayesStrategy(TOY, {"bayes.online": "false"}).judge(document("", *links))
     assert len(judgement.ranks) == len(links)
     assert all(rank is not None and rank.tier == 1 and 0.0 <= rank.score <= 1.0 for rank in judgement.ranks)
-    assert (judgement.relevance, judgement.memo) == (Relevance.NONE, b"")
+    assert (judgement.relevance, judgement.features) == (Relevance.NONE, b"")
 
 
 @given(WORDS, st.integers(1, 5))
@@ -163,66 +163,68 @@ def test_the_shipped_model_prefers_links_to_services_in_each_of_its_languages() 
 # --------------------------------------------------------------------------- learning
 
 
-def page_lesson(entry: int, links: dict[str, int], memo: bytes, found_on: int | None = None) -> Feedback:
-    return Feedback(0, entry, Purpose.PAGE, 1, found_on, State.VISITED, "ok", links=tuple(links.items()), memo=memo)
+def page_feedback(entry: int, links: dict[str, int], packed: bytes, found_on: int | None = None) -> Feedback:
+    return Feedback(
+        0, entry, Purpose.PAGE, 1, found_on, State.VISITED, "ok", links=tuple(links.items()), features=packed
+    )
 
 
-def probe_lesson(page: int, *, valid: bool) -> Feedback:
+def probe_feedback(page: int, *, valid: bool) -> Feedback:
     return Feedback(0, 99, Purpose.PROBE, 1, page, State.VISITED, "ok", valid)
 
 
-def crawl_lessons(strategy: BayesStrategy, *, valid: bool = True) -> list[Feedback]:
+def crawl_feedback(strategy: BayesStrategy, *, valid: bool = True) -> list[Feedback]:
     """Seed 1 links to 2 ("zebra") and 3 ("quagga"); 2 links to 4 ("unicorn"); a service stands on 4."""
     home = [beside("zebra", address="http://a.example/2"), beside("quagga", address="http://a.example/3")]
     inner = [beside("unicorn", address="http://a.example/4")]
     ids = {link.url.identity: number for number, link in zip((2, 3, 4), [*home, *inner], strict=True)}
     first, second = ({link.url.identity: ids[link.url.identity] for link in links} for links in (home, inner))
     return [
-        page_lesson(1, first, strategy.judge(document("", *home)).memo),
-        page_lesson(3, {}, b"", 1),
-        page_lesson(2, second, strategy.judge(document("", *inner)).memo, 1),
-        page_lesson(4, {}, b"", 2),
-        probe_lesson(4, valid=valid),
+        page_feedback(1, first, strategy.judge(document("", *home)).features),
+        page_feedback(3, {}, b"", 1),
+        page_feedback(2, second, strategy.judge(document("", *inner)).features, 1),
+        page_feedback(4, {}, b"", 2),
+        probe_feedback(4, valid=valid),
     ]
 
 
 def test_links_that_led_to_a_service_within_two_hops_become_positive() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true"})
     before = scores(strategy, beside("zebra"), beside("quagga"), beside("unicorn"))
-    for lesson in crawl_lessons(strategy):
-        strategy.learn(lesson)
+    for feedback in crawl_feedback(strategy):
+        strategy.learn(feedback)
     zebra, quagga, unicorn = scores(strategy, beside("zebra"), beside("quagga"), beside("unicorn"))
     assert zebra == unicorn > before[0] > quagga
 
 
 def test_links_that_led_nowhere_become_negative() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true"})
-    for lesson in crawl_lessons(strategy, valid=False):
-        strategy.learn(lesson)
+    for feedback in crawl_feedback(strategy, valid=False):
+        strategy.learn(feedback)
     assert max(scores(strategy, beside("zebra"), beside("quagga"), beside("unicorn"))) < 3 / 7
 
 
 def test_without_online_learning_nothing_is_learnt() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "false"})
     assert not strategy.learns
-    for lesson in crawl_lessons(strategy):
-        strategy.learn(lesson)
+    for feedback in crawl_feedback(strategy):
+        strategy.learn(feedback)
     assert scores(strategy, beside("zebra")) == [pytest.approx(3 / 7)]
     assert (strategy.dump(), strategy.revise()) == (b"", None)
 
 
 @pytest.mark.parametrize("killed_after", range(6))
-def test_a_dump_and_the_lessons_after_it_give_the_same_strategy(killed_after: int) -> None:
+def test_a_dump_and_the_feedback_after_it_give_the_same_strategy(killed_after: int) -> None:
     options = {"bayes.online": "true", "bayes.revise": "2"}
     whole, first, second = (BayesStrategy(TOY, options) for _ in range(3))
-    lessons = crawl_lessons(whole)
-    for lesson in lessons:
-        whole.learn(lesson)
-    for lesson in lessons[:killed_after]:
-        first.learn(lesson)
+    history = crawl_feedback(whole)
+    for feedback in history:
+        whole.learn(feedback)
+    for feedback in history[:killed_after]:
+        first.learn(feedback)
     second.load(first.dump())
-    for lesson in lessons[killed_after:]:
-        second.learn(lesson)
+    for feedback in history[killed_after:]:
+        second.learn(feedback)
     assert second.dump() == whole.dump()
     assert scores(second, beside("zebra", "unicorn")) == scores(whole, beside("zebra", "unicorn"))
 
@@ -231,20 +233,20 @@ def test_waiting_links_are_ranked_anew_when_it_is_time() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true", "bayes.revise": "1"})
     home = [beside("zebra", "cage", address=f"http://a.example/{number}") for number in (2, 3)]
     ids = {link.url.identity: number for number, link in enumerate(home, 2)}
-    strategy.learn(page_lesson(1, ids, strategy.judge(document("", *home)).memo))
+    strategy.learn(page_feedback(1, ids, strategy.judge(document("", *home)).features))
     assert [number for batch in strategy.revise() or () for number, _ in batch] == [2, 3]
     assert strategy.revise() is None
-    strategy.learn(page_lesson(2, {}, b"", 1))
+    strategy.learn(page_feedback(2, {}, b"", 1))
     assert [list(batch) for batch in strategy.revise() or ()] == [[(3, Rank(1, scores(strategy, home[0])[0]))]]
 
 
 def test_the_target_of_a_redirect_has_the_words_that_led_to_the_redirect() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true"})
     home = [beside("zebra", address="http://a.example/2")]
-    strategy.learn(page_lesson(1, {home[0].url.identity: 2}, strategy.judge(document("", *home)).memo))
-    strategy.learn(page_lesson(2, {"http://b.example/": 3}, b"", 1))
-    strategy.learn(page_lesson(3, {}, b"", 2))
-    strategy.learn(probe_lesson(3, valid=True))
+    strategy.learn(page_feedback(1, {home[0].url.identity: 2}, strategy.judge(document("", *home)).features))
+    strategy.learn(page_feedback(2, {"http://b.example/": 3}, b"", 1))
+    strategy.learn(page_feedback(3, {}, b"", 2))
+    strategy.learn(probe_feedback(3, valid=True))
     assert scores(strategy, beside("zebra"))[0] > 3 / 7
 
 
@@ -259,8 +261,8 @@ def test_a_dump_of_another_version_is_refused() -> None:
 def test_a_memo_of_a_page_with_thousands_of_links_is_bounded() -> None:
     links = [beside(f"w{number} {number * 7919:x}", address=f"http://a.example/{number}") for number in range(5000)]
     features = [FeatureReader([]).of_link(link.anchor) for link in links]
-    memo = write_memo(links, features)
-    assert len(memo) <= MAX_MEMO_BYTES
-    noted = read_memo(memo)
+    packed = pack_features(links, features)
+    assert len(packed) <= MAX_PACKED_BYTES
+    noted = unpack_features(packed)
     assert len(noted) > 100
     assert math.isclose(sum(map(len, noted.values())) / len(noted), 2.0, abs_tol=1.0)

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Document, Feedback, Purpose, Rank, State
-from geocrawl.priority.bayes.model import BayesModel, FeatureReader
 from geocrawl.priority.bayes.strategy import BayesStrategy
-from geocrawl.priority.fusion import features as see
-from geocrawl.priority.fusion.memory import Kept, Memory
+from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
 from geocrawl.priority.fusion.prior import Prior, read_prior, write_prior
 from geocrawl.priority.fusion.strategy import OPTIONS, SEED_TIER, FusionStrategy
-from geocrawl.priority.fusion.value import Value, probability
-from geocrawl.priority.fusion.words import WordModels
+from geocrawl.priority.fusion.value_model import ValueModel, probability
+from geocrawl.priority.fusion.word_models import WordModels
+from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
 from geocrawl.priority.vectors.tfidf import TextModel
 from tests.priority.documents import LINKS, TOPIC, link, url, waiting
 
@@ -50,28 +50,28 @@ def page(path: str, links: Sequence[str], anchor: str = "more", depth: int = 1) 
 
 
 class Crawl:
-    """Lessons of a toy web: each path is a page; those under /good/ bring a service each."""
+    """Feedback of a toy web: each path is a page; those under /good/ bring a service each."""
 
     def __init__(self, strategy: FusionStrategy) -> None:
         self.strategy = strategy
         self.ids: dict[str, int] = {}
-        self.lessons: list[Feedback] = []
+        self.history: list[Feedback] = []
         self.ranks: dict[int, Rank | None] = {}
 
     def id_of(self, path: str) -> int:
         return self.ids.setdefault(path, len(self.ids) + 1)
 
     def visit(self, path: str, links: Sequence[str] = (), *, found_on: str | None = None, finds: int = 0) -> None:
-        memo = self.strategy.judge(page(path, links)).memo
+        packed = self.strategy.judge(page(path, links)).features
         kept = tuple((url(HOST + to).identity, self.id_of(to)) for to in links)
         parent = None if found_on is None else self.id_of(found_on)
-        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, memo))
+        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, packed))
         for _ in range(finds):
             self.feed(Feedback(0, 10_000, Purpose.PROBE, 2, self.id_of(path), State.VISITED, "ok", True))
 
-    def feed(self, lesson: Feedback) -> None:
-        self.lessons.append(lesson)
-        self.strategy.learn(lesson)
+    def feed(self, feedback: Feedback) -> None:
+        self.history.append(feedback)
+        self.strategy.learn(feedback)
         for batch in self.strategy.revise() or ():
             self.ranks.update(batch)
 
@@ -124,22 +124,22 @@ def test_a_find_is_credited_to_the_way_that_led_there() -> None:
     assert value[0] > value[1]
 
 
-def test_a_dump_and_the_lessons_after_it_give_the_strategy_back() -> None:
+def test_a_dump_and_the_feedback_after_it_give_the_strategy_back() -> None:
     whole = toy(fusion())
     again = Crawl(fusion())
-    for lesson in whole.lessons[:17]:
-        again.feed(lesson)
+    for feedback in whole.history[:17]:
+        again.feed(feedback)
     resumed = Crawl(fusion())
     resumed.strategy.load(again.strategy.dump())
-    for lesson in whole.lessons[17:]:
-        resumed.feed(lesson)
+    for feedback in whole.history[17:]:
+        resumed.feed(feedback)
     assert resumed.strategy.dump() == whole.strategy.dump()
     document = page("/new", ["/good/99", "/bad/99"])
     assert resumed.strategy.judge(document) == whole.strategy.judge(document)
     assert {id_: whole.ranks[id_] for id_ in resumed.ranks} | resumed.ranks == resumed.ranks
 
 
-def test_the_same_lessons_give_the_same_bytes() -> None:
+def test_the_same_feedback_gives_the_same_bytes() -> None:
     assert toy(fusion()).strategy.dump() == toy(fusion()).strategy.dump()
 
 
@@ -153,7 +153,7 @@ def test_a_dump_of_another_version_is_refused() -> None:
 def test_a_memo_stays_within_20_kib_and_forgets_no_rank() -> None:
     document = page("/", [f"/some/long/folder-{n}/page-{n * 7919}?id={n}" for n in range(3_000)], "words of an anchor")
     judged = fusion().judge(document)
-    assert len(judged.memo) <= 20 * 1024
+    assert len(judged.features) <= 20 * 1024
     assert len(judged.ranks) == 3_000
     assert None not in judged.ranks
 
@@ -168,12 +168,12 @@ def test_waiting_links_and_pages_are_bounded() -> None:
 
 
 def test_memory_keeps_the_better_of_two_places_of_a_link() -> None:
-    memory = Memory(most_links=10, most_pages=10)
-    memory.keep(1, Kept(b"2" * 20, 5, 77, 0.5))
-    memory.keep(1, Kept(b"3" * 20, 6, 77, 0.4))
+    memory = CrawlMemory(most_links=10, most_pages=10)
+    memory.remember_link(1, WaitingLink(b"2" * 20, 5, 77, 0.5))
+    memory.remember_link(1, WaitingLink(b"3" * 20, 6, 77, 0.4))
     assert memory.links[1].page == 5
-    assert memory.by_key(77) == memory.take(1)
-    assert memory.by_key(77) is None
+    assert memory.link_by_key(77) == memory.remove_link(1)
+    assert memory.link_by_key(77) is None
 
 
 def test_seeds_come_before_all_links() -> None:
@@ -208,18 +208,18 @@ def test_a_redirect_hands_its_worth_on() -> None:
 
 
 def test_links_valued_at_once_have_the_value_of_each_alone() -> None:
-    value = Value(PRIOR, rate=0.1, trust=10)
-    page = see.buckets(["pattern:x/0", "page:x", "hit:x", "any", "tunnel:1"])
+    value = ValueModel(PRIOR, rate=0.1, trust=10)
+    page = feature_names.buckets(["pattern:x/0", "page:x", "hit:x", "any", "tunnel:1"])
     links = [
-        array("I", see.buckets([f"host:{h}", "folder:x/", "anchor:a", "pattern:x/a", "url:wms"])).tobytes()
+        array("I", feature_names.buckets([f"host:{h}", "folder:x/", "anchor:a", "pattern:x/a", "url:wms"])).tobytes()
         for h in "ab"
     ]
     for visits in range(40):
         examples = [value.example(link, page) for link in links]
         at_once = value.logits(links, [page], np.zeros(2, np.intp))
         assert at_once == pytest.approx([value.logit(example.ids) for example in examples])
-        value.visited(examples[0].arms)
-        value.rewarded(examples[0].arms, visits % 3 / 2)
+        value.count_visit(examples[0].arms)
+        value.add_reward(examples[0].arms, visits % 3 / 2)
         value.step(examples[0].ids, visits % 2)
     assert at_once[0] != pytest.approx(at_once[1])
 
@@ -244,9 +244,9 @@ def test_without_a_classifier_all_odds_are_even() -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_any_text_has_features(address: str, anchor: str, context: str) -> None:
-    names = (*see.of_url("http://" + address).names, *see.of_text(anchor, context, "a", "h").names)
-    assert all(0 <= bucket < see.BUCKETS for bucket in see.buckets(names))
-    assert len(see.of_url("http://" + address).arms) == 3
+    names = (*feature_names.of_url("http://" + address).names, *feature_names.of_text(anchor, context, "a", "h").names)
+    assert all(0 <= bucket < feature_names.BUCKETS for bucket in feature_names.buckets(names))
+    assert len(feature_names.of_url("http://" + address).arms) == 3
 
 
 @given(st.floats(allow_nan=False))
@@ -255,7 +255,7 @@ def test_a_value_lies_between_0_and_1(logit: float) -> None:
 
 
 def test_chinese_text_gives_pairs_of_characters() -> None:
-    assert see.words("地图服务 WMS", 10) == ["地图", "图服", "服务", "wms"]
+    assert feature_names.words("地图服务 WMS", 10) == ["地图", "图服", "服务", "wms"]
 
 
 def test_weights_are_written_and_read(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
+from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
 from geocrawl.priority.graph.link_graph import LinkGraph
-from geocrawl.priority.models.arrays import pack_arrays, unpack_arrays
 
 Added = list[tuple[int, list[int]]]
 pages = st.lists(st.tuples(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=6)), max_size=30)
@@ -74,12 +74,12 @@ def test_the_earliest_in_links_stay_and_the_highest_weight_is_not_lost() -> None
 
 def test_figures_move_with_their_nodes_and_new_nodes_begin_anew() -> None:
     graph = graph_of([(5, [7])])
-    graph.figures["authority"] = np.array([0.25, 0.75])
+    graph.node_values["authority"] = np.array([0.25, 0.75])
     graph.add(1, [6, 7], [0.5, 0.5])
     graph.settle()
     assert graph.ids.tolist() == [1, 5, 6, 7]
-    assert graph.figure("authority", 1.0).tolist() == [1.0, 0.25, 1.0, 0.75]
-    assert graph.figure("unheard-of", 3.0).tolist() == [3.0] * 4
+    assert graph.values("authority", 1.0).tolist() == [1.0, 0.25, 1.0, 0.75]
+    assert graph.values("unheard-of", 3.0).tolist() == [3.0] * 4
 
 
 def test_past_the_bound_links_to_the_least_pages_go_and_of_these_the_oldest() -> None:
@@ -88,7 +88,7 @@ def test_past_the_bound_links_to_the_least_pages_go_and_of_these_the_oldest() ->
         graph.add(source, [100 if source % 2 else 200], [0.5])
     graph.settle()
     worth = {100: 0.001, 200: 1.0}
-    graph.figures["authority"] = np.array([worth.get(node, 0.5) for node in graph.ids.tolist()])
+    graph.node_values["authority"] = np.array([worth.get(node, 0.5) for node in graph.ids.tolist()])
     graph.add(11, [200], [0.5])
     graph.settle("authority")
     assert graph.edges == 9
@@ -109,7 +109,7 @@ def test_a_graph_never_holds_more_than_twice_its_bound_before_it_is_merged() -> 
 @given(pages, pages)
 def test_a_dump_is_the_graph_with_what_was_not_merged_yet(first: Added, second: Added) -> None:
     graph = graph_of(first)
-    graph.figures["hub"] = np.linspace(0.0, 1.0, len(graph.ids))
+    graph.node_values["hub"] = np.linspace(0.0, 1.0, len(graph.ids))
     for source, targets in second:
         graph.add(source, targets, [0.25] * len(targets))
     dump = graph.dump(extra=np.array([3, -4]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
-from geocrawl.priority.gws.strategy import GwsStrategy, priority
+from geocrawl.priority.gws import GwsStrategy, priority
 from tests.priority.documents import LINKS, TOPIC, document, link, waiting
 
 ON_TOPIC = "WMS layer WMS map WMS layer"

@@ -12,7 +12,7 @@ from geocrawl.model import Link, Purpose, Rank, Relevance, State
 from geocrawl.priority.hits import HitsStrategy
 from geocrawl.priority.vectors.tfidf import TextModel
 from tests.priority.documents import document, link, waiting
-from tests.priority.lessons import approx, lesson
+from tests.priority.feedback import approx, feedback
 
 MODEL = TextModel({"wms": 1.0, "map": 1.0, "soup": 1.0}, {"en": {"wms": 1.0}}, threshold=0.5, typical=0.8)
 ON_TOPIC, HALF, OFF_TOPIC = "wms", "wms map soup", "soup"
@@ -27,7 +27,7 @@ def hits(**options: str) -> HitsStrategy:
 def read(strategy: HitsStrategy, id_: int, text: str, *links: tuple[int, Link]) -> dict[int, Rank | None]:
     """Judge a page and teach what it brought; returns what was ranked anew then."""
     judgement = strategy.judge(document(text, *(each for _, each in links)))
-    strategy.learn(lesson(id_, [(each.url.identity, target) for target, each in links], judgement.memo))
+    strategy.learn(feedback(id_, [(each.url.identity, target) for target, each in links], judgement.features))
     return ranked(strategy)
 
 
@@ -98,9 +98,9 @@ def test_low_scores_are_served_last_or_dropped() -> None:
 
 def test_redirects_failures_and_probes_are_no_downloads() -> None:
     strategy = hits(p="1", growth="1")
-    strategy.learn(lesson(1, [("http://a.example/1", 11)], reason="redirect"))
-    strategy.learn(lesson(2, state=State.FAILED, reason="http-404"))
-    strategy.learn(replace(lesson(3, [("http://a.example/1", 11)]), purpose=Purpose.PROBE, valid=True))
+    strategy.learn(feedback(1, [("http://a.example/1", 11)], reason="redirect"))
+    strategy.learn(feedback(2, state=State.FAILED, reason="http-404"))
+    strategy.learn(replace(feedback(3, [("http://a.example/1", 11)]), purpose=Purpose.PROBE, valid=True))
     assert ranked(strategy) == {}
 
 
@@ -109,13 +109,13 @@ def test_iterations_become_rarer_as_the_crawl_grows() -> None:
     due = []
     for page in range(1, 101):
         read_now = strategy.judge(document(ON_TOPIC, WMS))
-        strategy.learn(lesson(page, [(WMS.url.identity, 1000 + page)], read_now.memo))
+        strategy.learn(feedback(page, [(WMS.url.identity, 1000 + page)], read_now.features))
         if strategy.revise() is not None:
             due.append(page)
     assert due == [10, 20, 30, 45, 68]
 
 
-def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
+def test_a_dump_and_the_feedback_after_it_give_the_same_strategy() -> None:
     def feed(strategy: HitsStrategy, pages: range) -> list[dict[int, Rank | None]]:
         return [
             read(strategy, n, ON_TOPIC if n % 3 else OFF_TOPIC, *((100 + n * k % 17, WMS) for k in range(1, 6)))
@@ -135,7 +135,7 @@ def test_asking_for_new_ranks_or_not_does_not_change_what_is_learnt() -> None:
     for n in range(1, 20):
         judgement = asked.judge(document(ON_TOPIC, WMS))
         for strategy in (asked, unasked):
-            strategy.learn(lesson(n, [(WMS.url.identity, 50 + n % 5)], judgement.memo))
+            strategy.learn(feedback(n, [(WMS.url.identity, 50 + n % 5)], judgement.features))
         ranked(asked)
     assert asked.dump() == unasked.dump()
 

@@ -10,7 +10,7 @@ from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
 from geocrawl.priority.topics.page_filter import PageFilter
 from geocrawl.priority.vectors.tfidf import TextModel
 from tests.priority.documents import document, link, waiting
-from tests.priority.lessons import approx, lesson
+from tests.priority.feedback import approx, feedback
 
 WORDS = TopicWords(shipped_thesaurus(), ["wms", "map"])
 SAME, NEAR, FAR = (
@@ -37,7 +37,7 @@ def ranked(strategy: IPageRankStrategy) -> dict[int, Rank | None]:
 
 def read(strategy: IPageRankStrategy, id_: int, *links: tuple[int, Link]) -> dict[int, Rank | None]:
     judgement = strategy.judge(document("", *(each for _, each in links)))
-    strategy.learn(lesson(id_, [(each.url.identity, target) for target, each in links], judgement.memo))
+    strategy.learn(feedback(id_, [(each.url.identity, target) for target, each in links], judgement.features))
     return ranked(strategy)
 
 
@@ -87,7 +87,7 @@ def test_what_waits_gets_its_ipr_by_the_metadata_of_all_pages_that_link_to_it() 
 def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
     strategy = ipagerank(q="2", growth="1")
     read(strategy, 1, (2, SAME))
-    strategy.learn(lesson(2, [("http://b.example/", 3)], reason="redirect"))
+    strategy.learn(feedback(2, [("http://b.example/", 3)], reason="redirect"))
     ranks = read(strategy, 9, (10, FAR))
     two = 0.15 + 0.85 * 0.15
     tunnel = 0.15 * 0.15 / 1.15
@@ -112,7 +112,7 @@ def test_of_the_links_that_are_cut_those_on_pages_of_high_rank_come_first() -> N
     assert low < high < Rank(0, 0.15)
 
 
-def test_a_dump_and_the_lessons_after_it_give_the_same_strategy() -> None:
+def test_a_dump_and_the_feedback_after_it_give_the_same_strategy() -> None:
     whole, first, second = ipagerank(q="4"), ipagerank(q="4"), ipagerank(q="4")
     for n in range(1, 25):
         links = [(100 + n, SAME), (100 + 3 * n % 11, NEAR), (50, FAR)]

@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Relevance
-from geocrawl.priority.models.topic_models import read_links, read_topic, shipped_models
+from geocrawl.priority.models.files import read_links, read_topic, shipped_models
 from geocrawl.priority.registry import LINKS_FILE, TOPIC_FILE, make_strategy, strategies, strategy_options
 from geocrawl.priority.text.words import stop_words
 from tests.priority.documents import document, link
@@ -78,7 +78,7 @@ def test_shipped_link_words_leave_ordinary_services_alone() -> None:
 def test_making_a_strategy_loads_neither_jieba_nor_training() -> None:
     code = (
         "import sys; from geocrawl.priority.registry import make_strategy; make_strategy('gws', {});"
-        "print([m for m in ('jieba', 'geocrawl.priority.gws.training', 'lxml', 'numpy') if m in sys.modules])"
+        "print([m for m in ('jieba', 'geocrawl.lab.training.gws_models', 'lxml', 'numpy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

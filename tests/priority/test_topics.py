@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.topic_models import read_vectors, shipped_models
+from geocrawl.priority.models.files import read_vectors, shipped_models
 from geocrawl.priority.registry import VECTORS_FILE, make_strategy
 from geocrawl.priority.text.terms import language_of
 from geocrawl.priority.topics.directory import (

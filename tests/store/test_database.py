@@ -79,8 +79,8 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_what_it_holds
     assert world.database.meta("strategy") == "gws"
     assert world.row("http://a.example/2") == ("visited", None, 0, 9)
     lease = world.lease()
-    lesson = world.settle(lease, link("a.example/3")).feedback
-    assert lease.entry.url == url("a.example/1") and lesson is not None and [*world.frontier.feedback()] == [lesson]
+    feedback = world.settle(lease, link("a.example/3")).feedback
+    assert lease.entry.url == url("a.example/1") and feedback is not None and [*world.frontier.feedback()] == [feedback]
     check_invariants(world.database.connection)
     world.database.close()
     connection = sqlite3.connect(path)

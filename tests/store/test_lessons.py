@@ -19,8 +19,10 @@ def world(tmp_path: Path) -> World:
 def learn(world: World, *names: str, learnt: bytes | None = None) -> Feedback:
     """Settle the next page with links of these names; returns its lesson."""
     lease = world.lease()
-    memo = lease.entry.url.address.encode()
-    lesson = world.settle(lease, *[link(f"a.example/{name}") for name in names], memo=memo, learnt=learnt).feedback
+    features = lease.entry.url.address.encode()
+    lesson = world.settle(
+        lease, *[link(f"a.example/{name}") for name in names], features=features, learnt=learnt
+    ).feedback
     assert lesson is not None
     return lesson
 
@@ -37,7 +39,7 @@ def test_lessons_are_read_back_as_they_were_given(world: World, tmp_path: Path) 
     lessons = [learn(world, "1", "2?b=2&a=1", "3"), learn(world, "2?a=1&b=2", "4"), learn(world)]
     first, second = lessons[0], lessons[1]
     assert (first.number, first.purpose, first.depth, first.found_on) == (1, Purpose.PAGE, 0, None)
-    assert (second.depth, second.found_on, second.memo) == (1, first.entry_id, b"http://a.example/1")
+    assert (second.depth, second.found_on, second.features) == (1, first.entry_id, b"http://a.example/1")
     assert dict(first.links)[url("a.example/2?a=1&b=2").identity] == second.links[0][1]
     world.database.close()
     assert [*World(tmp_path / "crawl.db").frontier.feedback()] == lessons
@@ -103,7 +105,7 @@ def test_a_settlement_that_is_undone_leaves_no_lesson(world: World) -> None:
     pages = world.database.connection.execute("PRAGMA page_count").fetchone()[0]
     world.database.connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(DatabaseFault, match="disk is full"):
-        world.settle(lease, memo=b"x" * 100_000, learnt=b"y")
+        world.settle(lease, features=b"x" * 100_000, learnt=b"y")
     assert [*world.frontier.feedback()] == [] and world.frontier.strategy_state() is None
 
 

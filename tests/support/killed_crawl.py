@@ -1,7 +1,7 @@
 """A crawl of the demo web that kills itself: `python -m tests.support.killed_crawl DB PROXY STRATEGY MOMENT COUNT`.
 
 MOMENT is where in a visit the COUNT-th time of it is the last: `leased` (an entry is held), `learning` (settled, its
-lesson not yet learnt), `revising` (the new ranks half given), `settled` (over and done with).
+feedback not yet learnt), `revising` (the new ranks half given), `settled` (over and done with).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Watcher:
 
 
 class Learner:
-    """Its order hangs on every word of every lesson so far: whatever is lost or doubled changes it."""
+    """Its order hangs on every word of every feedback so far: whatever is lost or doubled changes it."""
 
     name = LEARNER
     stride = 1
@@ -110,17 +110,17 @@ class Learner:
 
     def judge(self, document: Document) -> Judgement:
         ranks = tuple(self._rank(link.url.identity) for link in document.links)
-        return Judgement(Relevance.NONE, 0.0, ranks, memo=document.title.encode())
+        return Judgement(Relevance.NONE, 0.0, ranks, features=document.title.encode())
 
     def rank(self, waiting: Waiting) -> Rank | None:
         return self._rank(waiting.url.identity)
 
-    def learn(self, lesson: Feedback) -> None:
+    def learn(self, feedback: Feedback) -> None:
         self._die("learning")
-        self.digest = blake2b(f"{self.digest} {lesson}".encode()).hexdigest()
+        self.digest = blake2b(f"{self.digest} {feedback}".encode()).hexdigest()
         self._count += 1
-        self._waiting.update(dict.fromkeys(number for _, number in lesson.links))
-        self._waiting.pop(lesson.entry_id, None)
+        self._waiting.update(dict.fromkeys(number for _, number in feedback.links))
+        self._waiting.pop(feedback.entry_id, None)
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         return self._ranks() if self._count % _REVISE_EVERY == 0 else None

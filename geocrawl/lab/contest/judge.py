@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.model_file import Format, malformed, read_model, write_model
-from geocrawl.priority.models.topic_models import shipped_models
+from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.models.json_file import Format, malformed, read_model, write_model
 from geocrawl.priority.text.words import content_words
 
 JUDGE_FILE = "page_judge.json"

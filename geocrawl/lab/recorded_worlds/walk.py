@@ -1,7 +1,7 @@
 """A recorded web walked by a strategy without fetcher, probes and database: quick, and near enough to learn from.
 
 Every answer is read once. A walk serves the best link first, as the frontier does, keeps its limit of depth, and tells
-the strategy what a crawl would: a lesson of each visit, and one of each service that the world's files say stands on
+the strategy what a crawl would: a feedback of each visit, and one of each service that the world's files say stands on
 the page. What a crawl knows beyond that (politeness, caps, services that a probe takes for broken) is left out, so
 measurements are made by `run`, not by this.
 """
@@ -20,7 +20,7 @@ from geocrawl.ports import Strategy
 from geocrawl.settings import Settings
 
 _PROBE_ID = 1 << 40
-"""Stands for the endpoint of a lesson of a probe."""
+"""Stands for the endpoint of a feedback of a probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,10 @@ class Walk:
 
     def _visit(self, number: int, place: _Place) -> bool:
         answer = self.web.answers[place.key]
-        memo, ranks, depth = b"", dict.fromkeys((identity for identity, _ in answer.leads), place.rank), place.depth
+        features, ranks, depth = b"", dict.fromkeys((identity for identity, _ in answer.leads), place.rank), place.depth
         if not answer.redirects:
             judgement = self.strategy.judge(replace(answer.document, depth=place.depth))
-            memo, ranks, depth = judgement.memo, _best(answer.document, judgement.ranks), place.depth + 1
+            features, ranks, depth = judgement.features, _best(answer.document, judgement.ranks), place.depth + 1
         links = []
         for identity, key in answer.leads:
             if key in self.web.answers and identity in ranks:
@@ -143,7 +143,7 @@ class Walk:
                 State.VISITED,
                 reason,
                 links=tuple(links),
-                memo=memo,
+                features=features,
             )
         )
         for _ in sorted(answer.services - self.found):
@@ -166,10 +166,10 @@ class Walk:
             rank = self.places[number].rank
             heapq.heappush(self._queue, (-rank.tier, -rank.score, number))
 
-    def _tell(self, lesson: Feedback) -> None:
+    def _tell(self, feedback: Feedback) -> None:
         if not self.strategy.learns:
             return
-        self.strategy.learn(lesson)
+        self.strategy.learn(feedback)
         for batch in self.strategy.revise() or ():
             for number, rank in batch:
                 if rank is not None and rank != self.places[number].rank:

@@ -15,23 +15,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geocrawl.errors import UsageError
-from geocrawl.lab.training.gws_files import read_labelled_links
-from geocrawl.lab.training.labelled_pages import EXCLUSION, read_text, record
-from geocrawl.lab.training.overlap import TextOf, contained
-from geocrawl.model import Document
-from geocrawl.priority.bayes.model import write_bayes
-from geocrawl.priority.bayes.topic import topic_authorities, topic_lexicon, topic_samples
-from geocrawl.priority.bayes.training import (
-    LEAST_SOURCES,
+from geocrawl.lab.training.bayes_samples import (
     TOPIC_SHARE,
-    Sample,
     authorities,
     domain_lexicon,
     page_samples,
     row_samples,
-    train_bayes,
+    topic_authorities,
 )
-from geocrawl.priority.gws.training import LabelledLink
+from geocrawl.lab.training.gws_files import read_labelled_links
+from geocrawl.lab.training.gws_models import LabelledLink
+from geocrawl.lab.training.labelled_pages import EXCLUSION, read_text, record
+from geocrawl.lab.training.overlap import TextOf, contained
+from geocrawl.model import Document
+from geocrawl.priority.bayes.topic import topic_lexicon, topic_samples
+from geocrawl.priority.bayes.training import LEAST_SOURCES, Sample, train_bayes
+from geocrawl.priority.models.naive_bayes import write_bayes
 from geocrawl.priority.topics.directory import Topic
 from geocrawl.priority.topics.topic_vectors import TopicModel
 

@@ -16,11 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from geocrawl.errors import UsageError
-from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, read_text, record
-from geocrawl.lab.training.overlap import TextOf
-from geocrawl.model import Relevance
-from geocrawl.priority.gws.strategy import OPTIONS
-from geocrawl.priority.gws.training import (
+from geocrawl.lab.training.gws_models import (
     LINK_KEYWORDS,
     ORDINARY_SHARE,
     TITLE_WEIGHT,
@@ -31,7 +27,11 @@ from geocrawl.priority.gws.training import (
     train_links,
     train_topic,
 )
-from geocrawl.priority.models.topic_models import write_links, write_topic
+from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, read_text, record
+from geocrawl.lab.training.overlap import TextOf
+from geocrawl.model import Relevance
+from geocrawl.priority.gws import OPTIONS
+from geocrawl.priority.models.files import write_links, write_topic
 from geocrawl.priority.topics.topic_vectors import TopicMeasure
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
-from geocrawl.priority.gws.training import LabelledPage
 from geocrawl.urls import read_url
 
 FOLDS = 5

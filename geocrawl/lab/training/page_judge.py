@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from geocrawl.lab.contest.judge import FEATURES, JUDGE_FILE, LEAST_PAGES, accuracy, train, write_judge
+from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record
 from geocrawl.model import Page
 from geocrawl.page.document import PageReader
-from geocrawl.priority.gws.training import LabelledPage
-from geocrawl.priority.models.topic_models import shipped_models
+from geocrawl.priority.models.files import shipped_models
 from geocrawl.urls import read_url
 
 RELEVANT = "ogc"

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from geocrawl.errors import UsageError
+from geocrawl.lab.training.gws_models import ON_TOPIC, LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record, site_of
 from geocrawl.lab.training.overlap import TextOf
-from geocrawl.priority.gws.training import ON_TOPIC, LabelledPage
-from geocrawl.priority.models.topic_models import write_vectors
+from geocrawl.priority.models.files import write_vectors
 from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
 

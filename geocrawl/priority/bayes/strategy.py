@@ -20,9 +20,16 @@ from pathlib import Path
 
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.bayes.model import BayesModel, FeatureReader, prior_weight, probability, samples_of, weight
-from geocrawl.priority.bayes.online import Experience, write_memo
+from geocrawl.priority.bayes.online_learning import Experience, pack_features
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.models.naive_bayes import (
+    BayesModel,
+    FeatureReader,
+    prior_weight,
+    probability,
+    samples_of,
+    weight,
+)
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.text.contexts import link_contexts
 
@@ -73,8 +80,8 @@ class BayesStrategy(Defaults):
         contexts = link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
         ranks = tuple(Rank(LINK_TIER, self.score(each)) for each in features)
-        memo = write_memo(links, features) if self.learns else b""
-        return Judgement(Relevance.NONE, 0.0, ranks, memo)
+        packed = pack_features(links, features) if self.learns else b""
+        return Judgement(Relevance.NONE, 0.0, ranks, packed)
 
     def score(self, features: Sequence[str]) -> float:
         """P(+ | features), 0…1."""

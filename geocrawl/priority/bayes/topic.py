@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from geocrawl.priority.bayes.model import BayesModel
-from geocrawl.priority.bayes.training import Authorities, Sample, train_bayes
+from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.models.naive_bayes import BayesModel
 from geocrawl.priority.topics.directory import Topic
 from geocrawl.priority.topics.topic_vectors import TopicModel
-from geocrawl.urls import read_url
 
 
 def topic_model(topic: Topic, others: Iterable[Topic], keywords: TopicModel) -> BayesModel:
@@ -43,14 +42,3 @@ def _lines(topics: Iterable[Topic]) -> list[str]:
 def topic_lexicon(keywords: TopicModel) -> tuple[str, ...]:
     """The domain terms: the topic's keywords in all its languages, sorted."""
     return tuple(sorted({word.lower() for vector in keywords.vectors.values() for word in vector}))
-
-
-def topic_authorities(topic: Topic, others: Iterable[Topic]) -> Authorities:
-    """The sites of a topic's start pages speak for it, those of other topics' for others; shared ones for none."""
-    ours = _sites(topic)
-    theirs = {site for other in others if other.name != topic.name for site in _sites(other)}
-    return Authorities(ours - theirs, theirs - ours, {})
-
-
-def _sites(topic: Topic) -> set[str]:
-    return {url.site for seed in topic.seeds if (url := read_url(seed)) is not None}

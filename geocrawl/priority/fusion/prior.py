@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geocrawl.priority.models.model_file import Format, malformed, read_model, write_model
+from geocrawl.priority.models.json_file import Format, malformed, read_model, write_model
 
 _FORMAT = Format("geocrawl-fusion-prior", "geocrawl train fusion")
 

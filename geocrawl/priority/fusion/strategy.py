@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.fusion import features as see
-from geocrawl.priority.fusion.links import LinkReader
-from geocrawl.priority.fusion.memo import key_of, read_memo, write_memo
-from geocrawl.priority.fusion.memory import NOBODY, Kept, Memory, Passed
-from geocrawl.priority.fusion.value import PAGE_HEAD, Example, Value, probabilities, probability
-from geocrawl.priority.fusion.words import WordModels
-from geocrawl.priority.gws.link_relevance import LinkModel
-from geocrawl.priority.models.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
+from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.crawl_memory import NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
+from geocrawl.priority.fusion.features_codec import key_of, pack_features, unpack_features
+from geocrawl.priority.fusion.link_reader import LinkReader
+from geocrawl.priority.fusion.value_model import PAGE_HEAD, Example, ValueModel, probabilities, probability
+from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
 NAME = "fusion"
@@ -77,12 +77,12 @@ class FusionStrategy:
         self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
         self._words = words
         self._reader = LinkReader(links, words)
-        self._value = Value(prior, rate=float(values["rate"]), trust=float(values["trust"]))
-        self._memory = Memory(most_links=int(values["links"]), most_pages=int(values["pages"]))
+        self._value = ValueModel(prior, rate=float(values["rate"]), trust=float(values["trust"]))
+        self._memory = CrawlMemory(most_links=int(values["links"]), most_pages=int(values["pages"]))
         self._credit, self._way = float(values["credit"]), int(values["way"])
         self._negative, self._every = float(values["negative"]), int(values["every"])
         self._visits = self._revised_at = 0
-        self._pending = NOBODY
+        self._pending = NO_PAGE
         """The page visited last, while its probes may still be under way."""
 
     @property
@@ -116,9 +116,9 @@ class FusionStrategy:
         """r = cos(T, P) as the page's score, its level by gws eq. 2, and each link's value, 0…1."""
         r = self._topic.nearness(document.title, document.text).r
         level = page_level(r)
-        page = self._reader.page(self._surroundings(document, level, r))
+        page = self._reader.page(self._page_context(document, level, r))
         if not document.links:
-            return Judgement(level, r, (), write_memo(page, level, {}))
+            return Judgement(level, r, (), pack_features(page, level, {}))
         packed = self._reader.links(document, level)
         scores = self._scores(packed, [page], np.zeros(len(packed), np.intp))
         best: dict[str, tuple[float, bytes]] = {}
@@ -126,7 +126,7 @@ class FusionStrategy:
             known = best.get(link.url.identity)
             if known is None or score > known[0]:
                 best[link.url.identity] = (score, numbers)
-        return Judgement(level, r, tuple(Rank(LINK_TIER, score) for score in scores), write_memo(page, level, best))
+        return Judgement(level, r, tuple(Rank(LINK_TIER, score) for score in scores), pack_features(page, level, best))
 
     def _scores(
         self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
@@ -134,17 +134,17 @@ class FusionStrategy:
         scores: list[float] = probabilities(self._value.logits(packed, pages, page_of)).tolist()
         return scores
 
-    def _surroundings(self, document: Document, level: Relevance, r: float) -> see.Surroundings:
-        way = self._memory.by_key(key_of(document.url.identity))
+    def _page_context(self, document: Document, level: Relevance, r: float) -> feature_names.PageContext:
+        way = self._memory.link_by_key(key_of(document.url.identity))
         before = self._memory.pages.get(way.page) if way is not None else None
-        return see.Surroundings(
+        return feature_names.PageContext(
             identity=document.url.identity,
             r=r,
             nearness=self._words.page_nearness(document.title, document.text),
             depth=document.depth,
             links=len(document.links),
-            since_find=min(before.since_find + 1, see.FAR) if before else see.FAR,
-            tunnel=0 if level else (min(before.tunnel + 1, see.FAR) if before else 1),
+            since_find=min(before.since_find + 1, feature_names.FAR) if before else feature_names.FAR,
+            tunnel=0 if level else (min(before.tunnel + 1, feature_names.FAR) if before else 1),
         )
 
     def rank(self, waiting: Waiting) -> Rank | None:
@@ -152,25 +152,26 @@ class FusionStrategy:
         if waiting.depth == 0:
             return self.seed_rank()
         seen = self._reader.named(waiting)
-        arms = see.buckets(seen.arms)
-        logit = self._value.logit((*arms, *self._value.states(arms), *see.buckets(seen.names)))
+        arms = feature_names.buckets(seen.arms)
+        logit = self._value.logit((*arms, *self._value.states(arms), *feature_names.buckets(seen.names)))
         return Rank(LINK_TIER, round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """value (0…1), the features that counted with their weights, and what the arms brought so far."""
         seen = self._reader.named(waiting)
-        names, arms = seen.names, see.buckets(seen.arms)
+        names, arms = seen.names, feature_names.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
         if kept is not None and kept.page in self._memory.pages:
             arms = self._value.example(kept.packed, self._memory.pages[kept.page].numbers).arms
-        weights = {name: self._value.weights[see.bucket(name)] for name in (*names, *seen.arms[: see.LINK_ARMS])}
-        for kind, arm in zip(see.ARM_KINDS, arms, strict=True):
-            state = see.arm_state(kind, *self._value.arm(arm))
-            weights[state] = self._value.weights[see.bucket(state)]
-        visited = {arm: self._value.arm(see.bucket(arm)) for arm in seen.arms[: see.LINK_ARMS]}
+        own_arms = seen.arms[: feature_names.LINK_ARMS]
+        weights = {name: self._value.weights[feature_names.bucket(name)] for name in (*names, *own_arms)}
+        for kind, arm in zip(feature_names.ARM_KINDS, arms, strict=True):
+            state = feature_names.arm_state(kind, *self._value.arm(arm))
+            weights[state] = self._value.weights[feature_names.bucket(state)]
+        visited = {arm: self._value.arm(feature_names.bucket(arm)) for arm in own_arms}
         return {
             "value": kept.score if kept is not None else round(probability(sum(weights.values())), 4),
-            "features": see.top(weights, 10),
+            "features": feature_names.top(weights, 10),
             "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
             "seed": waiting.depth == 0,
@@ -201,63 +202,63 @@ class FusionStrategy:
                 self._reward(feedback.found_on)
             return
         self._close()
-        link = self._memory.take(feedback.entry_id)
+        link = self._memory.remove_link(feedback.entry_id)
         if feedback.reason == "redirect":
             self._hand_on(feedback, link)
             return
         self._visits += 1
         self._pending = feedback.entry_id
         page = self._passed(feedback, link)
-        self._value.visited(page.led.arms[:-1])  # the last says what a link's page brought
-        if feedback.memo:
+        self._value.count_visit(page.led.arms[:-1])  # the last says what a link's page brought
+        if feedback.features:
             self._keep_links(feedback, page)
-        self._memory.passed(feedback.entry_id, page)
+        self._memory.remember_page(feedback.entry_id, page)
 
-    def _passed(self, feedback: Feedback, link: Kept | None) -> Passed:
+    def _passed(self, feedback: Feedback, link: WaitingLink | None) -> VisitedPage:
         before = self._memory.pages.get(link.page) if link else None
         led = Example((), ())
         if link and before:
             led = self._value.example(link.packed, before.numbers)
-        since_find = min(before.since_find + 1, see.FAR) if before else see.FAR
-        tunnel = min(before.tunnel + 1, see.FAR) if before else 1
-        return Passed(link.page if link else NOBODY, led, since_find, tunnel)
+        since_find = min(before.since_find + 1, feature_names.FAR) if before else feature_names.FAR
+        tunnel = min(before.tunnel + 1, feature_names.FAR) if before else 1
+        return VisitedPage(link.page if link else NO_PAGE, led, since_find, tunnel)
 
-    def _keep_links(self, feedback: Feedback, page: Passed) -> None:
-        memo = read_memo(feedback.memo)
-        page.numbers = memo.numbers
-        if memo.level:
+    def _keep_links(self, feedback: Feedback, page: VisitedPage) -> None:
+        judged = unpack_features(feedback.features)
+        page.numbers = judged.numbers
+        if judged.level:
             page.tunnel = 0
         for identity, id_ in feedback.links:
             key = key_of(identity)
-            score, packed = memo.links.get(key, (0.0, b""))
+            score, packed = judged.links.get(key, (0.0, b""))
             if packed:
-                self._memory.keep(id_, Kept(packed, feedback.entry_id, key, score))
+                self._memory.remember_link(id_, WaitingLink(packed, feedback.entry_id, key, score))
 
-    def _hand_on(self, feedback: Feedback, link: Kept | None) -> None:
+    def _hand_on(self, feedback: Feedback, link: WaitingLink | None) -> None:
         """The target of a redirect is worth what its source was."""
         for identity, id_ in feedback.links[:1]:
             if link is not None:
-                self._memory.keep(id_, link._replace(key=key_of(identity)))
+                self._memory.remember_link(id_, link._replace(key=key_of(identity)))
 
     def _close(self) -> None:
         """The page before this one has had its chance."""
         page = self._memory.pages.get(self._pending)
-        self._pending = NOBODY
+        self._pending = NO_PAGE
         if page is not None and page.reward == 0.0:
             self._value.step(page.led.ids, 0.0, self._negative)
 
     def _reward(self, found_on: int) -> None:
         """A find on this page: credit for each link on the way."""
         share = 1.0
-        for steps, page in enumerate(self._memory.way_to(found_on, self._way)):
+        for steps, page in enumerate(self._memory.path_to(found_on, self._way)):
             if steps == 0:
                 page.finds += 1
                 page.since_find = 0
                 if page.numbers:
-                    self._value.visited((page.numbers[PAGE_HEAD - 1],))
+                    self._value.count_visit((page.numbers[PAGE_HEAD - 1],))
             gain = min(share, 1.0 - page.reward)
             page.reward += gain
-            self._value.rewarded(page.led.arms[:-1], gain)
+            self._value.add_reward(page.led.arms[:-1], gain)
             self._value.step(page.led.ids, 1.0, share / (1 + page.finds // 2))
             share *= self._credit
 

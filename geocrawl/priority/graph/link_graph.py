@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from geocrawl.priority.codec.arrays import Arrays, pack_arrays, unpack_arrays
 from geocrawl.priority.graph.options import MAX_EDGES
-from geocrawl.priority.models.arrays import Arrays, pack_arrays, unpack_arrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,7 +48,7 @@ class LinkGraph:
         self._clock = 0
         self.ids: Ints = np.empty(0, np.int64)
         """The nodes as of the last `settle`, ascending."""
-        self.figures: dict[str, Floats] = {}
+        self.node_values: dict[str, Floats] = {}
         """Name → a value for each of `ids`."""
         self.forgotten = 0
         """Edges thrown out because of `max_edges`."""
@@ -62,7 +62,7 @@ class LinkGraph:
     def nbytes(self) -> int:
         """Bytes that edges and figures take; an iteration needs as much again for a moment."""
         edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 16 * len(self._tail_keys)
-        return edges + self.ids.nbytes + sum(figure.nbytes for figure in self.figures.values())
+        return edges + self.ids.nbytes + sum(figure.nbytes for figure in self.node_values.values())
 
     def add(self, source: int, targets: Iterable[int], weights: Iterable[float]) -> None:
         """Links of one page, with a weight (0 or more) each; a link to itself does not count."""
@@ -87,7 +87,7 @@ class LinkGraph:
             self._limit_in_links()
             self._renumber()
         if len(self._keys) > self.max_edges:
-            self._throw_out(self.figure(worth, 1.0))
+            self._throw_out(self.values(worth, 1.0))
             self._renumber()
 
     def _merge(self) -> None:
@@ -136,10 +136,10 @@ class LinkGraph:
         former, self.ids = self.ids, np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
         places = self.places(former)
         known = places >= 0
-        for name, figure in self.figures.items():
+        for name, figure in self.node_values.items():
             moved = np.full(len(self.ids), np.nan)
             moved[places[known]] = figure[known]
-            self.figures[name] = moved
+            self.node_values[name] = moved
 
     # ----------------------------------------------------------------------- reading, as of the last `settle`
 
@@ -150,9 +150,9 @@ class LinkGraph:
         places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         return np.where(self.ids[places] == ids, places, -1)
 
-    def figure(self, name: str, start: float) -> Floats:
+    def values(self, name: str, start: float) -> Floats:
         """The figure of each node, `start` for one that has none yet."""
-        figure = self.figures.get(name)
+        figure = self.node_values.get(name)
         return np.full(len(self.ids), start) if figure is None else np.where(np.isnan(figure), start, figure)
 
     def matrix(self) -> csr_array:
@@ -186,7 +186,7 @@ class LinkGraph:
             "ids": self.ids,
             "counts": np.array([self._clock, self.forgotten], np.int64),
         }
-        arrays.update({f"figure {name}": figure for name, figure in self.figures.items()})
+        arrays.update({f"figure {name}": figure for name, figure in self.node_values.items()})
         arrays.update({f"more {name}": value for name, value in more.items()})
         return pack_arrays(_FORMAT, arrays)
 
@@ -199,7 +199,7 @@ class LinkGraph:
         self._tail_born = array("i", arrays["tail_born"].tobytes())
         self.ids = arrays["ids"]
         self._clock, self.forgotten = arrays["counts"].tolist()
-        self.figures = {n.removeprefix("figure "): a for n, a in arrays.items() if n.startswith("figure ")}
+        self.node_values = {n.removeprefix("figure "): a for n, a in arrays.items() if n.startswith("figure ")}
         return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
 
 

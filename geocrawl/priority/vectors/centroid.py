@@ -1,7 +1,7 @@
-"""The centre of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
+"""The centroid of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
 
-Values only: `with_seed` gives a new centre, `correct` adds to this one. Everything is decided by the vectors and the
-order in which they came, so the same lessons give the same centre.
+Values only: `with_seed` gives a new centroid, `correct` adds to this one. Everything is decided by the vectors and the
+order in which they came, so the same lessons give the same centroid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEED_WORDS = 1_500
 """Words of a seed page that are kept, the most frequent ones."""
 
 
-class Centre:
+class Centroid:
     """n seed vectors, u corrections, and their sum: M times n + u, and the same direction."""
 
     def __init__(self, m: int) -> None:
@@ -31,15 +31,15 @@ class Centre:
         self._vectors: dict[int, dict[str, float]] = {}
         """Frontier id → the seed's vector in the space."""
         self._corrections: dict[str, float] = {}
-        """Sum of the vectors that moved the centre."""
+        """Sum of the vectors that moved the centroid."""
         self.updates = 0
         """u"""
         self.space: frozenset[str] = frozenset()
         self.total: dict[str, float] = {}
 
-    def with_seed(self, seed: int, words: Mapping[str, float]) -> Centre:
-        """The centre with this seed page, in the space that is then the seeds'; a seed read again replaces itself."""
-        new = Centre(self._m)
+    def with_seed(self, seed: int, words: Mapping[str, float]) -> Centroid:
+        """The centroid with this seed page, in the space that is then the seeds'; a seed read again replaces itself."""
+        new = Centroid(self._m)
         new.seeds = {**self.seeds, seed: dict(words)}
         new._corrections, new.updates = dict(self._corrections), self.updates
         new._span()
@@ -95,15 +95,15 @@ class Centre:
 
     @classmethod
     def of_state(cls, state: Mapping[str, Any], m: int) -> Self:
-        """The centre that `state` was taken of. Raises KeyError, TypeError or ValueError for what is none."""
-        centre = cls(m)
-        centre.seeds = {int(seed): dict(words) for seed, words in state["seeds"]}
-        centre._corrections, centre.updates = dict(state["corrections"]), int(state["updates"])
-        centre._span()
-        if centre.total.keys() == state["total"].keys():
+        """The centroid that `state` was taken of. Raises KeyError, TypeError or ValueError for what is none."""
+        centroid = cls(m)
+        centroid.seeds = {int(seed): dict(words) for seed, words in state["seeds"]}
+        centroid._corrections, centroid.updates = dict(state["corrections"]), int(state["updates"])
+        centroid._span()
+        if centroid.total.keys() == state["total"].keys():
             # To the last bit as it was: the order of additions counts. With another m the sum is made anew.
-            centre.total = dict(state["total"])
-        return centre
+            centroid.total = dict(state["total"])
+        return centroid
 
     @staticmethod
     def _add(total: dict[str, float], vector: Mapping[str, float]) -> None:
@@ -117,11 +117,11 @@ def heaviest_words(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def pack(words: Mapping[str, float]) -> bytes:
-    """Words and their numbers as a memo: compressed JSON, a few KiB."""
+    """Words and their numbers as a packed: compressed JSON, a few KiB."""
     return zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 
-def unpack(memo: bytes) -> dict[str, float]:
+def unpack(packed: bytes) -> dict[str, float]:
     """What `pack` packed, numbers exact."""
-    words: dict[str, float] = json.loads(zlib.decompress(memo))
+    words: dict[str, float] = json.loads(zlib.decompress(packed))
     return words

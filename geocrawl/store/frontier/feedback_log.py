@@ -42,7 +42,7 @@ class FeedbackLog:
             if not ranked.refused
         )
         packed = pack_ids([target for _, target in links])
-        row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.memo)
+        row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
         if visit.learnt is not None:
             # Only now: the numbers go on from the highest that stands in the table.
@@ -50,7 +50,7 @@ class FeedbackLog:
             self._database.write_meta(STATE, visit.learnt)
             self._database.write_meta(COUNTS, json.dumps(dict(visit.learnt_counts)))
         return Feedback(
-            number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.memo
+            number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.features
         )
 
     def read(self) -> Iterator[Feedback]:
@@ -82,7 +82,7 @@ def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
     """Those since the last dump, in order; one in memory at a time."""
     last = 0
     while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
-        last, url_id, purpose, depth, found_on, state, reason, valid, links, memo = row
+        last, url_id, purpose, depth, found_on, state, reason, valid, links, features = row
         yield Feedback(
             number=last,
             entry_id=url_id,
@@ -93,7 +93,7 @@ def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
             reason=reason,
             valid=None if valid is None else bool(valid),
             links=tuple((_identity(connection, target), target) for target in unpack_ids(links)),
-            memo=memo,
+            features=features,
         )
 
 

@@ -21,7 +21,7 @@ from geocrawl.lab.contest.results import COSTS, to_csv
 from geocrawl.lab.contest.table import HEADS, cells, tables
 from geocrawl.lab.recorded_worlds.study import study
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.priority.models.topic_models import shipped_models
+from geocrawl.priority.models.files import shipped_models
 from tests.lab.contest.small_world import write_world
 
 NOBODY = PageJudge({}, -1.0, {})

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from geocrawl.priority.gws.link_relevance import LinkModel
-from geocrawl.priority.models.model_file import Format, malformed, read_model, write_model
+from geocrawl.priority.models.json_file import Format, malformed, read_model, write_model
+from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicModel
 from geocrawl.priority.vectors.tfidf import TextModel
 

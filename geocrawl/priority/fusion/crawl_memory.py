@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geocrawl.priority.fusion.value import Example
-from geocrawl.priority.models.arrays import Arrays
+from geocrawl.priority.codec.arrays import Arrays
+from geocrawl.priority.fusion.value_model import Example
 
-NOBODY = -1
+NO_PAGE = -1
 _PAGE_HEAD = 7
 
 
-class Kept(NamedTuple):
+class WaitingLink(NamedTuple):
     """A link that waits."""
 
     packed: bytes
@@ -34,11 +34,11 @@ class Kept(NamedTuple):
 
 
 @dataclass(slots=True)
-class Passed:
+class VisitedPage:
     """A page that was visited."""
 
     page: int
-    """Frontier id of the page that led to it; `NOBODY` for a seed."""
+    """Frontier id of the page that led to it; `NO_PAGE` for a seed."""
     led: Example
     """The link that led to it."""
     since_find: int
@@ -49,18 +49,18 @@ class Passed:
     reward: float = 0.0
 
 
-class Memory:
+class CrawlMemory:
     """Links and pages by frontier id."""
 
     def __init__(self, *, most_links: int, most_pages: int) -> None:
         """Past `most_links` those of lowest score are forgotten and keep the rank they have; pages go by age."""
         self._most_links = most_links
         self._most_pages = most_pages
-        self.links: dict[int, Kept] = {}
-        self.pages: dict[int, Passed] = {}
+        self.links: dict[int, WaitingLink] = {}
+        self.pages: dict[int, VisitedPage] = {}
         self._by_key: dict[int, int] = {}
 
-    def keep(self, id_: int, link: Kept) -> None:
+    def remember_link(self, id_: int, link: WaitingLink) -> None:
         """Remember a link; of two pages that it stands on, the one that gives it the higher score counts."""
         known = self.links.get(id_)
         if id_ in self.pages or (known is not None and known.score >= link.score):
@@ -70,24 +70,24 @@ class Memory:
         if len(self.links) > self._most_links * 5 // 4:
             self._forget_links()
 
-    def take(self, id_: int) -> Kept | None:
+    def remove_link(self, id_: int) -> WaitingLink | None:
         """A link whose turn came; it waits no more."""
         link = self.links.pop(id_, None)
         if link is not None and self._by_key.get(link.key) == id_:
             del self._by_key[link.key]
         return link
 
-    def by_key(self, key: int) -> Kept | None:
+    def link_by_key(self, key: int) -> WaitingLink | None:
         """The waiting link with this identity."""
-        return self.links.get(self._by_key.get(key, NOBODY))
+        return self.links.get(self._by_key.get(key, NO_PAGE))
 
-    def passed(self, id_: int, page: Passed) -> None:
+    def remember_page(self, id_: int, page: VisitedPage) -> None:
         """Remember a visited page."""
         self.pages[id_] = page
         if len(self.pages) > self._most_pages:
             del self.pages[next(iter(self.pages))]
 
-    def way_to(self, id_: int, most: int) -> Iterator[Passed]:
+    def path_to(self, id_: int, most: int) -> Iterator[VisitedPage]:
         """The page and those on the way that led to it, nearest first, `most` at most."""
         for _ in range(most):
             page = self.pages.get(id_)
@@ -99,7 +99,7 @@ class Memory:
     def _forget_links(self) -> None:
         order = sorted(self.links, key=lambda id_: (-self.links[id_].score, id_))
         for id_ in order[self._most_links :]:
-            self.take(id_)
+            self.remove_link(id_)
 
     # ----------------------------------------------------------------------- state
 
@@ -131,7 +131,7 @@ class Memory:
         for id_, score, (page, key, size) in zip(
             arrays["link ids"].tolist(), arrays["link scores"].tolist(), heads, strict=True
         ):
-            self.links[id_] = Kept(features[at : at + size].tobytes(), page, key, score)
+            self.links[id_] = WaitingLink(features[at : at + size].tobytes(), page, key, score)
             self._by_key[key] = id_
             at += size
         numbers, at = arrays["page features"].tolist(), 0
@@ -140,7 +140,9 @@ class Memory:
             page, since_find, tunnel, finds, arms, ids, size = row
             ends = at + arms, at + arms + ids, at + arms + ids + size
             led = Example(tuple(numbers[at : ends[0]]), tuple(numbers[ends[0] : ends[1]]))
-            self.pages[id_] = Passed(page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward)
+            self.pages[id_] = VisitedPage(
+                page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward
+            )
             at = ends[2]
 
 

@@ -1,4 +1,4 @@
-"""What strategies that rank by iterating over the link graph have in common: their `LinkOrder` learns for them."""
+"""What strategies that rank by iterating over the link graph have in common: their `GraphRanking` learns for them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from geocrawl.priority.options import Value
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
-    from geocrawl.priority.graph.link_order import LinkOrder
+    from geocrawl.priority.graph.reranking import GraphRanking
 
 
-class ByGraph(Defaults):
+class GraphStrategy(Defaults):
     """Hands out the new ranks of the order, and keeps and takes up its graph. `learn` is the strategy's own."""
 
     learns = True
-    _order: LinkOrder
+    _ranking: GraphRanking
 
-    def _make_order(
+    def _make_ranking(
         self,
         values: Mapping[str, Value],
         period: str,
@@ -29,12 +29,12 @@ class ByGraph(Defaults):
         worth: str,
         max_in_links: int = 0,
         judged: Callable[[LinkGraph], Floats] | None = None,
-    ) -> LinkOrder:
-        """An order by `_scores` and `_rank`; `values` and `period` as in `graph_options`, the rest as `LinkOrder`."""
+    ) -> GraphRanking:
+        """Return a ranking by `_scores` and `_rank`; `values` and `period` as in `graph_options`, the rest as there."""
         from geocrawl.priority.graph.link_graph import LinkGraph
-        from geocrawl.priority.graph.link_order import LinkOrder
+        from geocrawl.priority.graph.reranking import GraphRanking
 
-        return LinkOrder(
+        return GraphRanking(
             LinkGraph(max_edges=int(values["edges"]), max_in_links=max_in_links),
             self._scores,
             self._rank,
@@ -55,17 +55,17 @@ class ByGraph(Defaults):
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         """After an iteration: the new ranks of the waiting links whose score changed."""
-        return self._order.revise()
+        return self._ranking.revise()
 
     def dump(self) -> bytes:
         """The graph with its figures."""
-        return self._order.dump()
+        return self._ranking.dump()
 
     def load(self, state: bytes) -> None:
         """Take up a dump. Raises UsageError for one of another version."""
-        self._order.load(state)
+        self._ranking.load(state)
 
     @property
     def counts(self) -> Mapping[str, int]:
         """For status: nodes, edges, forgotten edges, bytes of the graph."""
-        return self._order.counts
+        return self._ranking.counts

@@ -11,20 +11,13 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.lab.training.bayes_files import Sources, train_bayes_file
+from geocrawl.lab.training.bayes_samples import Authorities, authorities, domain_lexicon, page_samples, row_samples
+from geocrawl.lab.training.gws_models import LabelledLink
 from geocrawl.model import Document, Link
-from geocrawl.priority.bayes.model import read_bayes
-from geocrawl.priority.bayes.training import (
-    Authorities,
-    Sample,
-    authorities,
-    domain_lexicon,
-    page_samples,
-    row_samples,
-    train_bayes,
-)
-from geocrawl.priority.gws.training import LabelledLink
+from geocrawl.priority.bayes.training import Sample, train_bayes
+from geocrawl.priority.models.naive_bayes import read_bayes
+from tests.lab.training.test_gws_models import text_of, write_world
 from tests.priority.documents import document, url
-from tests.priority.test_training import text_of, write_world
 
 DAY = dt.date(2025, 3, 1)
 DOMAINS = Authorities({"topic.example", "maps.shared.example"}, {"soup.example", "shared.example"}, {})

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import UsageError
+from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.vector_model import heaviest, quantile, train_vectors, train_vectors_file
-from geocrawl.priority.gws.training import LabelledPage
-from geocrawl.priority.models.topic_models import read_vectors
-from tests.priority.test_training import page, story, text_of, write_pages, write_world
+from geocrawl.priority.models.files import read_vectors
+from tests.lab.training.test_gws_models import page, story, text_of, write_pages, write_world
 
 DAY = dt.date(2026, 11, 21)
 

@@ -48,7 +48,7 @@ class Features(NamedTuple):
     arms: tuple[str, ...]
 
 
-class Surroundings(NamedTuple):
+class PageContext(NamedTuple):
     """What a link takes over from the page that it stands on."""
 
     identity: str
@@ -109,7 +109,7 @@ def of_text(anchor: str, context: str, where: str, host: str) -> Features:
     return Features(tuple(names), (f"whole anchor:{_DIGITS.sub('0', whole)}",))
 
 
-def of_page(page: Surroundings) -> Features:
+def of_page(page: PageContext) -> Features:
     """Relevance, depth, size and way of the page that the link stands on; the arms page and hit."""
     names = (
         "any",

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from geocrawl.model import Relevance
 
-MEMO_NUMBERS = 5_000
-"""Of 4 bytes: a memo stays below 20 KiB. Links past that wait with the rank they have."""
+MAX_NUMBERS = 5_000
+"""Of 4 bytes: a packed stays below 20 KiB. Links past that wait with the rank they have."""
 
 
-class Memo(NamedTuple):
+class PageFeatures(NamedTuple):
     """What `learn` needs of a page."""
 
     level: int
@@ -23,20 +23,20 @@ class Memo(NamedTuple):
     """Key of the identity → (score, the link's own features, packed)."""
 
 
-def write_memo(page: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, bytes]]) -> bytes:
-    """The memo of a page: its numbers, its level, and its links by identity."""
+def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, bytes]]) -> bytes:
+    """The packed of a page: its numbers, its level, and its links by identity."""
     numbers = array("I", [int(level), len(page), *page])
     for identity, (score, packed) in links.items():
-        if len(numbers) + 3 + len(packed) // 4 > MEMO_NUMBERS:
+        if len(numbers) + 3 + len(packed) // 4 > MAX_NUMBERS:
             break
         numbers.extend((key_of(identity), round(score * 10_000), len(packed) // 4))
         numbers.frombytes(packed)
     return zlib.compress(numbers.tobytes(), 1)
 
 
-def read_memo(memo: bytes) -> Memo:
-    """What `write_memo` wrote."""
-    raw = zlib.decompress(memo)
+def unpack_features(packed: bytes) -> PageFeatures:
+    """What `pack_features` wrote."""
+    raw = zlib.decompress(packed)
     numbers = array("I", raw)
     level, size = numbers[:2]
     at, links = 2 + size, {}
@@ -44,7 +44,7 @@ def read_memo(memo: bytes) -> Memo:
         key, score, count = numbers[at : at + 3]
         at += 3 + count
         links[key] = (score / 10_000, raw[4 * (at - count) : 4 * at])
-    return Memo(level, tuple(numbers[2 : 2 + size]), links)
+    return PageFeatures(level, tuple(numbers[2 : 2 + size]), links)
 
 
 def key_of(identity: str) -> int:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from geocrawl.model import Document, Link, Relevance
 from geocrawl.ports import Waiting
-from geocrawl.priority.fusion import features as see
-from geocrawl.priority.fusion.words import WordModels
-from geocrawl.priority.gws.link_relevance import LinkMeasure, LinkModel
+from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.text.contexts import link_contexts
+from geocrawl.priority.topics.link_relevance import LinkMeasure, LinkModel
 
 REMEMBERED = 50_000
 """Links whose features are kept in memory: a site's navigation stands on each of its pages."""
@@ -36,45 +36,49 @@ class LinkReader:
 
     def links(self, document: Document, level: Relevance) -> list[bytes]:
         """Of each link its own arms and features (uint32), in the document's order."""
-        host = see.host_of(document.url.identity)
+        host = feature_names.host_of(document.url.identity)
         return [
             self._of_link(link, context, level, host)
             for link, context in zip(document.links, link_contexts(document.links), strict=True)
         ]
 
-    def page(self, page: see.Surroundings) -> tuple[int, ...]:
+    def page(self, page: feature_names.PageContext) -> tuple[int, ...]:
         """What the links of a page have in common: its URL pattern, its arms page and hit, its features."""
-        seen = see.of_page(page)
-        return (self._of_url(page.identity).pattern, *see.buckets(seen.arms), *see.buckets(seen.names))
+        seen = feature_names.of_page(page)
+        return (
+            self._of_url(page.identity).pattern,
+            *feature_names.buckets(seen.arms),
+            *feature_names.buckets(seen.names),
+        )
 
     def _read(self, link: Link, context: Sequence[str], level: Relevance, page_host: str) -> bytes:
-        host = see.host_of(link.url.identity)
+        host = feature_names.host_of(link.url.identity)
         address = self._of_url(link.url.identity)
-        text = see.of_text(link.anchor, link.context, link.where, host)
+        text = feature_names.of_text(link.anchor, link.context, link.where, host)
         names = (*text.names, *self._measured(link.url.address, link.anchor, context, level, host, page_host))
-        head = (address.host, address.folder, see.bucket(text.arms[0]), address.pattern)
-        return array("I", (*head, *address.ids, *see.buckets(names))).tobytes()
+        head = (address.host, address.folder, feature_names.bucket(text.arms[0]), address.pattern)
+        return array("I", (*head, *address.ids, *feature_names.buckets(names))).tobytes()
 
     def _measured(
         self, address: str, anchor: str, context: Sequence[str], level: Relevance, host: str, page_host: str
     ) -> tuple[str, ...]:
-        both = see.of_both(self._match(address, anchor).level, level, host, page_host)
+        both = feature_names.of_both(self._match(address, anchor).level, level, host, page_host)
         words = self._words
-        return (*both, *see.of_words(anchor, words.anchor_nearness(anchor), words.odds(anchor, context)))
+        return (*both, *feature_names.of_words(anchor, words.anchor_nearness(anchor), words.odds(anchor, context)))
 
-    def named(self, waiting: Waiting) -> see.Features:
+    def named(self, waiting: Waiting) -> feature_names.Features:
         """The features and arms that can be told of a row in the frontier, without the page."""
         identity = waiting.url.identity
-        host = see.host_of(identity)
-        address, text = see.of_url(identity), see.of_text(waiting.anchor, "", "a", host)
+        host = feature_names.host_of(identity)
+        address, text = feature_names.of_url(identity), feature_names.of_text(waiting.anchor, "", "a", host)
         level = waiting.page_relevance
         measured = self._measured(waiting.url.address, waiting.anchor, (), level, host, host)
         page = ("any", f"page depth:{min(max(waiting.depth - 1, 0), 6)}")
         arms = (*address.arms[:2], *text.arms, address.arms[2], f"kin:{identity}", "page:", "hit:")
-        return see.Features(tuple(dict.fromkeys((*page, *measured, *address.names, *text.names))), arms)
+        return feature_names.Features(tuple(dict.fromkeys((*page, *measured, *address.names, *text.names))), arms)
 
 
 def _read_address(identity: str) -> _Address:
-    seen = see.of_url(identity)
-    host, folder, pattern = see.buckets(seen.arms)
-    return _Address(host, folder, pattern, see.buckets(seen.names))
+    seen = feature_names.of_url(identity)
+    host, folder, pattern = feature_names.buckets(seen.arms)
+    return _Address(host, folder, pattern, feature_names.buckets(seen.names))

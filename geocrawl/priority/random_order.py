@@ -1,4 +1,4 @@
-"""The baselines of every comparison: `bfs`, breadth-first, and `random`. Neither looks at a page or a link's words."""
+"""`random`: an order drawn by a hash of each URL, a baseline of every comparison. Looks at no page and no word."""
 
 from __future__ import annotations
 
@@ -10,36 +10,10 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Option, parse_options
 
-BFS_OPTIONS: Mapping[str, Option] = {}
-RANDOM_OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number gives another order, the same one each time")}
+OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number gives another order, the same one each time")}
 _HASH_BYTES = 6
 _HASHES = 2.0**48
-"""48 bits: exact in a float's 53."""
-
-
-class BreadthFirst(Defaults):
-    """Pages in the order of their depth, the first seen first: the papers' generic crawler."""
-
-    name = "bfs"
-    by_depth = True
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        """Raises UsageError for any `bfs.` option: it has none."""
-        parse_options(self.name, options, BFS_OPTIONS)
-
-    def seed_rank(self) -> Rank:
-        return Rank(0, 0.0)
-
-    def judge(self, document: Document) -> Judgement:
-        """Each link one step deeper than its page; no page is relevant."""
-        return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
-
-    def rank(self, waiting: Waiting) -> Rank | None:
-        return Rank(0, 0.0 - waiting.depth)
-
-    def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """depth, links from a seed."""
-        return {"depth": waiting.depth}
+"""Number of different 48-bit hashes; 48 bits are exact in the 53 of a float."""
 
 
 class Random(Defaults):
@@ -49,7 +23,7 @@ class Random(Defaults):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """`random.seed`, a whole number, chooses the order. Raises UsageError for a bad option."""
-        seed = parse_options(self.name, options, RANDOM_OPTIONS)["seed"]
+        seed = parse_options(self.name, options, OPTIONS)["seed"]
         self._hash = hashlib.blake2b(f"{seed} ".encode(), digest_size=_HASH_BYTES)
 
     def seed_rank(self) -> Rank:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.priority.fusion.features import ARM_KINDS, BUCKETS, LINK_ARMS, arm_state, bucket
-from geocrawl.priority.models.arrays import Arrays
+from geocrawl.priority.codec.arrays import Arrays
+from geocrawl.priority.fusion.feature_names import ARM_KINDS, BUCKETS, LINK_ARMS, arm_state, bucket
 
 SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
@@ -42,7 +42,7 @@ class Example(NamedTuple):
     """All its features: the arms, their states, the link's own and its page's."""
 
 
-class Value:
+class ValueModel:
     """Weights and arms. The same calls in the same order give the same numbers."""
 
     def __init__(self, prior: Mapping[str, float], *, rate: float, trust: float) -> None:
@@ -116,12 +116,12 @@ class Value:
             squares[id_] += gradient * gradient
             weights[id_] -= rate * gradient / math.sqrt(squares[id_])
 
-    def visited(self, arms: Iterable[int]) -> None:
+    def count_visit(self, arms: Iterable[int]) -> None:
         """A request was spent on these arms."""
         for arm in arms:
             self._visits[arm] += 1.0
 
-    def rewarded(self, arms: Iterable[int], reward: float) -> None:
+    def add_reward(self, arms: Iterable[int], reward: float) -> None:
         """An earlier visit of these arms brought this."""
         for arm in arms:
             self._rewards[arm] += reward

@@ -1,4 +1,4 @@
-"""Lessons for the tests of strategies that learn."""
+"""Make feedback for the tests of strategies that learn."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from geocrawl.model import Feedback, Purpose, State
 
 
-def lesson(
+def feedback(
     entry_id: int,
     links: Sequence[tuple[str, int]] = (),
-    memo: bytes = b"",
+    features: bytes = b"",
     *,
     reason: str = "ok",
     state: State = State.VISITED,
     number: int = 0,
 ) -> Feedback:
     """Of a page that was read."""
-    return Feedback(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), memo)
+    return Feedback(number, entry_id, Purpose.PAGE, 1, None, state, reason, None, tuple(links), features)
 
 
 def approx(score: float, *, abs: float = 1e-6) -> Any:

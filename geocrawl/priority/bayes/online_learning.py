@@ -22,8 +22,8 @@ HOPS = 2
 """Links before a service that get the credit (METHODS: within a hop or two)."""
 MAX_LINKS = 20_000
 MAX_FEATURES = 50_000
-MAX_MEMO_BYTES = 20_000
-_MEMO_LINKS, _MEMO_FEATURES = 500, 24
+MAX_PACKED_BYTES = 20_000
+_PACKED_LINKS, _PACKED_FEATURES = 500, 24
 """Links of a page, and features of a link, that are noted."""
 _WAITING, _NEGATIVE, _POSITIVE = 0, 1, 2
 
@@ -65,10 +65,10 @@ class Experience:
 
     def _visited(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> None:
         own = self._links.get(feedback.entry_id)
-        noted = read_memo(feedback.memo)
+        noted = unpack_features(feedback.features)
         for identity, number in feedback.links:
             # A redirect's target has no words of its own: what led to the redirect leads to it.
-            features = noted.get(_short(identity)) if feedback.memo else own.features if own else None
+            features = noted.get(_short(identity)) if feedback.features else own.features if own else None
             if features is not None and number != feedback.entry_id:
                 self._remember(number, feedback.entry_id, features, score)
         if own is not None and own.fate == _WAITING and feedback.state is State.VISITED:
@@ -146,28 +146,28 @@ class Experience:
 # --------------------------------------------------------------------------- memos
 
 
-def write_memo(links: Sequence[Link], features: Sequence[Sequence[str]]) -> bytes:
-    """The features of a page's first links, to be given back with its feedback; at most `MAX_MEMO_BYTES`."""
+def pack_features(links: Sequence[Link], features: Sequence[Sequence[str]]) -> bytes:
+    """The features of a page's first links, to be given back with its feedback; at most `MAX_PACKED_BYTES`."""
     words: dict[str, int] = {}
     noted: dict[str, list[int]] = {}
     for link, each in zip(links, features, strict=True):
-        if len(noted) >= _MEMO_LINKS:
+        if len(noted) >= _PACKED_LINKS:
             break
         known = noted.setdefault(_short(link.url.identity), [])
-        known += [words.setdefault(f, len(words)) for f in each[: _MEMO_FEATURES - len(known)]]
+        known += [words.setdefault(f, len(words)) for f in each[: _PACKED_FEATURES - len(known)]]
     while True:
-        memo = zlib.compress(json.dumps([list(words), noted], ensure_ascii=False, separators=(",", ":")).encode(), 1)
-        if len(memo) <= MAX_MEMO_BYTES:
-            return memo
+        packed = zlib.compress(json.dumps([list(words), noted], ensure_ascii=False, separators=(",", ":")).encode(), 1)
+        if len(packed) <= MAX_PACKED_BYTES:
+            return packed
         noted = dict(list(noted.items())[: len(noted) // 2])
         words = dict.fromkeys(list(words)[: max((i for each in noted.values() for i in each), default=-1) + 1], 0)
 
 
-def read_memo(memo: bytes) -> dict[str, list[str]]:
-    """Short name of a link's identity → its features; empty for no memo."""
-    if not memo:
+def unpack_features(packed: bytes) -> dict[str, list[str]]:
+    """Short name of a link's identity → its features; empty for no packed."""
+    if not packed:
         return {}
-    words, noted = json.loads(zlib.decompress(memo))
+    words, noted = json.loads(zlib.decompress(packed))
     return {name: list(dict.fromkeys(words[i] for i in each)) for name, each in noted.items()}
 
 

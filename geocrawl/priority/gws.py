@@ -16,8 +16,8 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
-from geocrawl.priority.gws.link_relevance import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.topics.link_relevance import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
 NAME = "gws"

@@ -25,7 +25,7 @@ Score = Callable[[LinkGraph], Floats]
 """Iterates, keeps its figures in the graph, returns a score for each node."""
 
 
-class LinkOrder:
+class GraphRanking:
     """The graph, the schedule of its iterations, and the scores that the frontier was given."""
 
     def __init__(
@@ -83,22 +83,22 @@ class LinkOrder:
             return
         scores = self._score(graph)
         waits = self._waiting()
-        given = graph.figure("given", np.nan)
+        given = graph.values("given", np.nan)
         if self._judged is not None:
             given = np.where(np.isnan(given), self._judged(graph), given)
         same = np.abs(scores - given) <= self._change * np.abs(given)  # never for NaN
         changed = waits & ~same
         if not waits.all():
-            self.typical = float(graph.figures[self._worth][~waits].mean())
-        graph.figures["given"] = np.where(changed, scores, given)
+            self.typical = float(graph.node_values[self._worth][~waits].mean())
+        graph.node_values["given"] = np.where(changed, scores, given)
         self._pending = (graph.ids[changed], scores[changed])
 
     def _waiting(self) -> Flags:
         """Which nodes were not visited, as far as we know: the frontier passes over an id that does not wait."""
-        visited = self.graph.figure("visited", 0.0)
+        visited = self.graph.values("visited", 0.0)
         places = self.graph.places(np.frombuffer(self._visited, np.int64))
         visited[places[places >= 0]] = 1.0
-        self.graph.figures["visited"] = visited
+        self.graph.node_values["visited"] = visited
         self._visited = array("q")
         return np.equal(visited, 0.0)
 
@@ -114,10 +114,10 @@ class LinkOrder:
                 (id_, self._rank(score)) for id_, score in zip(ids[part].tolist(), scores[part].tolist(), strict=True)
             ]
 
-    def figure_of(self, id_: int, name: str) -> float | None:
+    def value_of(self, id_: int, name: str) -> float | None:
         """A node's figure as of the last iteration; None when it has none."""
         place = int(self.graph.places(np.array([id_]))[0])
-        figure = self.graph.figures.get(name)
+        figure = self.graph.node_values.get(name)
         return None if figure is None or place < 0 else float(figure[place])
 
     def dump(self) -> bytes:

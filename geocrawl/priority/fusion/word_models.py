@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from geocrawl.priority.bayes.model import (
+from geocrawl.priority.models.naive_bayes import (
     ANCHOR,
     CONTEXT,
     TERM_IN_ANCHOR,

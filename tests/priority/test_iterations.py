@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl.priority.graph.iterations import Floats, hits, ipagerank, pagerank
 from geocrawl.priority.graph.link_graph import LinkGraph
-from geocrawl.priority.graph.link_rank import Floats, hits, ipagerank, pagerank
 
 EXACT = 1e-13
 EDGES = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), min_size=1, max_size=30)

@@ -1,0 +1,37 @@
+"""`bfs`: breadth-first order, the generic crawler that the papers compare with. Looks at no page and no word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from geocrawl.model import Document, Judgement, Rank, Relevance
+from geocrawl.ports import Waiting
+from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.options import Option, parse_options
+
+OPTIONS: Mapping[str, Option] = {}
+
+
+class BreadthFirst(Defaults):
+    """Pages in the order of their depth, the first seen first: the papers' generic crawler."""
+
+    name = "bfs"
+    by_depth = True
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Raises UsageError for any `bfs.` option: it has none."""
+        parse_options(self.name, options, OPTIONS)
+
+    def seed_rank(self) -> Rank:
+        return Rank(0, 0.0)
+
+    def judge(self, document: Document) -> Judgement:
+        """Each link one step deeper than its page; no page is relevant."""
+        return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
+
+    def rank(self, waiting: Waiting) -> Rank | None:
+        return Rank(0, 0.0 - waiting.depth)
+
+    def explain(self, waiting: Waiting) -> Mapping[str, object]:
+        """depth, links from a seed."""
+        return {"depth": waiting.depth}

@@ -1,1 +1,0 @@
-"""`gws`: improved best-first search for WMS (Shen, Gui, You, Hu, Wu 2015)."""
