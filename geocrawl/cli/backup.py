@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def backup(
+    overrides: opt.Overrides,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; overwritten when it exists.")],
-    db: opt.Db = None,
 ) -> None:
     """Write a consistent copy of the database, also while the daemon works on it. The copy is checked.
 
@@ -24,18 +24,18 @@ def backup(
     """
     from geocrawl.store.operations.backup import back_up
 
-    source = opt.database_path_from(opt.settings_from(db=db))
+    source = opt.database_path_from(opt.settings_from(overrides))
     size = back_up(source, file)
     typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
 
 
 def restore(
+    overrides: opt.Overrides,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
-    db: opt.Db = None,
 ) -> None:
     """Put a copy in the database's place. The daemon must be stopped; the former database is kept beside it."""
     from geocrawl.store.operations.backup import restore as put_back
 
-    target = opt.database_path_from(opt.settings_from(db=db))
+    target = opt.database_path_from(opt.settings_from(overrides))
     kept = put_back(file, target, time.time())
     typer.echo(f"{target}: restored from {file}." + (f" The former one is kept as {kept}." if kept else ""))

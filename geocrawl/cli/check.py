@@ -17,7 +17,7 @@ OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 
 
 def check(
-    db: opt.Db = None,
+    overrides: opt.Overrides,
     silent_for: Annotated[
         int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for so long.")
     ] = 6,
@@ -27,7 +27,7 @@ def check(
     from geocrawl.store.queries.status import status as read_status
 
     try:
-        with opt.reading(db) as connection:
+        with opt.reading(overrides) as connection:
             found = read_status(connection, time.time())
             last = connection.execute("SELECT max(settled_at) FROM url WHERE settled_at IS NOT NULL").fetchone()[0]
     except GeocrawlError as error:

@@ -9,20 +9,19 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def show(json: opt.Json = False) -> None:
     """Print every setting, its value and where the value came from; secrets are masked."""
     from geocrawl.config import describe, load
 
-    configuration = load({}, environ=os.environ, cwd=opt.here())
+    configuration = load({}, environ=os.environ, cwd=opt.current_folder())
     rows = describe(configuration)
     if json:
-        opt.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
+        output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
         return
-    from geocrawl.cli.tables import print_table
-
-    print_table(
+    output.print_table(
         ("setting", "value", "unit", "from", "meaning"), [(r.name, r.value, r.unit, r.origin, r.help) for r in rows]
     )
 
@@ -37,7 +36,7 @@ def check(
     from geocrawl.config import load
 
     if file is None:
-        load({}, environ=os.environ, cwd=opt.here())
+        load({}, environ=os.environ, cwd=opt.current_folder())
         typer.echo("The settings in use are well-formed.")
         return
     problems = check_file(file)

@@ -15,18 +15,7 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.database import Database
 
 
-def daemon(
-    db: opt.Db = None,
-    proxy: opt.Proxy = None,
-    allow_private: opt.AllowPrivate = False,
-    delay: opt.Delay = None,
-    workers: opt.Workers = None,
-    user_agent: opt.UserAgent = None,
-    contact: opt.Contact = None,
-    quiet: opt.Quiet = False,
-    log_json: opt.LogJson = False,
-    log_visits: opt.LogVisits = False,
-) -> None:
+def daemon(overrides: opt.Overrides) -> None:
     """Crawl and watch services until stopped: what systemd runs.
 
     It starts with the seeds in its database (`geocrawl seeds add URL`) and what waits there. One daemon a database.
@@ -35,18 +24,7 @@ def daemon(
     from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
-        return opt.settings_from(
-            db=db,
-            proxy=proxy,
-            allow_private=allow_private,
-            delay=delay,
-            workers=workers,
-            user_agent=user_agent,
-            contact=contact,
-            quiet=quiet,
-            log_json=log_json,
-            log_visits=log_visits,
-        )
+        return opt.settings_from(overrides)
 
     first = settings()
     configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits)
@@ -57,33 +35,33 @@ def daemon(
     log("ended", reason=reason)
 
 
-def pause(db: opt.Db = None) -> None:
+def pause(overrides: opt.Overrides) -> None:
     """Let the daemon rest: it settles what is under way and asks nobody for anything until `geocrawl resume`."""
     from geocrawl.store.operations.daemon_lock import ask_to_pause
 
-    _ask(db, lambda database: ask_to_pause(database, pause=True), "The daemon rests", "It will rest")
+    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon rests", "It will rest")
 
 
-def resume(db: opt.Db = None) -> None:
+def resume(overrides: opt.Overrides) -> None:
     """Let a paused daemon go on."""
     from geocrawl.store.operations.daemon_lock import ask_to_pause
 
-    _ask(db, lambda database: ask_to_pause(database, pause=False), "The daemon goes on", "It will work")
+    _ask(overrides, lambda database: ask_to_pause(database, pause=False), "The daemon goes on", "It will work")
 
 
-def reload(db: opt.Db = None) -> None:
+def reload(overrides: opt.Overrides) -> None:
     """Let the daemon read its configuration anew, as `systemctl reload geocrawl` does."""
     from geocrawl.store.operations.daemon_lock import ask_to_reload
 
-    _ask(db, ask_to_reload, "The daemon reads its configuration anew", "It reads it anyway")
+    _ask(overrides, ask_to_reload, "The daemon reads its configuration anew", "It reads it anyway")
 
 
-def _ask(db: str | None, ask: Callable[[Database], None], running: str, idle: str) -> None:
+def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
     """Write a wish into the database, and say whether somebody is there to heed it."""
     from geocrawl.app import wiring
     from geocrawl.store.operations.daemon_lock import alive_holder
 
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         ask(database)
         holder = alive_holder(database.connection, time.time())

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def demo(json: opt.Json = False) -> None:
@@ -29,7 +30,7 @@ def demo(json: opt.Json = False) -> None:
         with observe(settings, json=json) as observer:
             outcome = run_crawl(settings, path, seeds, observer=observer)
     if json:
-        opt.echo_json(outcome.as_json())
+        output.echo_json(outcome.as_json())
         return
     for line in outcome.lines():
         typer.echo(line)
@@ -52,7 +53,6 @@ def _fresh_database() -> Path:
 
 
 def _print_catalogue(path: Path) -> None:
-    from geocrawl.cli.tables import print_table
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.queries.why import export_rows
 
@@ -60,7 +60,7 @@ def _print_catalogue(path: Path) -> None:
         rows = list(export_rows(connection))
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
-    print_table(
+    output.print_table(
         ("verdict", "kind", "seen to", "layers", "title or reason", "address"),
         [
             (

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def export(
+    overrides: opt.Overrides,
     format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Form of the file.")] = "csv",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; without it, standard output.")
@@ -21,8 +22,6 @@ def export(
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
     ] = None,
-    db: opt.Db = None,
-    secrets: opt.Secrets = False,
 ) -> None:
     """Write every endpoint that has a verdict.
 
@@ -32,8 +31,8 @@ def export(
     from geocrawl.store.queries.why import export_rows
 
     wanted = opt.kind_of(kind) if kind else None
-    in_full = opt.settings_from(export_secrets=secrets).export_secrets
-    with opt.reading(db) as connection:
+    in_full = opt.settings_from(overrides).export_secrets
+    with opt.reading(overrides) as connection:
         rows = export_rows(connection, wanted)
         count = write(rows, format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":

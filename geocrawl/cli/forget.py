@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.addresses import read_host
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def forget(
+    overrides: opt.Overrides,
     host: Annotated[str | None, typer.Argument(metavar="[HOST]", help="A host; all beneath it is meant, too.")] = None,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Who asked for it, and why.")] = "",
     list_: Annotated[bool, typer.Option("--list", help="Print the hosts that are left alone.")] = False,
     undo: Annotated[
         str | None, typer.Option("--undo", metavar="HOST", help="Let a host be asked again, as a new one.")
     ] = None,
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """Remove all that is known of a host and of what lies beneath it, and never ask or list it again.
@@ -38,25 +39,24 @@ def forget(
     if (host is not None) + list_ + (undo is not None) != 1:
         raise UsageError("give a HOST, --list or --undo HOST")
     if list_:
-        _print_list(_listed(db), json=json)
+        _print_list(_listed(overrides), json=json)
     elif undo is not None:
-        _undo(read_host(undo), db)
+        _undo(read_host(undo), overrides)
     elif host is not None:
-        _forget(read_host(host), reason, db, json=json)
+        _forget(read_host(host), reason, overrides, json=json)
 
 
-def _listed(db: str | None) -> list[BlockedHost]:
+def _listed(overrides: opt.Overrides) -> list[BlockedHost]:
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.operations.opt_out import read_blocked
 
-    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+    with open_readonly(opt.database_path_from(opt.settings_from(overrides))) as connection:
         return read_blocked(connection)
 
 
 def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
-
     if json:
-        opt.echo_json([asdict(row) for row in rows])
+        output.echo_json([asdict(row) for row in rows])
         return
     for row in rows:
         typer.echo(f"{moment(row.at)}  {row.host}  {plain(row.reason, 200)}")
@@ -64,16 +64,15 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
         typer.echo("No host is left alone on request.", err=True)
 
 
-def _forget(host: str, reason: str, db: str | None, *, json: bool) -> None:
-
+def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
     from geocrawl.app import wiring
     from geocrawl.store.operations.forget import forget as remove
 
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         removed = remove(database, host, plain(reason, 500), time.time())
     if json:
-        opt.echo_json({"host": host, **asdict(removed)})
+        output.echo_json({"host": host, **asdict(removed)})
         return
     typer.echo(
         f"{host}: {removed.pages:,} pages, {removed.endpoints:,} endpoints and {removed.services:,} services removed; "
@@ -81,11 +80,11 @@ def _forget(host: str, reason: str, db: str | None, *, json: bool) -> None:
     )
 
 
-def _undo(host: str, db: str | None) -> None:
+def _undo(host: str, overrides: opt.Overrides) -> None:
     from geocrawl.app import wiring
     from geocrawl.store.operations.forget import undo
 
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         was_blocked = undo(database, host)
     if not was_blocked:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def history(
+    overrides: opt.Overrides,
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """How one service did over time: health, availability, response times, what changed.
@@ -30,7 +31,7 @@ def history(
     from geocrawl.store.queries.history import history_of_address, history_of_service
     from geocrawl.urls import endpoint_key
 
-    with opt.reading(db) as connection:
+    with opt.reading(overrides) as connection:
         if service.isdecimal() and len(service) < 19:
             found = history_of_service(connection, int(service), time.time())
         else:
@@ -39,7 +40,7 @@ def history(
         typer.echo(f"geocrawl: nothing at {service} was ever probed (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
     if json:
-        opt.echo_json([asdict(each) for each in found])
+        output.echo_json([asdict(each) for each in found])
         return
     for each in found:
         for line in history_lines(each):
@@ -75,9 +76,9 @@ def _number(value: object) -> float:
 
 
 def changes(
+    overrides: opt.Overrides,
     since: Annotated[str, typer.Option("--since", metavar="DURATION", help="How far back: 12h, 7d.")] = "7d",
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 200,
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """What changed lately: services that died or came back, layers added and removed, new titles.
@@ -92,10 +93,10 @@ def changes(
         seconds = read_duration(since)
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
-    with opt.reading(db) as connection:
+    with opt.reading(overrides) as connection:
         rows = list(changes_since(connection, time.time() - seconds, limit))
     if json:
-        opt.echo_json(rows)
+        output.echo_json(rows)
         return
     for row in rows:
         typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")

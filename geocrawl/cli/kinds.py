@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def kinds(json: opt.Json = False) -> None:
@@ -19,7 +20,7 @@ def kinds(json: opt.Json = False) -> None:
     asked = frozenset(prover.kind for prover in content_checks(layers=1))
     rows = overview(proved, asked)
     if json:
-        opt.echo_json([row.as_json() for row in rows])
+        output.echo_json([row.as_json() for row in rows])
         return
     for row in rows:
         typer.echo(f"{row.kind:<13}{row.name}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,33 +18,33 @@ One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see s
 Other = Annotated[str, typer.Argument(metavar="B", help="Likewise.")]
 
 
-def merge(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> None:
+def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
     """Say that two addresses are one service. Holds over probes and crawls, until `split` says otherwise.
 
     Example: geocrawl merge https://maps.example.org/wms https://old.example.org/ows
     """
-    _decide(one, other, same=True, db=db, json=json)
+    _decide(one, other, same=True, overrides=overrides, json=json)
 
 
-def split(one: One, other: Other, db: opt.Db = None, json: opt.Json = False) -> None:
+def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
     """Say that two addresses are not one service. Holds over probes and crawls, until `merge` says otherwise.
 
     With a service's number, the address is parted from all others of that service.
 
     Example: geocrawl split 12 https://test.example.org/wms
     """
-    _decide(one, other, same=False, db=db, json=json)
+    _decide(one, other, same=False, overrides=overrides, json=json)
 
 
-def _decide(one: str, other: str, *, same: bool, db: str | None, json: bool) -> None:
+def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json: bool) -> None:
     from geocrawl.app.maintenance import decide_same
 
-    settings = opt.settings_from(db=db)
+    settings = opt.settings_from(overrides)
     decided = decide_same(
         opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
     )
     if json:
-        opt.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
+        output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
         return
     for a, b in decided:
         said = "are one service" if same else "are two services"

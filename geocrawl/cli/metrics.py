@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def metrics(
+    overrides: opt.Overrides,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="For node_exporter's textfile collector; written whole or not."),
     ] = None,
-    db: opt.Db = None,
 ) -> None:
     """The figures of `status` in Prometheus' text format; `docs/grafana.json` is a dashboard of them.
 
@@ -30,6 +30,6 @@ def metrics(
     from geocrawl.daemon.metrics import write_metrics
     from geocrawl.store.queries.status import status as read_status
 
-    with opt.reading(db) as connection:
+    with opt.reading(overrides) as connection:
         found = read_status(connection, time.time())
-    write_metrics(found, opt.settings_from(db=db).traffic_per_day_bytes, out)
+    write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)

@@ -1,9 +1,14 @@
-"""Options that several commands share: one name and one meaning each, and the settings they become."""
+"""Options that commands share, and those that are made from the settings.
+
+A command whose first parameter is `overrides: Overrides` gets an option for each setting that names the command in
+`settings.py`; what was given on the command line arrives in `overrides`, ready for `settings_from`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,51 +18,89 @@ import typer
 if TYPE_CHECKING:
     import sqlite3
 
-    from geocrawl.crawler.report import CrawlReport, HarvestReport
+    from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
 
-Db = Annotated[str | None, typer.Option("--db", metavar="URL", help="Catalogue: a path or sqlite:///path.")]
-Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
-Secrets = Annotated[
-    bool, typer.Option("--secrets", help="Keys, tokens and passwords in addresses in full; else *** stands for them.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Warnings and the result only.")]
-LogJson = Annotated[bool, typer.Option("--log-json", help="Log lines as JSON.")]
-LogVisits = Annotated[bool, typer.Option("--log-visits", help="Two log lines for each visit.")]
-Proxy = Annotated[str | None, typer.Option("--proxy", metavar="URL", help="HTTP proxy for every request.")]
-AllowPrivate = Annotated[
-    bool, typer.Option("--allow-private", help="Also ask loopback, private and link-local addresses.")
-]
-NoMaps = Annotated[
-    bool, typer.Option("--no-maps", help="Do not ask valid services for content (a map, a tile, a feature, a record).")
-]
-Delay = Annotated[
-    str | None, typer.Option("--delay", metavar="DURATION", help="Between two requests to one host [1s].")
-]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Visits under way at once [5].")]
-UserAgent = Annotated[str | None, typer.Option("--user-agent", metavar="TEXT", help="User-Agent header.")]
-Contact = Annotated[
-    str | None,
-    typer.Option("--contact", metavar="TEXT", help="Where a site's owner can reach you: URL or mail address."),
-]
+Overrides = dict[str, object]
+"""Settings that were given as options, by name; the value as typed."""
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Region = Annotated[
-    str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe, Oceania.")
+    str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe or Oceania.")
 ]
-Language = Annotated[str | None, typer.Option("--language", metavar="CODE", help="Of the country: de, fr, zh …")]
+Language = Annotated[
+    str | None, typer.Option("--language", metavar="CODE", help="Language of the country: de, fr, zh …")
+]
 
 
-def settings_from(**options: Any) -> Settings:
-    """The settings in force: given options first, then environment, files, defaults (`config.load`)."""
+def with_settings(function: Callable[..., None], command: str) -> Callable[..., None]:
+    """Return the function of a command with the options of the command's settings instead of `overrides`.
+
+    `command` is the full name, such as 'seeds check'. A function without `overrides` is returned as it is.
+    """
+    from geocrawl.config.names import settings_by_name
+
+    signature = inspect.signature(function, eval_str=True)
+    if "overrides" not in signature.parameters:
+        return function
+    settings = [setting for setting in settings_by_name().values() if setting.is_option_of(command)]
+
+    def call(**values: Any) -> None:
+        typed = {setting.name: _override(setting, values.pop(setting.name)) for setting in settings}
+        function(overrides={name: value for name, value in typed.items() if value is not None}, **values)
+
+    own = [each for each in signature.parameters.values() if each.name != "overrides"]
+    parameters = [*own, *map(_parameter, settings)]
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # what Typer reads
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    call.__doc__, call.__name__ = function.__doc__, function.__name__
+    return call
+
+
+def _parameter(setting: Setting) -> inspect.Parameter:
+    """Return the parameter from which Typer makes the setting's option."""
+    switches_off = setting.default is True
+    text = f"Do not {setting.help}" if switches_off else setting.help[0].upper() + setting.help[1:]
+    if isinstance(setting.default, bool):
+        info, takes = typer.Option(False, *setting.option_names, help=f"{text}."), bool
+        return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=takes)
+    default = f" [{setting.default_shown}]" if setting.default_shown else ""
+    # The backslash keeps Rich from reading text in square brackets as markup.
+    help_ = f"{text}{default}.".replace("[", "\\[")
+    info = typer.Option(None, *setting.option_names, metavar=setting.metavar, help=help_)
+    return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=_type_of(setting))
+
+
+def _type_of(setting: Setting) -> Any:
+    """Return what Typer converts the option's value to; None means that it was not given."""
+    if setting.takes == "table":
+        return list[str] | None
+    # Durations and sizes are checked by `config.load`, as in files.
+    return int | None if isinstance(setting.default, int) else str | None
+
+
+def _override(setting: Setting, value: Any) -> object:
+    """Return the setting's value that an option means; None when the option was not given."""
+    if isinstance(setting.default, bool):
+        return not setting.default if value else None
+    if setting.takes == "table":
+        return key_value_pairs(value) if value else None
+    return value
+
+
+def settings_from(overrides: Mapping[str, object]) -> Settings:
+    """Return the settings in force: `overrides` first, then environment, files and defaults (`config.load`)."""
     from geocrawl.config import load
 
-    given = {name: value for name, value in options.items() if value is not None and value is not False}
-    return load(given, environ=os.environ, cwd=here()).settings
+    return load(overrides, environ=os.environ, cwd=current_folder()).settings
 
 
-def here() -> Path:
-    """The folder in which we were started. Raises EnvironmentFault when it is no more, or not for us to enter."""
+def current_folder() -> Path:
+    """Return the current folder.
+
+    Raises EnvironmentFault when it was deleted or must not be entered.
+    """
     from geocrawl.errors import EnvironmentFault
 
     try:
@@ -66,29 +109,27 @@ def here() -> Path:
         raise EnvironmentFault(f"the current folder: {error.strerror}; change to another one (cd)") from None
 
 
-def maps_unless(off: bool) -> bool | str | None:
-    """The option `maps` of `settings_from`: switched off, or as configured."""
-    return "false" if off else None
-
-
 def database_path_from(settings: Settings) -> Path:
-    """Where the catalogue lies."""
+    """Return the path of the catalogue."""
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
 
 
 @contextmanager
-def reading(db: str | None) -> Iterator[sqlite3.Connection]:
-    """A read-only connection to the catalogue; creates and changes nothing."""
+def reading(overrides: Mapping[str, object]) -> Iterator[sqlite3.Connection]:
+    """Open a read-only connection to the catalogue; create and change nothing."""
     from geocrawl.store.engine.reading import open_readonly
 
-    with open_readonly(database_path_from(settings_from(db=db))) as connection:
+    with open_readonly(database_path_from(settings_from(overrides))) as connection:
         yield connection
 
 
 def kind_of(text: str) -> Kind:
-    """The service kind that an option names, in any case; UsageError when there is none of that name."""
+    """Return the service kind that `--kind` names, in any case.
+
+    Raises UsageError for an unknown name.
+    """
     from geocrawl.errors import UsageError
     from geocrawl.model import Kind
 
@@ -98,42 +139,17 @@ def kind_of(text: str) -> Kind:
         raise UsageError(f"--kind {text!r}: expected one of {', '.join(Kind)} (`geocrawl kinds`)") from None
 
 
-def pairs(items: list[str]) -> dict[str, str]:
-    """`--set KEY=VALUE` options as a mapping.
+def key_value_pairs(items: list[str]) -> dict[str, str]:
+    """Return `--set KEY=VALUE` options as a mapping.
 
     Raises UsageError for one without '='.
     """
     from geocrawl.errors import UsageError
 
-    out = {}
+    pairs = {}
     for item in items:
         key, separator, value = item.partition("=")
         if not separator or not key.strip():
             raise UsageError(f"--set {item!r}: expected KEY=VALUE, such as --set gws.lambda=0.7")
-        out[key.strip()] = value.strip()
-    return out
-
-
-def tell(outcome: CrawlReport | HarvestReport, *, json: bool) -> None:
-    """What a run did, as JSON or in a few lines."""
-    if json:
-        echo_json(outcome.as_json())
-        return
-    for line in outcome.lines():
-        typer.echo(line)
-
-
-def report(summary: Mapping[str, object], *, json: bool) -> None:
-    """What was done, as JSON or a line each."""
-    if json:
-        echo_json(summary)
-        return
-    for key, value in summary.items():
-        typer.echo(f"{key}: {value}")
-
-
-def echo_json(value: object) -> None:
-    """One JSON document or line on standard output, there at once also when it is a pipe."""
-    import json
-
-    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+        pairs[key.strip()] = value.strip()
+    return pairs

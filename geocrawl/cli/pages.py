@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.utc import moment
 
 MinScore = Annotated[
     float, typer.Option("--min-score", metavar="N", help="Only pages that the crawl's strategy gave at least this.")
@@ -20,25 +22,21 @@ NOTHING_KEPT = "No page is kept: `geocrawl crawl --store-pages` keeps pages of t
 
 
 def list_(
+    overrides: opt.Overrides,
     min_score: MinScore = 0.0,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 50,
-    db: opt.Db = None,
     json: opt.Json = False,
-    secrets: opt.Secrets = False,
 ) -> None:
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""
     from geocrawl.store.queries.pages import list_kept
 
-    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with opt.reading(db) as connection:
+    show_in_full(opt.settings_from(overrides).export_secrets)
+    with opt.reading(overrides) as connection:
         rows = list_kept(connection, min_score, limit)
     if json:
-        opt.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
+        output.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
     elif rows:
-        from geocrawl.cli.tables import print_table
-        from geocrawl.utc import moment
-
-        print_table(
+        output.print_table(
             ("score", "kept at (UTC)", "bytes", "address", "title"),
             [
                 (f"{row.score:.3f}", moment(row.stored_at), row.size_bytes, row.url, plain(row.title, 60))
@@ -52,13 +50,12 @@ def list_(
 
 
 def show(
+    overrides: opt.Overrides,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page's address.")],
     raw: Annotated[
         bool,
         typer.Option("--raw", help="The page's bytes as they were sent, into a file or a pipe; nothing is masked."),
     ] = False,
-    db: opt.Db = None,
-    secrets: opt.Secrets = False,
 ) -> None:
     """Print the text of a kept page, or its bytes.
 
@@ -75,8 +72,8 @@ def show(
     if raw and sys.stdout.isatty():
         raise UsageError("--raw: a page may hold characters that change a terminal; write it to a file or a pipe")
     asked = gather_seeds([url], None)[0]
-    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with opt.reading(db) as connection:
+    show_in_full(opt.settings_from(overrides).export_secrets)
+    with opt.reading(overrides) as connection:
         page = kept_page(connection, asked)
     if page is None:
         typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists what is)", err=True)
@@ -93,6 +90,7 @@ def show(
 
 
 def export(
+    overrides: opt.Overrides,
     out: Annotated[
         Path, typer.Option("--out", metavar="PATH", help="The WARC file, or the folder of texts, to write.")
     ],
@@ -101,8 +99,6 @@ def export(
     ] = "warc",
     min_score: MinScore = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    db: opt.Db = None,
-    secrets: opt.Secrets = False,
 ) -> None:
     """Write the kept pages to a WARC file (ISO 28500), as they were sent, or their texts to a folder.
 
@@ -115,8 +111,8 @@ def export(
     from geocrawl.app.kept_pages import export as write
     from geocrawl.store.queries.pages import kept_pages, list_kept
 
-    settings = opt.settings_from(db=db, export_secrets=secrets)
-    with opt.reading(db) as connection:
+    settings = opt.settings_from(overrides)
+    with opt.reading(overrides) as connection:
         if not list_kept(connection, min_score, 1):
             typer.echo(NOTHING_KEPT, err=True)
             raise typer.Exit(1)

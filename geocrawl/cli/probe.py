@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
@@ -54,32 +55,23 @@ _SAID = {
 
 
 def probe(
-    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Addresses to ask.")] = None,
+    overrides: opt.Overrides,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Addresses to probe.")] = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", metavar="LIST", help="Addresses, one a line, or a CSV file with a column url."),
     ] = None,
     maps: Annotated[
-        bool, typer.Option("--maps", help="Ask a valid service for content, too: a map, a tile, a feature, a record.")
+        bool, typer.Option("--maps", help="Also request content from a valid service: a map, tile, feature or record.")
     ] = False,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", metavar="KIND", help="What to ask for (`geocrawl kinds`); else what the address says."),
+        typer.Option(
+            "--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[what the address says]."
+        ),
     ] = None,
-    save: Annotated[bool, typer.Option("--save", help="Put the verdicts into the catalogue.")] = False,
-    db: opt.Db = None,
+    save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
     json: opt.Json = False,
-    proxy: opt.Proxy = None,
-    allow_private: opt.AllowPrivate = False,
-    ignore_robots: Annotated[
-        bool, typer.Option("--ignore-robots", help="Ask although robots.txt forbids it: your own decision.")
-    ] = False,
-    delay: opt.Delay = None,
-    workers: opt.Workers = None,
-    user_agent: opt.UserAgent = None,
-    contact: opt.Contact = None,
-    secrets: opt.Secrets = False,
-    quiet: opt.Quiet = False,
 ) -> None:
     """Ask each address for its capabilities and say whether a working service answers.
 
@@ -105,31 +97,20 @@ def probe(
     given = gather_seeds(urls or [], file)
     if not given:
         raise UsageError("nothing to probe: give an address or --file LIST")
-    settings = opt.settings_from(
-        db=db,
-        proxy=proxy,
-        allow_private=allow_private,
-        ignore_robots=ignore_robots,
-        delay=delay,
-        workers=workers,
-        user_agent=user_agent,
-        contact=contact,
-        export_secrets=secrets,
-        quiet=quiet,
-    )
+    settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
     from geocrawl.cli.progress import configure_logging
 
-    configure_logging(json_lines=False, quiet=quiet or file is None)
+    configure_logging(json_lines=False, quiet=settings.quiet or file is None)
     result = run_probe(
         replace(settings, maps=maps),
         given,
         kind=opt.kind_of(kind) if kind else None,
         database=opt.database_path_from(settings) if save else None,
         beside=None if save else _catalogue_of(settings),
-        say=lambda text: None if quiet else typer.echo(f"geocrawl: {text}", err=True),
+        say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
         campaign=file,
-        emit=(lambda line: opt.echo_json(line.as_json())) if json else _print_line,
+        emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
     )
     if result.interrupted:
         typer.echo(f"Stopped: {result.left:,} addresses are left; the same command goes on.", err=True)

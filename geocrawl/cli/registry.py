@@ -16,6 +16,7 @@ import typer
 from typer.main import get_command
 
 from geocrawl.cli.masking import MaskedCommands
+from geocrawl.cli.options import with_settings
 
 COMMANDS: Mapping[str, str] = {
     "crawl": "geocrawl.cli.crawl:crawl",
@@ -127,5 +128,5 @@ def _load(name: str) -> Any:
         return group
     module, _, function = COMMANDS[name].partition(":")
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    single.command(name.rpartition(" ")[2])(getattr(import_module(module), function))
+    single.command(name.rpartition(" ")[2])(with_settings(getattr(import_module(module), function), name))
     return get_command(single)

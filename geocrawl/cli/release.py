@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def release(
+    overrides: opt.Overrides,
     site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
-    db: opt.Db = None,
 ) -> None:
     """Let a site go on: you have looked, and what looks alike on it is real.
 
@@ -26,7 +26,7 @@ def release(
     """
     from geocrawl.app.maintenance import release as let_go
 
-    settings = opt.settings_from(db=db)
+    settings = opt.settings_from(overrides)
     name = read_host(site)
     count = let_go(settings, opt.database_path_from(settings), name)
     if count is None:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 if TYPE_CHECKING:
     pass
 
 
 def retry(
+    overrides: opt.Overrides,
     host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only this host's.")] = None,
     reason: Annotated[str | None, typer.Option("--reason", metavar="CODE", help="Only with this reason.")] = None,
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """Put failed addresses back into the queue; the next crawl asks them again.
@@ -24,10 +25,10 @@ def retry(
     """
     from geocrawl.app.maintenance import retry as put_back
 
-    settings = opt.settings_from(db=db)
+    settings = opt.settings_from(overrides)
     count = put_back(settings, opt.database_path_from(settings), host=host, reason=reason)
     if json:
-        opt.echo_json({"retried": count})
+        output.echo_json({"retried": count})
     else:
         typer.echo(f"{count:,} failed addresses wait again." if count else "No failed address matches.")
     if not count:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def search(
+    overrides: opt.Overrides,
     words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words of titles, layers …")] = None,
     kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="wms, wfs …")] = None,
     bbox: Annotated[
@@ -31,8 +33,6 @@ def search(
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
     format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
-    db: opt.Db = None,
-    secrets: opt.Secrets = False,
 ) -> None:
     """Find services by words (all must occur; `wat*` finds what begins so), place and reference system.
 
@@ -51,19 +51,17 @@ def search(
         raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
     wanted = opt.kind_of(kind) if kind else None
-    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with opt.reading(db) as connection:
+    show_in_full(opt.settings_from(overrides).export_secrets)
+    with opt.reading(overrides) as connection:
         rows = find(
             connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
         )
     if format_ == "json":
-        opt.echo_json([asdict(row) for row in rows])
+        output.echo_json([asdict(row) for row in rows])
     elif format_ == "csv":
         _print_csv(rows)
     elif rows:
-        from geocrawl.cli.tables import print_table
-
-        print_table(
+        output.print_table(
             ("id", "kind", "alive", "level", "layers", "title", "address"),
             [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
         )
@@ -91,7 +89,6 @@ _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", 
 
 
 def _print_csv(rows: list[Found]) -> None:
-
     from geocrawl.export.csv import formula_safe
 
     writer = csv.writer(sys.stdout)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
@@ -21,12 +22,12 @@ Shipped = Annotated[bool, typer.Option("--shipped", help="The portals of 155 cou
 
 
 def add(
+    overrides: opt.Overrides,
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
     file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More of them, one a line.")] = None,
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
-    db: opt.Db = None,
 ) -> None:
     """Keep start pages; the daemon takes new ones at its next start or reload.
 
@@ -48,35 +49,34 @@ def add(
         raise UsageError("--region and --language choose from the shipped list: add --shipped")
     if not chosen:
         raise UsageError("no start page chosen: give a URL, --file FILE, or --shipped with another region or language")
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock()) as database:
         added = add_seeds(database, chosen, time.time())
     typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} were there.")
 
 
 def list_(
+    overrides: opt.Overrides,
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
-    db: opt.Db = None,
     json: opt.Json = False,
-    secrets: opt.Secrets = False,
 ) -> None:
     """Start pages with what came of them: state of the page, services on its host."""
-    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
+    show_in_full(opt.settings_from(overrides).export_secrets)
     if shipped:
         rows = [
             {"url": seed.url.address, "title": seed.title, "region": seed.region, "language": seed.language}
             for seed in _shipped(region, language)
         ]
         if json:
-            opt.echo_json(rows)
+            output.echo_json(rows)
         for row in () if json else rows:
             typer.echo(f"{row['region']:<9} {row['language']:<3} {row['url']}  {row['title']}")
         return
-    found = stored_seeds(db, region, language)
+    found = stored_seeds(overrides, region, language)
     if json:
-        opt.echo_json([asdict(row) for row in found])
+        output.echo_json([asdict(row) for row in found])
     elif found:
         print_stored(found)
     else:
@@ -84,15 +84,15 @@ def list_(
 
 
 def remove(
+    overrides: opt.Overrides,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that are no start pages any more.")],
-    db: opt.Db = None,
 ) -> None:
     """Drop start pages; what was found from them stays in the catalogue."""
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.store.operations.seeds import remove_seeds
 
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         removed = remove_seeds(database, gather_seeds(urls, None))
     typer.echo(f"{removed:,} start pages removed.")
@@ -100,12 +100,12 @@ def remove(
         raise typer.Exit(1)
 
 
-def stored_seeds(db: str | None, region: str | None, language: str | None) -> list[SeedRow]:
+def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
     """The daemon's start pages, those of a region and a language when these are named."""
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.operations.seeds import read_seeds
 
-    path = opt.database_path_from(opt.settings_from(db=db))
+    path = opt.database_path_from(opt.settings_from(overrides))
     with open_readonly(path) as connection:
         rows = read_seeds(connection)
     return [
@@ -117,9 +117,7 @@ def stored_seeds(db: str | None, region: str | None, language: str | None) -> li
 
 def print_stored(rows: list[SeedRow]) -> None:
     """A table of start pages as they stand in the database."""
-    from geocrawl.cli.tables import print_table
-
-    print_table(
+    output.print_table(
         ("region", "state", "reason", "services", "title", "address"),
         [(row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url) for row in rows],
     )

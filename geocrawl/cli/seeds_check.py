@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     from geocrawl.app.check_seeds import SeedAnswer
+    from geocrawl.settings import Settings
     from geocrawl.store.operations.seeds import SeedRow
 
 _ORDER = ("dead", "resting", "refused", "moved", "answers")
@@ -22,20 +24,13 @@ _COUNTED = {"answers": "that answer", "moved": "that moved"}
 
 
 def check(
+    overrides: opt.Overrides,
     stored: Annotated[
         bool, typer.Option("--stored", help="Ask nobody: pages that could not be read at their last visit.")
     ] = False,
     region: opt.Region = None,
     language: opt.Language = None,
-    db: opt.Db = None,
     json: opt.Json = False,
-    proxy: opt.Proxy = None,
-    allow_private: opt.AllowPrivate = False,
-    delay: opt.Delay = None,
-    workers: opt.Workers = None,
-    user_agent: opt.UserAgent = None,
-    contact: opt.Contact = None,
-    quiet: opt.Quiet = False,
 ) -> None:
     """Ask each start page whether it still answers, and where; exit code 1 when some are dead.
 
@@ -50,18 +45,17 @@ def check(
     """
     from geocrawl.cli.seeds import stored_seeds
 
-    rows = stored_seeds(db, region, language)
+    rows = stored_seeds(overrides, region, language)
     if stored:
         _as_of_the_last_visit(rows, json=json)
         return
     if not rows and not json:
         typer.echo("No start pages: `geocrawl seeds add URL`, or `geocrawl seeds add --shipped`.", err=True)
         return
-    options = {"db": db, "proxy": proxy, "allow_private": allow_private, "delay": delay, "workers": workers}
-    answers = _asked(rows, quiet=quiet, **options, user_agent=user_agent, contact=contact)
-    led_to = _led_to(db)
+    answers = _asked(rows, opt.settings_from(overrides))
+    led_to = _led_to(overrides)
     if json:
-        opt.echo_json(
+        output.echo_json(
             [{**asdict(row), "led_to": led_to.get(row.url, 0), "today": asdict(answers[row.url])} for row in rows]
         )
     else:
@@ -75,7 +69,7 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
 
     failed = [row for row in rows if row.state in ("failed", "refused")]
     if json:
-        opt.echo_json([asdict(row) for row in failed])
+        output.echo_json([asdict(row) for row in failed])
     elif failed:
         print_stored(failed)
     else:
@@ -84,14 +78,13 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _asked(rows: Sequence[SeedRow], *, quiet: bool, **options: object) -> Mapping[str, SeedAnswer]:
+def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnswer]:
     """What each says now, by its address."""
     from geocrawl.app.check_seeds import check_seeds
     from geocrawl.urls import read_url
 
-    settings = opt.settings_from(**options, quiet=quiet)
     urls = [url for url in (read_url(row.url) for row in rows) if url is not None]
-    with _progress(len(urls), quiet=quiet) as (advance, say):
+    with _progress(len(urls), quiet=settings.quiet) as (advance, say):
         path = opt.database_path_from(settings)
         return check_seeds(settings, path, urls, told=lambda url, answer: advance(), say=say)
 
@@ -112,19 +105,17 @@ def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object]
         )
 
 
-def _led_to(db: str | None) -> Mapping[str, int]:
+def _led_to(overrides: opt.Overrides) -> Mapping[str, int]:
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.queries.seed_attribution import services_by_seed
 
-    with open_readonly(opt.database_path_from(opt.settings_from(db=db))) as connection:
+    with open_readonly(opt.database_path_from(opt.settings_from(overrides))) as connection:
         return services_by_seed(connection)
 
 
 def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: Mapping[str, int]) -> None:
-    from geocrawl.cli.tables import print_table
-
     ordered = sorted(rows, key=lambda row: _ORDER.index(answers[row.url].outcome))
-    print_table(
+    output.print_table(
         ("today", "why, or where", "led to", "region", "title", "address"),
         [
             (answer.outcome, _why(answer), led_to.get(row.url, 0), row.region, plain(row.title, 40), row.url)

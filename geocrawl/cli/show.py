@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
@@ -20,16 +21,15 @@ if TYPE_CHECKING:
 
 
 def show(
+    overrides: opt.Overrides,
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
-    db: opt.Db = None,
     json: opt.Json = False,
-    secrets: opt.Secrets = False,
 ) -> None:
     """All that is known of one service: what it offers, where it answers, how it was found."""
     from geocrawl.store.queries.show import service_detail
 
-    show_in_full(opt.settings_from(export_secrets=secrets).export_secrets)
-    with opt.reading(db) as connection:
+    show_in_full(opt.settings_from(overrides).export_secrets)
+    with opt.reading(overrides) as connection:
         if service.isdecimal():
             found = service_detail(connection, int(service)) if len(service) < 19 else None
         else:
@@ -38,7 +38,7 @@ def show(
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists them)", err=True)
         raise typer.Exit(1)
     if json:
-        opt.echo_json(asdict(found))
+        output.echo_json(asdict(found))
         return
     for line in service_lines(found):
         typer.echo(line)

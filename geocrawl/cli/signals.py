@@ -7,9 +7,10 @@ from dataclasses import asdict
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
-def signals(db: opt.Db = None, json: opt.Json = False) -> None:
+def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """What each way of finding services brought: links, text, scripts, forms, records …
 
     A row for each signal and kind: endpoints that it named, those with a verdict, valid ones, and valid ones that
@@ -17,14 +18,12 @@ def signals(db: opt.Db = None, json: opt.Json = False) -> None:
     """
     from geocrawl.store.queries.signals import signal_yields
 
-    with opt.reading(db) as connection:
+    with opt.reading(overrides) as connection:
         rows = signal_yields(connection)
     if json:
-        opt.echo_json([asdict(row) for row in rows])
+        output.echo_json([asdict(row) for row in rows])
     elif rows:
-        from geocrawl.cli.tables import print_table
-
-        print_table(
+        output.print_table(
             ("signal", "kind", "named", "probed", "valid", "only so"),
             [(row.signal, row.kind, row.candidates, row.probed, row.valid, row.alone) for row in rows],
         )

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 if TYPE_CHECKING:
     from geocrawl.store.queries.history import Survival
 
 
 def stats(
+    overrides: opt.Overrides,
     survival: Annotated[bool, typer.Option("--survival", help="How long services live.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, .svg or .png.")] = None,
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """Figures over the whole catalogue.
@@ -29,12 +30,12 @@ def stats(
 
     if not survival:
         raise UsageError("stats: nothing chosen; give --survival")
-    with opt.reading(db) as connection:
+    with opt.reading(overrides) as connection:
         found = estimate(connection)
     if plot is not None:
         _draw(found, plot)
     if json:
-        opt.echo_json(asdict(found))
+        output.echo_json(asdict(found))
         return
     typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
     known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -22,7 +23,7 @@ _LIMITS = ("max_db_bytes", "traffic_per_day_bytes", "pages_per_day", "hours", "a
 
 
 def status(
-    db: opt.Db = None,
+    overrides: opt.Overrides,
     json: opt.Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Live, every 2 seconds, until Ctrl-C.")] = False,
 ) -> None:
@@ -39,21 +40,21 @@ def status(
             from geocrawl.errors import UsageError
 
             raise UsageError("--watch is for people, --json for programs: give one of them")
-        _watch(db)
+        _watch(overrides)
         return
-    settings = opt.settings_from(db=db)
+    settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     with open_readonly(path) as connection:
         found = read_status(connection, time.time())
     if json:
         limits = {name: getattr(settings, name) for name in _LIMITS}
-        opt.echo_json({"database": str(path), **limits, **asdict(found)})
+        output.echo_json({"database": str(path), **limits, **asdict(found)})
         return
     for line in status_lines(found, path, time.time(), settings):
         typer.echo(line)
 
 
-def _watch(db: str | None) -> None:
+def _watch(overrides: opt.Overrides) -> None:
     """Show the status again and again; Ctrl-C is how it ends, so it ends with 0."""
     from rich.console import Console
     from rich.live import Live
@@ -65,7 +66,7 @@ def _watch(db: str | None) -> None:
         from geocrawl.store.queries.status import status as read_status
         from geocrawl.utc import moment
 
-        at, settings = time.time(), opt.settings_from(db=db)
+        at, settings = time.time(), opt.settings_from(overrides)
         path = opt.database_path_from(settings)
         with open_readonly(path) as connection:
             lines = [*status_lines(read_status(connection, at), path, at, settings)]

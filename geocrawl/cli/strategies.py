@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def strategies(json: opt.Json = False) -> None:
@@ -16,18 +17,16 @@ def strategies(json: opt.Json = False) -> None:
     from geocrawl.priority.registry import strategy_options
 
     if json:
-        opt.echo_json([{"name": name, "about": line, "settings": _settings(name)} for name, line in known().items()])
+        output.echo_json([{"name": name, "about": line, "settings": _settings(name)} for name, line in known().items()])
         return
-    from geocrawl.cli.tables import print_table
-
-    print_table(("strategy", "order of visits"), known().items())
+    output.print_table(("strategy", "order of visits"), known().items())
     typer.echo("")
     rows = [
         (f"{name}.{option}", _value(each.default), each.help)
         for name in known()
         for option, each in strategy_options(name).items()
     ]
-    print_table(("setting (--set)", "default", "meaning"), rows)
+    output.print_table(("setting (--set)", "default", "meaning"), rows)
 
 
 def _settings(name: str) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def list_(json: opt.Json = False) -> None:
@@ -16,17 +17,16 @@ def list_(json: opt.Json = False) -> None:
     Example: geocrawl topics list
     """
     from geocrawl.app.wiring import topics_folder
-    from geocrawl.cli.tables import print_table
     from geocrawl.priority.topics.directory import DEFAULT_TOPIC, all_topics
 
     topics = all_topics(topics_folder()).values()
     if json:
         keys = ("name", "title", "seeds", "own", "default")
         values = ((t.name, t.title, len(t.seeds), t.own, t.name == DEFAULT_TOPIC) for t in topics)
-        opt.echo_json([dict(zip(keys, row, strict=True)) for row in values])
+        output.echo_json([dict(zip(keys, row, strict=True)) for row in values])
         return
     rows = [(t.name, t.title, len(t.seeds), "yours" if t.own else "") for t in topics]
-    print_table(("topic", "title", "start pages", ""), rows)
+    output.print_table(("topic", "title", "start pages", ""), rows)
 
 
 def show(
@@ -44,7 +44,7 @@ def show(
 
     topic = find_topic(name)
     if json:
-        opt.echo_json(asdict(topic))
+        output.echo_json(asdict(topic))
         return
     typer.echo(f"{topic.name}: {plain(topic.title)}{' (yours)' if topic.own else ''}\n")
     for text in topic.texts:

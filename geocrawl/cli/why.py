@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 from geocrawl.cli.show import endpoint_lines
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment, span
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def why(
+    overrides: opt.Overrides,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page or a service's address.")],
-    db: opt.Db = None,
     json: opt.Json = False,
 ) -> None:
     """What became of an address, and why: state, rank with its parts, depth, where it was found, what refused it."""
@@ -30,12 +31,12 @@ def why(
     from geocrawl.store.queries.why import why as look_up
 
     asked = gather_seeds([url], None)[0]
-    settings = opt.settings_from(db=db)
-    with opt.reading(db) as connection:
+    settings = opt.settings_from(overrides)
+    with opt.reading(overrides) as connection:
         found = look_up(connection, asked)
         strategy, parts, refused = explain(settings, connection, asked, found)
     if json:
-        opt.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
+        output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
     else:
         for line in why_lines(asked, found, strategy, parts, refused, time.time()):
             typer.echo(line)

@@ -33,7 +33,7 @@ def example() -> str:
 
 def _lines(setting: Setting) -> Iterator[str]:
     takes = f" ({setting.takes})" if setting.takes not in ("text", "number", "true/false") else ""
-    yield f"# {setting.help}{takes}"
+    yield f"# {setting.described}{takes}"
     yield f"#{setting.name} = {_value(setting)}"
     yield ""
 

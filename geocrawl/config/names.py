@@ -1,7 +1,7 @@
 """The names of settings as people write them, and how the value of each is read and shown.
 
-One name in every spelling: `max_time` in TOML, `GEOCRAWL_MAX_TIME` in the environment, `--max-time` as an option.
-It is the field's name in `settings.py` without its unit: a duration or a size is written with the unit it has.
+A setting has one name in every spelling: `max_time` in TOML, `GEOCRAWL_MAX_TIME` in the environment, `--max-time` as
+an option. The name is that of the field in `settings.py` without its unit, since people write a unit with the value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from geocrawl.config import values
-from geocrawl.settings import Settings, SiteSettings
+from geocrawl.settings import Option, Settings, SiteSettings
 
 _AT_LEAST_ONE = {"workers", "max_attempts", "backoff_after", "max_segment_repeats", "max_ratio", "max_url_chars"}
 _ABOVE_ZERO = {
@@ -35,22 +35,60 @@ _READERS: Mapping[str, Callable[[object], object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting, as people know it."""
+    """A setting as people write it."""
 
     name: str
     field: str
     """Name in `Settings` or `SiteSettings`."""
     takes: str
-    """What it takes: text, number, true/false, duration, size, table …"""
+    """What the value is: text, number, true/false, duration, size, table …"""
     default: object
-    """None: of a host, the common setting of that name."""
+    """None (settings of a host only): the common setting of the same name applies."""
     help: str
+    empty: str
+    """What 0, '' or an empty list means, where the help does not say so."""
     secret: bool
+    option: Option | None
+    """None: not on the command line."""
     of_site: bool = False
-    """Of one host, so in `SiteSettings`."""
+    """Whether this is a setting of one host, so a field of `SiteSettings`."""
+
+    @property
+    def described(self) -> str:
+        """The help, with the meaning of an empty value."""
+        empty = {"text": "''", "list": "[]"}.get(self.takes, "0")
+        return f"{self.help}; {empty}: {self.empty}" if self.empty else self.help
+
+    @property
+    def default_shown(self) -> str:
+        """The default as help shows it: `1s`, `no limit`; '' when there is nothing to show."""
+        if self.default in ("", 0, (), {}, None):
+            return self.empty
+        return str(self.show(self.default))
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """The option's names, the short one last."""
+        short = self.option.short if self.option else ""
+        return (self.option_name, short) if short else (self.option_name,)
+
+    @property
+    def metavar(self) -> str:
+        """What stands for the value in the option's help."""
+        own = self.option.metavar if self.option else ""
+        return own or {"duration": "DURATION", "size": "SIZE"}.get(self.takes, "N")
+
+    @property
+    def option_name(self) -> str:
+        """The setting on the command line, such as `--max-time`."""
+        return self.option.name if self.option and self.option.name else "--" + self.name.replace("_", "-")
+
+    def is_option_of(self, command: str) -> bool:
+        """Whether a command, such as 'seeds check', has the option."""
+        return self.option is not None and (not self.option.commands or command in self.option.commands)
 
     def read(self, value: object) -> object:
-        """The value as `Settings` holds it.
+        """Return a value that was written by a person as `Settings` stores it.
 
         Raises ValueError with what was expected.
         """
@@ -70,7 +108,7 @@ class Setting:
             raise ValueError(f"{self.takes}, 0 or more")
 
     def show(self, value: object) -> object:
-        """The value as people write it; passwords, and the credentials in a proxy's address, are masked."""
+        """Return a value as people write it; passwords, and credentials in a proxy's address, are masked."""
         if isinstance(value, float) and self.takes == "duration":
             return values.spell_duration(value)
         if isinstance(value, int) and self.takes == "size":
@@ -82,18 +120,18 @@ class Setting:
 
 @lru_cache(maxsize=1)
 def settings_by_name() -> Mapping[str, Setting]:
-    """All settings in the order of `settings.py`."""
+    """Return all settings in the order of `settings.py`."""
     return _described(fields(Settings), of_site=False)
 
 
 @lru_cache(maxsize=1)
 def site_settings_by_name() -> Mapping[str, Setting]:
-    """The settings of one host."""
+    """Return the settings of one host."""
     return _described(fields(SiteSettings), of_site=True)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """', did you mean …?' for a name that is near a known one, else ''."""
+    """Return ', did you mean …?' for a name that is near a known one, else ''."""
     import difflib
 
     found = difflib.get_close_matches(name.lower().replace("-", "_"), list(known), n=1)
@@ -120,7 +158,8 @@ def _describe(field: Field[Any], *, of_site: bool) -> Setting:
     elif isinstance(field.default, tuple):
         takes = "list"
     default: object = {} if field.default is MISSING else field.default
-    return Setting(name, field.name, takes, default, field.metadata["help"], field.metadata["secret"], of_site)
+    help_, empty, secret, option = (field.metadata[key] for key in ("help", "empty", "secret", "option"))
+    return Setting(name, field.name, takes, default, help_, empty, secret, option, of_site)
 
 
 def _reader(setting: Setting) -> Callable[[object], object]:

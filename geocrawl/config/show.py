@@ -109,13 +109,13 @@ def _site_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
 
 
 def _row(setting: Setting, name: str, value: object, origin: str) -> Row:
-    return Row(name, setting.show(value), origin, setting.takes, setting.help)
+    return Row(name, setting.show(value), origin, setting.takes, setting.described)
 
 
 def _lines(settings: Iterable[Setting]) -> Iterator[str]:
     for setting in settings:
         default = "" if setting.default in ("", {}, (), None) else f"`{_spelled(setting)}`"
-        text = setting.help.replace("|", "\\|").replace("<", "&lt;")
+        text = setting.described.replace("|", "\\|").replace("<", "&lt;")
         yield f"| `{setting.name}` | {setting.takes} | {default} | {text} |"
 
 

@@ -37,8 +37,9 @@ class Source:
 def from_options(options: Mapping[str, object]) -> Source:
     """What was typed. None counts as not given."""
     source = Source("option")
+    known = settings_by_name()
     for name, value in options.items():
-        shown = "--" + name.replace("_", "-")
+        shown = known[name].option_name if name in known else "--" + name.replace("_", "-")
         if value is None:
             continue
         if name == "set" and isinstance(value, Mapping):

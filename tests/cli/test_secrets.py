@@ -16,8 +16,8 @@ import pytest
 import structlog
 
 from geocrawl.cli import main
+from geocrawl.cli.output import print_table
 from geocrawl.cli.registry import COMMANDS
-from geocrawl.cli.tables import print_table
 from tests.support.attackers import CAPABILITIES
 
 SECRET = "sesame"

@@ -32,7 +32,7 @@ def evaluate(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of a strategy: gws.lambda=0.7.")
     ] = None,
     json: opt.Json = False,
-    quiet: opt.Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
 ) -> None:
     """Crawl recorded webs with each strategy, in memory and in virtual time, and compare what they find and when.
 
@@ -45,7 +45,12 @@ def evaluate(
     from geocrawl.lab.contest.contest import Plan, hold
 
     plan = Plan(
-        worlds, _named(strategies), budget=budget, seed=seed, processes=processes, set=opt.pairs(set_) if set_ else {}
+        worlds,
+        _named(strategies),
+        budget=budget,
+        seed=seed,
+        processes=processes,
+        set=opt.key_value_pairs(set_) if set_ else {},
     )
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
     outcome = hold(plan, tell)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 LabelledPages = Annotated[
     Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")
@@ -31,7 +32,7 @@ def topic(
     """
     from geocrawl.lab.training.train import train_topic
 
-    opt.report(train_topic(pages, out, exclude or []), json=json)
+    output.print_summary(train_topic(pages, out, exclude or []), json=json)
 
 
 def links(
@@ -45,7 +46,7 @@ def links(
     """
     from geocrawl.lab.training.train import train_links
 
-    opt.report(train_links(urls, out), json=json)
+    output.print_summary(train_links(urls, out), json=json)
 
 
 def vectors(
@@ -60,7 +61,7 @@ def vectors(
     """
     from geocrawl.lab.training.train import train_vectors
 
-    opt.report(train_vectors(pages, out, exclude or []), json=json)
+    output.print_summary(train_vectors(pages, out, exclude or []), json=json)
 
 
 def bayes(
@@ -104,9 +105,9 @@ def bayes(
 
     if not (pages or urls or db or topic):
         raise UsageError("nothing to learn from: name --pages, --urls, --db or --topic")
-    database = opt.database_path_from(opt.settings_from(db=db)) if db else None
+    database = opt.database_path_from(opt.settings_from({"db": db})) if db else None
     summary = train_bayes(out, pages=pages, urls=urls, database=database, exclude=exclude or [], topic=topic or "")
-    opt.report(summary, json=json)
+    output.print_summary(summary, json=json)
 
 
 def fusion(
@@ -128,7 +129,7 @@ def fusion(
 
     summary = train_fusion_file(worlds, out, rounds=rounds, tell=lambda line: None if json else typer.echo(line))
     if json:
-        opt.echo_json(dict(summary))
+        output.echo_json(dict(summary))
         return
     for key in ("how", "date", "options", "links"):
         typer.echo(f"{key}: {summary[key]}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli import output
 
 
 def make(
@@ -31,7 +32,7 @@ def make(
 
     meta = make_world(kind, pages, seed, out, tuple(vocabulary or ()))
     if json:
-        opt.echo_json(meta)
+        output.echo_json(meta)
         return
     counts = meta["counts"]
     typer.echo(
@@ -52,7 +53,7 @@ def check(
 
     reports = [check_world(folder) for folder in folders]
     if json:
-        opt.echo_json([report.as_json() for report in reports])
+        output.echo_json([report.as_json() for report in reports])
     else:
         for report in reports:
             typer.echo(report.line())

@@ -1,10 +1,12 @@
-"""Tables for people: rich on a terminal, aligned plain text into a pipe."""
+"""Print results: JSON for programs; lines, and tables that fit a terminal or a pipe, for people."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import typer
 
 from geocrawl.cli.masking import as_shown
 from geocrawl.sanitize import plain
@@ -12,10 +14,39 @@ from geocrawl.sanitize import plain
 if TYPE_CHECKING:
     from rich.box import Box
 
+    from geocrawl.crawler.report import CrawlReport, HarvestReport
+
+
+def echo_json(value: object) -> None:
+    """Print a value as one line of JSON on standard output, flushed at once also into a pipe."""
+    import json
+
+    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
+    """Print what a run did, as JSON or in a few lines."""
+    if json:
+        echo_json(report.as_json())
+        return
+    for line in report.lines():
+        typer.echo(line)
+
+
+def print_summary(summary: Mapping[str, object], *, json: bool) -> None:
+    """Print names and values, as JSON or a line each."""
+    if json:
+        echo_json(summary)
+        return
+    for key, value in summary.items():
+        typer.echo(f"{key}: {value}")
+
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
-    """Print rows under named columns; numbers are right-aligned. Strangers' text is made plain,
-    secrets in addresses are masked, for a fold might hide them from the stream."""
+    """Print rows under named columns, numbers right-aligned, control characters in text replaced.
+
+    Secrets in addresses are masked here: the masking stream would not recognise an address that is folded.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -1,0 +1,59 @@
+"""Options that are made from the settings: what help shows of them, and what a command receives."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from geocrawl.cli import app
+from geocrawl.cli.options import Overrides, settings_from, with_settings
+from geocrawl.config.names import settings_by_name
+from geocrawl.errors import UsageError
+
+
+def received(command: str, **typed: object) -> Overrides:
+    """Return the overrides that a command of this name receives when these options are given, and no others."""
+    seen: list[Overrides] = []
+
+    def function(overrides: Overrides) -> None:
+        seen.append(overrides)
+
+    names = [name for name, setting in settings_by_name().items() if setting.is_option_of(command)]
+    defaults = {name: False if isinstance(settings_by_name()[name].default, bool) else None for name in names}
+    with_settings(function, command)(**defaults | typed)
+    return seen[0]
+
+
+def test_options_that_were_not_given_override_nothing() -> None:
+    assert received("crawl") == {}
+
+
+def test_a_switch_turns_its_setting_around() -> None:
+    assert received("crawl", maps=True, quiet=True) == {"maps": False, "quiet": True}
+
+
+def test_constants_arrive_as_a_mapping() -> None:
+    assert received("crawl", set=["gws.lambda=0.7", " a.b = c "]) == {"set": {"gws.lambda": "0.7", "a.b": "c"}}
+
+
+def test_a_setting_is_an_option_of_its_commands_alone() -> None:
+    with pytest.raises(TypeError, match="max_pages"):
+        received("status", max_pages=3)
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("crawl", ["[1s]", "[1000]", "[no limit]", "[any]", "fusion]", "WMS]"]),
+        ("harvest", ["[200]", "[no limit]"]),
+        ("status", ["[geocrawl.db in the user's data folder]"]),
+    ],
+)
+def test_help_shows_defaults_in_brackets(command: str, shown: list[str]) -> None:
+    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "300"}).output
+    assert [each for each in shown if each not in text] == []
+
+
+def test_a_wrong_value_is_reported_under_the_name_that_was_typed() -> None:
+    with pytest.raises(UsageError, match=r"^--max-pages = -1: expected pages, 0 or more"):
+        settings_from({"max_records_pages": -1})
