@@ -70,7 +70,7 @@ def measure(links: int, pages_a_host: int) -> dict[str, float]:
             assert lease is not None
             visit = bench.visit(lease, bench.ranked(range(added, added + count), chooser))
             added += count
-            database.connection.set_trace_callback(statements.append if 0 <= number < COUNTED else None)
+            database.connection.trace(statements.append if 0 <= number < COUNTED else None)
             statements.clear()
             counted.calls = 0
             wall, cpu = time.perf_counter(), time.process_time()

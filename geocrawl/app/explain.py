@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from geocrawl.crawler.scope import text_rule
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
+from geocrawl.store.engine.connection import Connection
 from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.why import Why
 
 
-def explain(
-    settings: Settings, connection: sqlite3.Connection, url: Url, found: Why
-) -> tuple[str, Mapping[str, object], str]:
+def explain(settings: Settings, connection: Connection, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
     """(strategy, the parts of the rank, the rule that refuses it or '') of an address that `store.why` looked up.
 
     A strategy that learns explains with what it has learnt so far.

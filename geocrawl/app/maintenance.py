@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.session import Session, as_stored
+from geocrawl.store.engine.connection import Connection
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -32,7 +32,7 @@ def release(settings: Settings, path: Path, site: str) -> int | None:
 
 
 def decide_same(
-    path: Path, choose: Callable[[sqlite3.Connection], Sequence[tuple[Address, Address]]], *, same: bool
+    path: Path, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
     """Keep a person's word that the endpoints of each pair are one service, or are not; returns the pairs."""
     from geocrawl.store.catalog.catalog import SqlCatalog

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -70,7 +69,7 @@ class RetryPolicy:
         while True:
             try:
                 made = attempt()
-            except (PassingFault, sqlite3.Error) as error:
+            except PassingFault as error:
                 asyncio.run(self._clock.sleep(self._next_pause_s(error)))
             else:
                 self._end_wait()
@@ -93,19 +92,18 @@ class RetryPolicy:
 
     async def until_writable(
         self,
-        error: PassingFault | sqlite3.Error,
+        fault: PassingFault | None,
         database: Database,
         write: Callable[[], object],
         stopping: Callable[[], bool],
     ) -> None:
-        """After `error`, wait until `write` succeeds on `database`, or until `stopping` returns true.
+        """After `fault`, wait until `write` succeeds on `database`, or until `stopping` returns true.
 
         The back-off goes on growing over several such waits: a small `write` may succeed on a disk that has no room for
         a visit. `reset` ends that. Raises as `call` does.
         """
         from geocrawl.store.engine.backoff import trouble_now
 
-        fault: PassingFault | sqlite3.Error | None = error
         while fault is not None:
             if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
                 return
@@ -116,11 +114,9 @@ class RetryPolicy:
         """Begin the back-off anew at the next fault: something was written."""
         self._pauses = 0
 
-    def _next_pause_s(self, error: PassingFault | sqlite3.Error) -> float:
-        """Return the next pause, twice as long each time, and tell of it. Raises as `call` does."""
-        from geocrawl.store.engine.backoff import passing
-
-        fault, now = passing(self._path, error), self._clock.monotonic()
+    def _next_pause_s(self, fault: PassingFault) -> float:
+        """Return the next pause, twice as long each time, and tell of it. Raises `fault` when `limit_s` is over."""
+        now = self._clock.monotonic()
         if self._pauses == 0:
             self._failing_since = now
         left_s = self._failing_since + self._limit_s - now

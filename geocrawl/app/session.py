@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -234,7 +233,7 @@ class Session:
             before = crawler.visits
             try:
                 return await crawler.run()
-            except (PassingFault, sqlite3.Error) as error:
+            except PassingFault as error:
                 if crawler.visits > before:
                     retrying.reset()
                 await retrying.until_writable(

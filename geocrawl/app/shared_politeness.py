@@ -7,7 +7,6 @@ written. A catalogue that cannot be written (locked, read-only) stops no guest: 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -40,7 +39,7 @@ class SharedPoliteness:
         """Whether a host is left alone on request, as far as that can be read."""
         try:
             return self._catalogue.blocked.covers(host)
-        except sqlite3.Error:
+        except DatabaseFault:
             return False
 
     def robots(self, own: RobotsStore) -> RobotsStore:
@@ -105,7 +104,7 @@ class SharingFetcher:
                 if self._leases.covers(name):
                     return None
                 found = self._leases.take(name, now)
-            except (DatabaseFault, sqlite3.Error) as error:
+            except DatabaseFault as error:
                 self._not_shared(error)
                 return None
             if isinstance(found, Held) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
@@ -123,7 +122,7 @@ class SharingFetcher:
             state = replace(state, next_at=max(state.next_at, now + pace_s))
         try:
             self._leases.give_back(held, state, now)
-        except (DatabaseFault, sqlite3.Error) as error:
+        except DatabaseFault as error:
             self._not_shared(error)
 
     def _not_shared(self, error: Exception) -> None:

@@ -10,8 +10,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.queries.addresses import Address
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
@@ -51,7 +50,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
         typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
 
 
-def _pairs(connection: sqlite3.Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """The endpoints that are meant, in pairs of one kind; UsageError when there are none."""
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.addresses import pairs
@@ -73,7 +72,7 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
     return found[:1] if text.isdecimal() else found
 
 
-def _addresses(connection: sqlite3.Connection, text: str) -> tuple[Address, ...]:
+def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.addresses import addresses_at, addresses_of

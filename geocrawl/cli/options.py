@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
+    from geocrawl.store.engine.connection import Connection
 
 Overrides = dict[str, object]
 """Settings that were given as options, by name; the value as typed."""
@@ -117,7 +116,7 @@ def database_path_from(settings: Settings) -> Path:
 
 
 @contextmanager
-def reading(overrides: Mapping[str, object]) -> Iterator[sqlite3.Connection]:
+def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
     """Open a read-only connection to the catalogue; create and change nothing."""
     from geocrawl.store.engine.reading import open_readonly
 

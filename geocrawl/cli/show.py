@@ -15,8 +15,7 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.queries.show import EndpointRow, ServiceDetail
 
 
@@ -44,7 +43,7 @@ def show(
         typer.echo(line)
 
 
-def _service_at(connection: sqlite3.Connection, text: str) -> ServiceDetail | None:
+def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
     """The service at an address, as the kind that the address asks for where several answer."""
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.detect import Detector

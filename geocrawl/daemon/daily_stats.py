@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -102,7 +101,7 @@ class Day:
         figures = self._counting.take()
         try:
             self._keeper.count(self._day, figures)
-        except (DatabaseFault, sqlite3.Error):
+        except DatabaseFault:
             self._counting.put_back(figures)
             raise
         self._written.update(figures)

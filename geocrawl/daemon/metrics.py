@@ -15,8 +15,7 @@ from geocrawl.export.files import opened
 from geocrawl.store.queries.status import status
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.queries.status import CatalogStatus
 
 
@@ -38,7 +37,7 @@ class MetricsFile:
         self._log = log
         self._trouble = ""
 
-    def write(self, connection: sqlite3.Connection, now: float) -> None:
+    def write(self, connection: Connection, now: float) -> None:
         """Write what `status` would tell now. A file that cannot be written is logged, once until it can be again."""
         if self._path is None:
             return

@@ -6,12 +6,12 @@ was answered, it is dropped, for then the network was there. So little is held m
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from geocrawl.daemon.outage import CUT_OFF, LOOK_BACK_S, UNREACHED
 from geocrawl.model import Purpose
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.operations.outages import Rested, Standing, Touched, standing_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MOST = 10_000
 class Traces:
     """Endpoints and hosts as they stood before visits that reached nobody."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._asked: dict[int, Standing] = {}
         self._endpoints: dict[int, Touched] = {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from geocrawl.daemon.network import Network
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
-from geocrawl.store.engine.backoff import passing
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
@@ -116,7 +114,7 @@ class Daemon:
             self._day.write()
             self._keeper.give_back()
             self._work.metrics()  # that nobody is up
-        except (DatabaseFault, sqlite3.Error) as error:
+        except DatabaseFault as error:
             self._log("the end could not be written into the database", error=str(error))
 
     async def _tick_in_loop(self, name: str) -> None:
@@ -126,15 +124,12 @@ class Daemon:
             return
         try:
             self.tick(name)
-        except (DatabaseFault, sqlite3.Error) as error:
-            try:
-                found = passing(self._database.path, error)
-            except DatabaseFault as damage:
-                self._damage = damage
-                self.stop("the database cannot be used")
-            else:
-                self._log(f"tick {name} left out", error=str(found))
-                self._notifier.alive(f"waiting: {found}")
+        except PassingFault as fault:
+            self._log(f"tick {name} left out", error=str(fault))
+            self._notifier.alive(f"waiting: {fault}")
+        except DatabaseFault as damage:
+            self._damage = damage
+            self.stop("the database cannot be used")
 
     def tick(self, name: str) -> None:
         """Do what this tick is for, now."""
@@ -154,7 +149,7 @@ class Daemon:
             await self._turn()
             if (figures := self._network.put_back(self._clock.now())) is not None:
                 self._log("the network is back", **figures)
-        except (PassingFault, sqlite3.Error) as error:
+        except PassingFault as error:
             await self._retrying.until_writable(
                 error, self._database, self._session.frontier.give_back_all, lambda: bool(self._ending)
             )

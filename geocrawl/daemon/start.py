@@ -8,7 +8,6 @@ before each pause (EXTEND_TIMEOUT_USEC, sd_notify(3)). Another daemon and damage
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.store.operations.backup import quick_check
+from geocrawl.store.engine.integrity import quick_check
 from geocrawl.store.operations.daemon_lock import Keeper
 from geocrawl.urls import read_url
 
@@ -113,5 +112,5 @@ def _stored_seeds(database: Database) -> list[Url]:
 
 
 def _give_back(keeper: Keeper) -> None:
-    with suppress(DatabaseFault, sqlite3.Error):  # what went wrong before is what a person is to read
+    with suppress(DatabaseFault):  # what went wrong before is what a person is to read
         keeper.give_back()

@@ -29,7 +29,7 @@ WAITS = "waiting for the database"
 
 @pytest.fixture(autouse=True)
 def short_waits_for_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geocrawl.store.engine.database.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.1)
 
 
 class Locker(Watcher):
@@ -181,7 +181,7 @@ def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_e
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
     assert said == [f"{WAITS}: the disk is full", "the database can be written again"]
     for database in opened:
-        with pytest.raises(sqlite3.ProgrammingError):
+        with pytest.raises(DatabaseFault, match="closed"):
             database.meta("any")
 
 
@@ -249,7 +249,7 @@ async def test_damage_ends_the_wait_of_a_loop_at_once(tmp_path: Path) -> None:
     retrying = RetryPolicy(world.database.path, world.clock, lambda event, **values: None)
 
     def write() -> None:
-        raise sqlite3.DatabaseError("database disk image is malformed")
+        raise DatabaseFault("the database is damaged")
 
     with pytest.raises(DatabaseFault, match="damaged"):
         await retrying.until_writable(PassingFault("locked"), world.database, write, lambda: False)

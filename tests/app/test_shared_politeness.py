@@ -16,8 +16,9 @@ from geocrawl.app.probe_list import ProbeLine, run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database, upgrade
+from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.operations.forget import forget
 from tests.app.test_crawl import url
 from tests.support.politeness_web import PAGES, gaps_s, most_at_once, polite_web
@@ -120,7 +121,7 @@ def test_a_catalogue_that_cannot_be_used_stops_no_probe(
 ) -> None:
     holder = None
     if fault == "locked":
-        monkeypatch.setattr("geocrawl.store.engine.database.BUSY_S", 0.2)
+        monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.2)
         holder = sqlite3.connect(catalogue)
         holder.execute("BEGIN IMMEDIATE")
     elif fault == "old":

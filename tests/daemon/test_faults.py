@@ -20,10 +20,12 @@ from geocrawl.lab.recorded_worlds.world import World as MadeWorld
 from geocrawl.model import Kind, Service, State, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import REVISIONS, Database
+from geocrawl.store.engine.integrity import quick_check
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.frontier.lifecycle import settled_state
-from geocrawl.store.operations.backup import quick_check, restore
+from geocrawl.store.operations.backup import restore
 from geocrawl.store.operations.outages import end_rests, put_back
 from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.support.daemons import Place
@@ -127,7 +129,7 @@ def test_a_catalogue_of_the_first_schema_is_brought_up_to_date_and_its_living_se
 def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("database", "transaction"):
+    for module in ("connection", "transaction"):
         monkeypatch.setattr(f"geocrawl.store.engine.{module}.BUSY_S", 1.0)
     mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as other:
@@ -151,7 +153,7 @@ def test_damage_is_found_and_no_time_is_no_finding(tmp_path: Path) -> None:
     assert not quick_check(world.database.connection, world.database.path, -1.0)
     world.database.close()
     storage._damage(tmp_path / "c.db")
-    with closing(sqlite3.connect(tmp_path / "c.db")) as connection, pytest.raises(DatabaseFault, match="restore"):
+    with closing(Connection.open(tmp_path / "c.db")) as connection, pytest.raises(DatabaseFault, match="restore"):
         quick_check(connection, tmp_path / "c.db", 20.0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Work
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import read_url
 from tests.support.answers import CAPABILITIES, EXCEPTION
 from tests.support.http_server import Loopback, answer, serve
@@ -88,7 +88,7 @@ class Site:
 class Watch:
     """The daemon's work on one site, day by day."""
 
-    def __init__(self, session: Session, work: Work, clock: LaterClock, connection: sqlite3.Connection) -> None:
+    def __init__(self, session: Session, work: Work, clock: LaterClock, connection: Connection) -> None:
         self._session, self._work, self._clock = session, work, clock
         self.connection = connection
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from geocrawl.daemon.service import Daemon
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper, read_holder
 from tests.app.test_crawl import Watcher, settings_for, url
@@ -137,7 +137,7 @@ def _state(database: Database) -> str:
     return holder.state if holder else ""
 
 
-def _make_due(connection: sqlite3.Connection, now: float) -> tuple[int, int, int]:
+def _make_due(connection: Connection, now: float) -> tuple[int, int, int]:
     """An endpoint, a page and a catalogue's page are due; the endpoint has four probes of long ago."""
     endpoint = connection.execute("SELECT id FROM endpoint WHERE status = 'valid' ORDER BY id").fetchone()[0]
     connection.execute("UPDATE endpoint SET due_at = ? WHERE id = ?", (now, endpoint))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Purpose
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 
@@ -27,7 +27,7 @@ def visit(world: World, *scores: float) -> float:
     return lease.entry.rank.score
 
 
-def check(connection: sqlite3.Connection) -> None:
+def check(connection: Connection) -> None:
     check_invariants(connection)
 
 

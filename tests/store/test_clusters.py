@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.store.catalog.clusters import Edge, partition
 from geocrawl.store.catalog.matching import Description, items_hash, likeness, telling_items
-from geocrawl.store.engine.database import upgrade
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
 from geocrawl.urls import service_endpoint, spelling_group
 from tests.support.world import World, url, verdict
@@ -49,7 +50,7 @@ def record(world: World, address: str, service: Service | None) -> None:
     world.catalog.record(Candidate(endpoint, Evidence("query")), found, world.clock.now())
 
 
-def clusters(connection: sqlite3.Connection) -> set[frozenset[str]]:
+def clusters(connection: Connection) -> set[frozenset[str]]:
     members: dict[int, set[str]] = {}
     for address, service in connection.execute("SELECT url, service_id FROM endpoint WHERE service_id IS NOT NULL"):
         members.setdefault(service, set()).add(address.partition("://")[2])

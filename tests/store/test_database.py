@@ -16,8 +16,9 @@ import pytest
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
 from geocrawl.store.engine import faults
-from geocrawl.store.engine.database import REVISIONS, Database, upgrade
+from geocrawl.store.engine.database import REVISIONS, Database
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
 from tests.support.invariants import check_invariants
@@ -132,7 +133,7 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("geocrawl.store.engine.database.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.engine.connection.BUSY_S", 0.1)
     monkeypatch.setattr(faults, "BUSY_S", 0.1)
     yield
 

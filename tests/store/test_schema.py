@@ -13,7 +13,8 @@ from sqlalchemy.schema import CreateTable
 from sqlmodel import SQLModel
 
 from geocrawl.store import schema
-from geocrawl.store.engine.database import REVISIONS, Database, upgrade
+from geocrawl.store.engine.database import REVISIONS, Database
+from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.schema.layout import schema_sql
 from geocrawl.store.schema.reference import with_tables
 from tests.support.world import ManualClock

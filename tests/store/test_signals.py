@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.signals import signal_yields
 from geocrawl.urls import read_url
@@ -31,7 +31,7 @@ def test_each_signal_counts_its_endpoints_once_and_those_that_it_alone_found(tmp
         assert sum(row.alone for row in rows) <= valid <= sum(row.valid for row in rows)
 
 
-def _count(connection: sqlite3.Connection, signal: str, kind: str, condition: str) -> int:
+def _count(connection: Connection, signal: str, kind: str, condition: str) -> int:
     statement = (
         "SELECT count(*) FROM endpoint e WHERE e.kind = ? AND "
         f"{condition} AND EXISTS (SELECT 1 FROM evidence WHERE endpoint_id = e.id AND signal = ?)"

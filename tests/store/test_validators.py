@@ -26,7 +26,8 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import REVISIONS, upgrade
+from geocrawl.store.engine.database import REVISIONS
+from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.outages import Touched, put_back, standing_of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 
+from geocrawl.store.engine.connection import Connection
 
-def check_invariants(connection: sqlite3.Connection) -> None:
+
+def check_invariants(connection: sqlite3.Connection | Connection) -> None:
     """Assert that counters, queue lengths and heads agree with the rows."""
     counted = connection.execute(
         "SELECT purpose || ':' || state || CASE state WHEN 'waiting' THEN ':' || tier ELSE '' END, count(*) "

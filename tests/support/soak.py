@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sqlite3
 import statistics
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Kind, Lease, Settled, Visit
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import read_url, service_endpoint
 from tests.support.soak_web import Faults, draw, served
 
@@ -209,7 +209,7 @@ async def _simulate(
         }
 
 
-def _stored(connection: sqlite3.Connection) -> dict[str, Any]:
+def _stored(connection: Connection) -> dict[str, Any]:
     """What the database says at the end."""
 
     def value(statement: str) -> Any:
@@ -253,9 +253,7 @@ def _sample(day: float, memory: list[float], sizes: list[float], path: Path, say
     say(f"day {day:5.1f}: {memory[-1]:.0f} MiB, database {sizes[-1]:.2f} MiB")
 
 
-def _noticed(
-    connection: sqlite3.Connection, world: World, faults: Faults, begun: float, days: int
-) -> Mapping[str, Any]:
+def _noticed(connection: Connection, world: World, faults: Faults, begun: float, days: int) -> Mapping[str, Any]:
     """Deaths and returns of services that were alive in the catalogue before, births of those that a page in reach
     announces, and how long until they were noticed."""
     events: dict[tuple[str, str], list[tuple[float, str, str]]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 
 from geocrawl.model import (
@@ -26,6 +25,7 @@ from geocrawl.store.catalog.changes import ChangeWriter
 from geocrawl.store.catalog.health import GUESSED, HealthWriter
 from geocrawl.store.catalog.index_words import Segment, spaced
 from geocrawl.store.catalog.services import ServiceWriter
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.urls import read_url
 
@@ -72,7 +72,7 @@ class SqlCatalog:
     def __init__(self, database: Database, clock: Clock, segment: Segment = spaced) -> None:
         """`segment` splits texts into words for the index; a search must use the same (`reading.search`)."""
         self._database = database
-        self._connection: sqlite3.Connection = database.connection
+        self._connection: Connection = database.connection
         self._clock = clock
         self._services = ServiceWriter(self._connection, segment)
         self._health = HealthWriter(self._connection)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from geocrawl.model import Layer, Service
+from geocrawl.store.engine.connection import Connection
 
 MOST_CHANGES = 500
 """Of one description; a last row then says how many more there were."""
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 class ChangeWriter:
     """Writes changes; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def described(self, endpoint_id: int, former: int, service: Service, at: float) -> None:
@@ -46,7 +46,7 @@ class ChangeWriter:
         )
 
 
-def differences(connection: sqlite3.Connection, former: int, service: Service) -> Iterator[Difference]:
+def differences(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
     """What of the service with number `former` is different in `service`."""
     columns = ", ".join((*_FIELDS, "formats", "contact"))
     row = connection.execute(f"SELECT {columns} FROM service WHERE id = ?", (former,)).fetchone()  # noqa: S608
@@ -60,7 +60,7 @@ def differences(connection: sqlite3.Connection, former: int, service: Service) -
     yield from _of_layers(connection, former, service)
 
 
-def _of_layers(connection: sqlite3.Connection, former: int, service: Service) -> Iterator[Difference]:
+def _of_layers(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
     """By name: groups without one are no content of their own."""
     rows = connection.execute(
         "SELECT name, title, west, south, east, north FROM layer WHERE service_id = ? AND name <> '' ORDER BY position",

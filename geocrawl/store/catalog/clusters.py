@@ -8,12 +8,12 @@ never removed by a probe.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from geocrawl.model import Service, Url
 from geocrawl.store.catalog.matching import SIGNALS, Description, host_of, items_hash, likeness, telling_items
+from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import display_order, read_url, spelling_group
 
 MOST_ALIKE = 8
@@ -56,7 +56,7 @@ class Edge:
 class Clusters:
     """Keeps descriptions and edges; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def describe(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from geocrawl.model import ContentReport
+from geocrawl.store.engine.connection import Connection
 
 _LEVEL = "UPDATE endpoint SET level = ?, proved_at = ?, https = coalesce(?, https), cors = ? WHERE id = ?"
 _ADD = """
@@ -25,7 +24,7 @@ _LOOK_EVERY = 64
 class ContentReportWriter:
     """Writes proofs; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, *, thumbnail_bytes: int) -> None:
+    def __init__(self, connection: Connection, *, thumbnail_bytes: int) -> None:
         """`thumbnail_bytes`: what all thumbnails may take; past it the oldest go."""
         self._connection = connection
         self._thumbnail_bytes = thumbnail_bytes

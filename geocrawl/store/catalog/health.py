@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from geocrawl.model.health import DAY_S, Condition, Health, after
+from geocrawl.store.engine.connection import Connection
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
 """Reasons that say for good that an address is none. (What is not found may be announced before it stands.)"""
@@ -20,7 +19,7 @@ _EVENT = "INSERT INTO health_event (endpoint_id, at, before, after, reason) VALU
 class HealthWriter:
     """Moves health on; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
@@ -47,7 +46,7 @@ class HealthWriter:
         )
 
 
-def due(connection: sqlite3.Connection, now: float, most: int) -> list[int]:
+def due(connection: Connection, now: float, most: int) -> list[int]:
     """Ids of the endpoints whose next probe is due, the longest overdue first."""
     rows = connection.execute(
         "SELECT id FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?", (now, most)

@@ -7,13 +7,13 @@ A service keeps its number while an endpoint of it is left, and says what the be
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.store.catalog.clusters import Clusters
 from geocrawl.store.catalog.index_words import Segment
+from geocrawl.store.engine.connection import Connection
 
 Box = tuple[float | None, float | None, float | None, float | None]
 _NO_BOX: Box = (None, None, None, None)
@@ -54,7 +54,7 @@ _ADD_LAYER = f"INSERT INTO layer (service_id, {_LAYER_COLUMNS}) VALUES ({', '.jo
 class ServiceWriter:
     """Writes services; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, segment: Segment) -> None:
+    def __init__(self, connection: Connection, segment: Segment) -> None:
         self._connection = connection
         self._segment = segment
         self._clusters = Clusters(connection)

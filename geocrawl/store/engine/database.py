@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
-from geocrawl.store.engine.faults import BUSY_S, fault, is_there, no_room
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.faults import is_there, no_room
 from geocrawl.store.engine.permissions import make_file
 from geocrawl.store.engine.transaction import Transaction
+from geocrawl.store.engine.upgrade import SCHEMA_FOLDER, upgrade
 from geocrawl.store.operations.opt_out import OptOut
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
-
-SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
-"""Holds `schema.sql` and the migrations; read as files, since importing the tables takes 0.4 s."""
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -46,7 +44,7 @@ _PRAGMAS = (
 class Database:
     """One connection to the database, with its transactions and the facts about the whole of it."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, path: Path, connection: Connection, clock: Clock) -> None:
         self.path = path
         self.connection = connection
         self.transaction = Transaction(self)
@@ -67,11 +65,7 @@ class Database:
             raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
         _make_folder(path)
         make_file(path)
-        try:
-            connection = _connect(path)
-        except sqlite3.Error as error:
-            raise fault(path, error) from error
-        return cls(path, connection, clock)
+        return cls(path, _connect(path), clock)
 
     @classmethod
     def join(cls, path: Path, *, clock: Clock) -> Database:
@@ -81,25 +75,22 @@ class Database:
         """
         if not is_there(path):
             raise DatabaseFault(f"{path}: no such database")
-        connection = None
+        connection = Connection.open(path, "rw")
         try:
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)
-            connection.isolation_level = None
             version = read_version(connection, path)
             if version != REVISIONS[-1]:
                 raise DatabaseFault(f"{path}: has the schema {version}, we know {REVISIONS[-1]}")
             connection.execute("PRAGMA synchronous = NORMAL")
-        except (sqlite3.Error, DatabaseFault) as error:
-            if connection is not None:
-                connection.close()
-            raise fault(path, error) if isinstance(error, sqlite3.Error) else error from None
+        except DatabaseFault:
+            connection.close()
+            raise
         return cls(path, connection, clock)
 
     def close(self) -> None:
         """Close the connection; what is committed stays."""
         try:
             self.connection.execute("PRAGMA optimize")
-        except sqlite3.Error:  # only advice for later queries: a full or locked disk is no reason to fail now
+        except DatabaseFault:  # only advice for later queries: a full or locked disk is no reason to fail now
             pass
         finally:
             self.connection.close()
@@ -167,7 +158,7 @@ def owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def read_version(connection: sqlite3.Connection, path: Path) -> str | None:
+def read_version(connection: Connection, path: Path) -> str | None:
     """The schema's revision; None for an empty database. DatabaseFault when it is not ours, or newer than we."""
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
@@ -193,8 +184,8 @@ def _make_folder(path: Path) -> None:
         raise no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, cached_statements=256)
+def _connect(path: Path) -> Connection:
+    connection = Connection.open(path)
     try:
         version = read_version(connection, path)
         if version is None:
@@ -209,7 +200,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _create(connection: sqlite3.Connection) -> None:
+def _create(connection: Connection) -> None:
     """Lay out an empty database by `schema.sql`, which is what the migrations come to: Alembic's import is spared.
 
     Two processes that start together do it once: the second finds the tables when it gets the write lock.
@@ -226,32 +217,6 @@ def _create(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:  # a full disk has undone it already
             connection.execute("ROLLBACK")
         raise
-
-
-def upgrade(path: Path, to: str = "head") -> None:
-    """Bring the schema up to date, in one transaction: two processes that start together do it once."""
-    import logging
-
-    from alembic import command
-    from alembic.config import Config
-    from sqlalchemy import create_engine, event
-    from sqlalchemy.exc import DBAPIError
-
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    config = Config()
-    config.set_main_option("script_location", str(SCHEMA_FOLDER / "migrations").replace("%", "%%"))
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=BUSY_S, isolation_level=None))
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    try:
-        with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, to)
-    except DBAPIError as error:
-        if isinstance(error.orig, sqlite3.Error):
-            raise error.orig from error
-        raise
-    finally:
-        engine.dispose()
 
 
 def _changed_settings(settings: Settings) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from geocrawl.store.engine.faults import BUSY_S, fault
+from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.store.engine.faults import BUSY_S
 
 if TYPE_CHECKING:
     from geocrawl.store.engine.database import Database
@@ -28,13 +28,13 @@ class Transaction:
         try:
             connection.execute("BEGIN IMMEDIATE")
             forgotten = self._database.blocked.look()
-        except sqlite3.Error as error:
+        except DatabaseFault as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            if not self._in_vain and "locked" in str(error):
+            if not self._in_vain and isinstance(error, PassingFault):
                 self._in_vain = True
                 connection.execute(f"PRAGMA busy_timeout = {self._HASTE_MS}")
-            raise fault(self._database.path, error) from error
+            raise
         if self._in_vain:
             self._in_vain = False
             connection.execute(f"PRAGMA busy_timeout = {round(BUSY_S * 1000)}")
@@ -49,10 +49,13 @@ class Transaction:
             try:
                 connection.execute("COMMIT")
                 return
-            except sqlite3.Error as failed:
-                error = failed
-        if connection.in_transaction:
+            except DatabaseFault:
+                self._undo()
+                raise
+        self._undo()
+
+    def _undo(self) -> None:
+        connection = self._database.connection
+        if connection.in_transaction:  # a full disk has undone it already
             connection.execute("ROLLBACK")
         self._database.undone()
-        if isinstance(error, sqlite3.Error):
-            raise fault(self._database.path, error) from error

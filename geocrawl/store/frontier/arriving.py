@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Rank, RankedLink, State, Url
 from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalPlan, ArrivalRules, Source, wanted_of
 from geocrawl.store.frontier.counters import Counters
@@ -34,7 +34,7 @@ class ArrivalWriter:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         hosts: Hosts,
         counters: Counters,
         queue: Queue,

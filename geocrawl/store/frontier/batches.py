@@ -8,11 +8,11 @@ that rests keeps nobody waiting: a batch is used up when what is left of it is o
 from __future__ import annotations
 
 import heapq
-import sqlite3
 from collections.abc import Iterator
 from itertools import islice
 
 from geocrawl.model import Rank
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
@@ -25,7 +25,7 @@ _Row = tuple[int, int, float, int]
 class Batches:
     """Makes batches of `stride` pages. Works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, hosts: Hosts, tally: Counters, stride: int) -> None:
+    def __init__(self, connection: Connection, hosts: Hosts, tally: Counters, stride: int) -> None:
         self._connection = connection
         self._hosts = hosts
         self._tally = tally

@@ -14,12 +14,12 @@ has looked (`geocrawl release SITE`); what was valid before is still watched.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from geocrawl.model import Purpose, Url
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier.lifecycle import HARVEST_TIER
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.urls import pattern_of, read_url, service_pattern
@@ -65,9 +65,7 @@ class Caps:
 class Budgets:
     """Counts what patterns and sites bring; every method works inside the caller's transaction."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None
-    ) -> None:
+    def __init__(self, connection: Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None) -> None:
         """`lifted(key)` is called for a pattern whose budget was spent and grows."""
         self._connection = connection
         self._caps = caps
@@ -205,7 +203,7 @@ class HeldSite:
     """Of its services' addresses."""
 
 
-def held_sites(connection: sqlite3.Connection) -> tuple[HeldSite, ...]:
+def held_sites(connection: Connection) -> tuple[HeldSite, ...]:
     """Those that a person has to look at, the first held first."""
     rows = connection.execute(
         "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND NOT released ORDER BY held_at, name"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from geocrawl.model import FrontierStats, Purpose, State
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import CANDIDATE, UNRANKED
 
@@ -43,7 +42,7 @@ class Counters(CounterChanges):
 
     __slots__ = ("_connection",)
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
 
@@ -74,7 +73,7 @@ def _counter_name(purpose: str, state: str, tier: int) -> str:
     return f"{purpose}:{state}:{tier}" if state == State.WAITING else f"{purpose}:{state}"
 
 
-def read_totals(connection: sqlite3.Connection) -> dict[tuple[Purpose, State], dict[int, int]]:
+def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int, int]]:
     """(purpose, state) → number by tier; tier 0 for all states but waiting. A leased URL is still counted as
     waiting."""
     totals: dict[tuple[Purpose, State], dict[int, int]] = {}
@@ -84,7 +83,7 @@ def read_totals(connection: sqlite3.Connection) -> dict[tuple[Purpose, State], d
     return totals
 
 
-def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
+def read_stats(connection: Connection, now: float) -> FrontierStats:
     """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
     totals = read_totals(connection)
     by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
@@ -105,7 +104,7 @@ def read_stats(connection: sqlite3.Connection, now: float) -> FrontierStats:
     )
 
 
-def read_refusals(connection: sqlite3.Connection) -> dict[str, int]:
+def read_refusals(connection: Connection) -> dict[str, int]:
     """Pages and probes that are refused, by reason, the most frequent first."""
     rows = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value > 0").fetchall()
     counts = {name.removeprefix(REFUSED): value for name, value in rows}

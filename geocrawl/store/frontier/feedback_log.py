@@ -8,10 +8,10 @@ the process is killed, the dump and the feedback after it, fed again in order, g
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
@@ -30,7 +30,7 @@ class FeedbackLog:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._connection: sqlite3.Connection = database.connection
+        self._connection: Connection = database.connection
 
     def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
         """Keep the feedback of a visit; with `visit.learnt` those before it go. `targets`: ids of `visit.links`."""
@@ -72,13 +72,13 @@ class FeedbackLog:
         self._database.write_meta(REVISED, str(number))
 
 
-def read_state(connection: sqlite3.Connection) -> bytes | None:
+def read_state(connection: Connection) -> bytes | None:
     """The last dump; None when there was none."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (STATE,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
-def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
+def read_feedback(connection: Connection) -> Iterator[Feedback]:
     """Those since the last dump, in order; one in memory at a time."""
     last = 0
     while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
@@ -97,7 +97,7 @@ def read_feedback(connection: sqlite3.Connection) -> Iterator[Feedback]:
         )
 
 
-def _identity(connection: sqlite3.Connection, url_id: int) -> str:
+def _identity(connection: Connection, url_id: int) -> str:
     """What two spellings of an address have in common, and so what stands in the row is as good as any."""
     url = read_url(connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
     assert url is not None, "an address that was written by read_url is read by it"

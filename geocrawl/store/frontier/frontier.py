@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,6 +26,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
 from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
@@ -71,7 +71,7 @@ class SqlFrontier:
         `records_only`: of pages only those of a harvest are leased.
         """
         self._database = database
-        self._connection: sqlite3.Connection = database.connection
+        self._connection: Connection = database.connection
         self._clock = clock
         self._owner = owner
         self._catalog = catalog

@@ -7,11 +7,11 @@ hosts that rest longer than `PARK_S` are taken out of its way and brought back w
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.model import HostState, Lease, Rank
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
@@ -44,7 +44,7 @@ class HostArrivals:
 class Hosts:
     """The host rows. Every method works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._arrivals: dict[int, HostArrivals] = {}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 
 from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, State, Validators
 from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
@@ -43,7 +43,7 @@ class Leases:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         settings: Settings,
         hosts: Hosts,
         limits: Limits,

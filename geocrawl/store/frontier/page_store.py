@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from geocrawl.model import StoredPage
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 
 STORED_BYTES = "stored-bytes"
@@ -17,7 +16,7 @@ STORED_BYTES = "stored-bytes"
 class PageStore:
     """Holds at most `max_bytes` of pages. Works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, max_bytes: int) -> None:
+    def __init__(self, connection: Connection, max_bytes: int) -> None:
         self._connection = connection
         self._max_bytes = max_bytes
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 
 from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
@@ -18,7 +18,7 @@ from geocrawl.urls import read_url
 class Queue:
     """Moves URLs between states, counters and hosts' heads in step. Works inside the caller's transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, hosts: Hosts, tally: Counters) -> None:
+    def __init__(self, connection: Connection, hosts: Hosts, tally: Counters) -> None:
         self._connection = connection
         self._hosts = hosts
         self._tally = tally

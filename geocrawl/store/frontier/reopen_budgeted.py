@@ -9,10 +9,10 @@ again while it is not spent, and after the next find.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
 
 from geocrawl.model import Purpose
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key, service_url
 from geocrawl.store.frontier.queue import Queue
@@ -38,7 +38,7 @@ class BudgetReopener:
     def __init__(self, database: Database, queue: Queue, budget: int) -> None:
         """`budget`: `Caps.fruitless_per_pattern`."""
         self._database = database
-        self._connection: sqlite3.Connection = database.connection
+        self._connection: Connection = database.connection
         self._queue = queue
         self._budget = budget
         self._keys = set[int]()

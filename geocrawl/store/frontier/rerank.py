@@ -7,11 +7,11 @@ is touched once.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from geocrawl.model import Rank, State
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
@@ -30,7 +30,7 @@ class Reranking:
 
     def __init__(self, database: Database, hosts: Hosts, tally: Counters) -> None:
         self._database = database
-        self._connection: sqlite3.Connection = database.connection
+        self._connection: Connection = database.connection
         self._hosts = hosts
         self._tally = tally
 

@@ -9,9 +9,10 @@ change is what matters here: which links and candidates stand on it, not its tex
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from geocrawl.store.engine.connection import Connection
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
 # Where a page that names services was found, more such pages may come to stand.
@@ -70,9 +71,7 @@ class RevisitWaits:
         return NextVisit(former_digest if digest is None else digest, wait_s, changed)
 
 
-def write_next_visit(
-    connection: sqlite3.Connection, url_id: int, visit: NextVisit, at: float, hub_s: float | None
-) -> None:
+def write_next_visit(connection: Connection, url_id: int, visit: NextVisit, at: float, hub_s: float | None) -> None:
     """Write when a page is read again. `hub_s`: seconds until the page that led here is, for one that names services;
     None: it is left as it is."""
     connection.execute(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
@@ -80,6 +79,6 @@ def write_next_visit(
         connection.execute(_WATCH_HUB, (url_id, hub_s, at + hub_s))
 
 
-def due(connection: sqlite3.Connection, now: float, most: int, *, catalogues: bool) -> list[int]:
+def due(connection: Connection, now: float, most: int, *, catalogues: bool) -> list[int]:
     """Ids of the pages whose next visit is due, the longest overdue first: sitemaps and pages of records, or others."""
     return [row[0] for row in connection.execute(_DUE, (now, int(catalogues), most))]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 
 from geocrawl.model import Feedback, Lease, Purpose, Settled, State, Status, Visit
 from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import wanted_of
 from geocrawl.store.frontier.arriving import ArrivalWriter
@@ -41,7 +41,7 @@ from geocrawl.urls import read_url
 class Settlement:
     """Writes visits."""
 
-    connection: sqlite3.Connection
+    connection: Connection
     rules: SettlementRules
     arrivals: ArrivalWriter
     hosts: Hosts

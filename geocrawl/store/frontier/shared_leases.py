@@ -6,7 +6,6 @@ end, a later holder's fencing number puts it out of force, and that of a killed 
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 from geocrawl.errors import DatabaseFault
@@ -54,8 +53,8 @@ class NotNow:
 
 
 class SharedLeases:
-    """The hosts of a catalogue, taken for a turn and given back. Every method raises DatabaseFault or sqlite3.Error
-    when the catalogue cannot be read or written."""
+    """The hosts of a catalogue, taken for a turn and given back. Every method raises DatabaseFault when the
+    catalogue cannot be read or written."""
 
     def __init__(self, catalogue: Database, settings: Settings) -> None:
         self._database = catalogue
@@ -117,7 +116,7 @@ class SharedRobots:
         found = self._own.read_robots(origin)
         try:
             shared = self._catalogue.read_robots(origin)
-        except sqlite3.Error:
+        except DatabaseFault:
             return found
         return max((record for record in (shared, found) if record), key=lambda record: record.fetched_at, default=None)
 
@@ -126,5 +125,5 @@ class SharedRobots:
         self._own.write_robots(record)
         try:
             self._catalogue.write_robots(record)
-        except (DatabaseFault, sqlite3.Error):
+        except DatabaseFault:
             return  # the next turn says that it is not shared

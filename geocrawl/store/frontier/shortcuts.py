@@ -8,11 +8,11 @@ level, whatever the number of URLs on it.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from geocrawl.model import Purpose, Rank, State
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Improvement, moved_place
 from geocrawl.store.frontier.counters import Counters
@@ -40,7 +40,7 @@ class Shortcuts:
     """Moves known URLs to their shorter depth and better rank. Works inside the caller's transaction."""
 
     def __init__(
-        self, connection: sqlite3.Connection, hosts: Hosts, counters: Counters, max_depth: int, *, by_depth: bool
+        self, connection: Connection, hosts: Hosts, counters: Counters, max_depth: int, *, by_depth: bool
     ) -> None:
         self._connection = connection
         self._hosts = hosts

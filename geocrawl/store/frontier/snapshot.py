@@ -8,13 +8,13 @@ works on the result without a database.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from geocrawl.model import Rank
 from geocrawl.store.cache import TwoGenerations
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 
 _REMEMBERED_HOSTS = 20_000
@@ -86,7 +86,7 @@ class Wanted:
 class SnapshotReader:
     """Reads snapshots on one connection; remembers hosts from one settlement to the next."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._hosts: TwoGenerations[str, tuple[int, int]] = TwoGenerations(_REMEMBERED_HOSTS)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.utc import moment
 
@@ -124,19 +124,19 @@ class Keeper:
 # --------------------------------------------------------------------------- from outside
 
 
-def read_holder(connection: sqlite3.Connection) -> Holder | None:
+def read_holder(connection: Connection) -> Holder | None:
     """The daemon whose lease stands in the database, alive or not."""
     text = _meta(connection, _LEASE)
     return Holder(**json.loads(text)) if text else None
 
 
-def alive_holder(connection: sqlite3.Connection, now: float) -> Holder | None:
+def alive_holder(connection: Connection, now: float) -> Holder | None:
     """The daemon that runs on the database; None when none does."""
     holder = read_holder(connection)
     return None if holder is None or holder.is_dead(now) else holder
 
 
-def is_paused(connection: sqlite3.Connection) -> bool:
+def is_paused(connection: Connection) -> bool:
     """Whether a person wants the daemon to rest."""
     return _meta(connection, _PAUSED) == "1"
 
@@ -152,12 +152,12 @@ def ask_to_reload(database: Database) -> None:
         database.write_meta(_RELOAD, str(int(_meta(database.connection, _RELOAD) or 0) + 1))
 
 
-def figures_of(connection: sqlite3.Connection, day: str) -> dict[str, int]:
+def figures_of(connection: Connection, day: str) -> dict[str, int]:
     """pages, probes, valid, failures … of a day (YYYY-MM-DD)."""
     return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
 
 
-def _meta(connection: sqlite3.Connection, name: str) -> str:
+def _meta(connection: Connection, name: str) -> str:
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return bytes(row[0]).decode() if row else ""
 

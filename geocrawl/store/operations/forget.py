@@ -8,13 +8,13 @@ a strategy learnt is not unlearnt; the visits it has still to learn from go with
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from geocrawl.model import State
 from geocrawl.store.catalog.index_words import spaced
 from geocrawl.store.catalog.services import ServiceWriter
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
@@ -78,7 +78,7 @@ def undo(database: Database, host: str) -> bool:
 # --------------------------------------------------------------------------- inside the transaction
 
 
-def _empty_pages(connection: sqlite3.Connection, hosts: Iterable[int]) -> int:
+def _empty_pages(connection: Connection, hosts: Iterable[int]) -> int:
     """Pages and probes of these hosts lose all that they say; returns how many pages were known."""
     tally, pages = Counters(connection), 0
     for host_id in hosts:
@@ -107,14 +107,14 @@ def _empty_pages(connection: sqlite3.Connection, hosts: Iterable[int]) -> int:
     return pages
 
 
-def _remove_evidence(connection: sqlite3.Connection, host: str) -> None:
+def _remove_evidence(connection: Connection, host: str) -> None:
     """That its pages named endpoints elsewhere."""
     rows = connection.execute("SELECT id, page FROM evidence WHERE page LIKE '%' || ? || '%'", (host,)).fetchall()
     gone = [(number,) for number, page in rows if _lies_beneath(page, host)]
     connection.executemany("DELETE FROM evidence WHERE id = ?", gone)
 
 
-def _remove_endpoints(connection: sqlite3.Connection, endpoints: list[tuple[int, int | None]]) -> int:
+def _remove_endpoints(connection: Connection, endpoints: list[tuple[int, int | None]]) -> int:
     """Endpoints with all that hangs on them; returns how many services went with them."""
     ids = (json.dumps([number for number, _ in endpoints]),)
     gone = "(SELECT value FROM json_each(?1))"
@@ -127,7 +127,7 @@ def _remove_endpoints(connection: sqlite3.Connection, endpoints: list[tuple[int,
     return ServiceWriter(connection, spaced).parted(services)
 
 
-def _remove_facts(connection: sqlite3.Connection, host: str) -> None:
+def _remove_facts(connection: Connection, host: str) -> None:
     """Start pages, robots.txt and notes on harvests."""
     for table, column in (("seed", "address"), ("robots", "origin")):
         rows = connection.execute(f"SELECT {column} FROM {table}").fetchall()  # noqa: S608 our own names

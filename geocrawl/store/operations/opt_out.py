@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
+from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import is_beneath
 
 FORGETS = "forgets"
@@ -25,7 +25,7 @@ class BlockedHost:
 class OptOut:
     """What stands in the table, as this process knows it."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._hosts: frozenset[str] | None = None
         self._seen = 0
@@ -50,11 +50,11 @@ class OptOut:
         return bool(self._hosts) and is_beneath(host, self._hosts or frozenset())
 
 
-def read_blocked(connection: sqlite3.Connection) -> list[BlockedHost]:
+def read_blocked(connection: Connection) -> list[BlockedHost]:
     """All of them, by name."""
     return [BlockedHost(*row) for row in connection.execute("SELECT host, reason, at FROM blocked ORDER BY host")]
 
 
-def _changes(connection: sqlite3.Connection) -> int:
+def _changes(connection: Connection) -> int:
     row = connection.execute("SELECT value FROM counter WHERE name = 'forgets'").fetchone()
     return 0 if row is None else int(row[0])

@@ -6,11 +6,11 @@ and its robots.txt is taken for unreachable. When it turns out that the network 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from geocrawl.store.catalog.clusters import Clusters
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps
@@ -75,13 +75,13 @@ class Rested:
     last_error_at: float
 
 
-def standing_of(connection: sqlite3.Connection, url_id: int) -> Standing | None:
+def standing_of(connection: Connection, url_id: int) -> Standing | None:
     """How the endpoint of a probe's row stands."""
     row = connection.execute(_STANDING, (url_id,)).fetchone()
     return Standing(row[0], tuple(row[1:]), row[6]) if row else None
 
 
-def well_hosts(connection: sqlite3.Connection, most: int) -> list[str]:
+def well_hosts(connection: Connection, most: int) -> list[str]:
     """Hosts of living services, the one that answered last at the end."""
     return [row[0] for row in connection.execute(_WELL, (most,))][::-1]
 
@@ -112,14 +112,14 @@ def end_rests(database: Database, hosts: Iterable[Rested], now: float) -> None:
         database.connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in hosts])
 
 
-def _uncount(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
+def _uncount(connection: Connection, ids: Sequence[int]) -> None:
     """Take back what these visits counted towards the budgets of their patterns."""
     budgets = Budgets(connection, Caps(0, 0, 0))
     for url_id in ids:
         budgets.uncount(url_id)
 
 
-def _reopen(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
+def _reopen(connection: Connection, ids: Sequence[int]) -> None:
     hosts, tally = Hosts(connection), Counters(connection)
     queue = Queue(connection, hosts, tally)
     for url_id in ids:
@@ -130,7 +130,7 @@ def _reopen(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
         connection.execute(sql.COUNT, (FORGETS, 1))  # every process looks its rows up anew
 
 
-def _put_back_one(connection: sqlite3.Connection, touched: Touched) -> None:
+def _put_back_one(connection: Connection, touched: Touched) -> None:
     endpoint_id = touched.standing.endpoint_id
     values = (endpoint_id, touched.last_probe, *touched.standing.values)
     if not connection.execute(_PUT_BACK, values).rowcount:

@@ -7,12 +7,12 @@ fills the space that becomes free before the file grows again; the file itself d
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from geocrawl.model import Purpose, State
 from geocrawl.model.health import DAY_S
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
@@ -81,7 +81,7 @@ class Size:
     """Without what is free inside the file."""
 
 
-def size_of(connection: sqlite3.Connection) -> Size:
+def size_of(connection: Connection) -> Size:
     """By SQLite's own count, the write-ahead log (64 MiB at most) not counted."""
     page, pages, free = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from geocrawl.model import Url
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 
 
@@ -66,6 +66,6 @@ def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
         )
 
 
-def read_seeds(connection: sqlite3.Connection) -> list[SeedRow]:
+def read_seeds(connection: Connection) -> list[SeedRow]:
     """All start pages, by region."""
     return [SeedRow(*row) for row in connection.execute(_LIST)]

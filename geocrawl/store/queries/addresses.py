@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from geocrawl.model import Url
+from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import service_keys
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ SELECT e.id, e.kind, e.url, e.service_id FROM endpoint e JOIN service s ON s.id 
 WHERE s.id = ? ORDER BY e.id <> coalesce(s.best_id, 0), e.id"""
 
 
-def why_same(connection: sqlite3.Connection, service_id: int) -> tuple[SameRow, ...]:
+def why_same(connection: Connection, service_id: int) -> tuple[SameRow, ...]:
     """The evidence that a service's addresses are one, and what a person said of any of them, that first."""
     return tuple(
         SameRow(first, second, signal, detail, bool(same), at)
@@ -56,18 +56,18 @@ def why_same(connection: sqlite3.Connection, service_id: int) -> tuple[SameRow, 
     )
 
 
-def best_address(connection: sqlite3.Connection, service_id: int) -> str:
+def best_address(connection: Connection, service_id: int) -> str:
     """The address of a service to show and use: valid, HTTPS, a name, the shortest (`Clusters.best`); '' for none."""
     row = connection.execute(_BEST, (service_id,)).fetchone()
     return row[0] if row else ""
 
 
-def addresses_of(connection: sqlite3.Connection, service_id: int) -> tuple[Address, ...]:
+def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]:
     """The addresses of a service, the best first."""
     return tuple(Address(*row) for row in connection.execute(_OF_SERVICE, (service_id,)))
 
 
-def addresses_at(connection: sqlite3.Connection, url: Url) -> tuple[Address, ...]:
+def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     """The endpoints at an address that answered at some time, one a kind."""
     keys = service_keys(url)
     marks = ", ".join("?" * len(keys))

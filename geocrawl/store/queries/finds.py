@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
+
+from geocrawl.store.engine.connection import Connection
 
 _FINDS = """
 WITH page AS (
@@ -15,7 +16,7 @@ FROM url u JOIN url parent ON parent.id = u.found_on
 WHERE u.purpose = 'page' AND u.state = 'visited' ORDER BY u.id"""
 
 
-def link_finds(connection: sqlite3.Connection) -> Iterator[tuple[str, str, bool]]:
+def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
     """(anchor, title of the page it stands on, whether it led to a valid service) of every page visited but seeds.
 
     A link led there when the service stands on its page or on one that was found there (a hop or two). The database

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from geocrawl.model.health import DAY_S
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import dicts
 
 WINDOWS_DAYS = (7, 30, 365)
@@ -51,23 +51,21 @@ _CHANGES = """
 SELECT at, what, name, before, after FROM change WHERE endpoint_id = ? ORDER BY at DESC, id DESC LIMIT 200"""
 
 
-def history_of_service(connection: sqlite3.Connection, number: int, now: float) -> tuple[EndpointHistory, ...]:
+def history_of_service(connection: Connection, number: int, now: float) -> tuple[EndpointHistory, ...]:
     """The endpoints of a service."""
     return _histories(connection, "service_id = ?", number, now)
 
 
-def history_of_address(connection: sqlite3.Connection, key: str, now: float) -> tuple[EndpointHistory, ...]:
+def history_of_address(connection: Connection, key: str, now: float) -> tuple[EndpointHistory, ...]:
     """The endpoints of an identity (`urls.endpoint_key`), one a kind."""
     return _histories(connection, "key = ? AND probes > 0", key, now)
 
 
-def _histories(
-    connection: sqlite3.Connection, condition: str, value: object, now: float
-) -> tuple[EndpointHistory, ...]:
+def _histories(connection: Connection, condition: str, value: object, now: float) -> tuple[EndpointHistory, ...]:
     return tuple(_history(connection, row, now) for row in list(dicts(connection, _ENDPOINTS.format(condition), value)))
 
 
-def _history(connection: sqlite3.Connection, row: dict[str, object], now: float) -> EndpointHistory:
+def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
     number = row["id"]
     start = now - max(WINDOWS_DAYS) * DAY_S
     probes = connection.execute(_PROBES, (number, start)).fetchall()
@@ -110,7 +108,7 @@ def percentiles(values: Sequence[float]) -> dict[int, float]:
 # --------------------------------------------------------------------------- what changed lately
 
 
-def changes_since(connection: sqlite3.Connection, since: float, most: int) -> Iterator[dict[str, object]]:
+def changes_since(connection: Connection, since: float, most: int) -> Iterator[dict[str, object]]:
     """Changes of health and of content, newest first: at, url, kind, title, what, name, before, after.
 
     A change of health has `what` 'health' and the reason as `name`.
@@ -151,7 +149,7 @@ SELECT coalesce((SELECT min(at) FROM health_event h WHERE h.endpoint_id = e.id A
 FROM endpoint e WHERE e.last_ok IS NOT NULL"""
 
 
-def survival(connection: sqlite3.Connection) -> Survival:
+def survival(connection: Connection) -> Survival:
     """The estimate over all endpoints that ever were valid; those still alive are censored at their last probe."""
     lives = [
         (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from geocrawl.model import KeptPage, Url
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.keys import page_key
 
 
@@ -36,20 +36,20 @@ SELECT u.address, coalesce(u.title, ''), p.score, p.stored_at, coalesce(u.conten
 FROM page_store p JOIN url u ON u.id = p.url_id"""
 
 
-def list_kept(connection: sqlite3.Connection, least: float = 0.0, limit: int | None = None) -> list[KeptPageRow]:
+def list_kept(connection: Connection, least: float = 0.0, limit: int | None = None) -> list[KeptPageRow]:
     """Return the kept pages of at least this score, the highest first; `limit` None: all."""
     rows = connection.execute(_LIST, (least, -1 if limit is None else limit))
     return [KeptPageRow(*row) for row in rows]
 
 
-def kept_pages(connection: sqlite3.Connection, least: float = 0.0, limit: int | None = None) -> Iterator[KeptPage]:
+def kept_pages(connection: Connection, least: float = 0.0, limit: int | None = None) -> Iterator[KeptPage]:
     """Yield the kept pages of at least this score with their bodies, the highest first; one is in memory at a time."""
     statement = f"{_PAGES} WHERE p.score >= ? ORDER BY p.score DESC, p.url_id LIMIT ?"
     for row in connection.execute(statement, (least, -1 if limit is None else limit)):
         yield _page(row)
 
 
-def kept_page(connection: sqlite3.Connection, url: Url) -> KeptPage | None:
+def kept_page(connection: Connection, url: Url) -> KeptPage | None:
     """Return the kept page of this identity; None when none is kept."""
     row = connection.execute(f"{_PAGES} WHERE u.key = ?", (page_key(url.identity),)).fetchone()
     return None if row is None else _page(row)

@@ -6,9 +6,9 @@ while its process lives: on this machine the system is asked; one of another mac
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.hosts import is_dead
 
@@ -28,7 +28,7 @@ class OtherRun:
         return f"process {process} on {machine} (strategy {self.strategy}, since {self.since} UTC)"
 
 
-def earlier_runs(connection: sqlite3.Connection, run: int, owner: str, now: float) -> list[OtherRun]:
+def earlier_runs(connection: Connection, run: int, owner: str, now: float) -> list[OtherRun]:
     """The crawls of other processes that began before `run` and live, the earliest first. `owner`: ours."""
     machine = owner.rpartition(":")[0]
     rows = connection.execute(sql.OPEN_RUNS, (run, owner, now)).fetchall()

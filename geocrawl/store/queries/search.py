@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
 from geocrawl.store.catalog.index_words import Segment, match_query, spaced
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import dicts
 
 BBox = tuple[float, float, float, float]
@@ -53,7 +53,7 @@ _LEVEL = "EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.statu
 
 
 def search(
-    connection: sqlite3.Connection,
+    connection: Connection,
     words: str = "",
     *,
     kind: str | None = None,

@@ -8,10 +8,10 @@ first. That reads each page's links once and holds about 100 bytes a URL.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.outlinks import unpack_outlinks
 
@@ -33,7 +33,7 @@ SELECT u.id, coalesce(e.service_id, -e.id) FROM endpoint e JOIN url u ON u.endpo
 WHERE e.status = 'valid' AND u.purpose = 'probe'"""
 
 
-def services_by_seed(connection: sqlite3.Connection) -> dict[str, int]:
+def services_by_seed(connection: Connection) -> dict[str, int]:
     """Return how many services valid now each start page led to, by its address; start pages without any are left out.
 
     An endpoint that several pages name counts where the best of their links stands.
@@ -47,7 +47,7 @@ def services_by_seed(connection: sqlite3.Connection) -> dict[str, int]:
     return {address: len(found) for address, found in services.items()}
 
 
-def _owners(connection: sqlite3.Connection, starts: list[int]) -> dict[int, int]:
+def _owners(connection: Connection, starts: list[int]) -> dict[int, int]:
     """Return for each URL that a start leads to the number (from 1) of the start that is the fewest links away."""
     named = defaultdict[int, list[int]](list)
     for url_id, found_on in connection.execute(_NAMED):
@@ -73,6 +73,6 @@ def _batched(ids: list[int]) -> Iterator[list[int]]:
         yield ids[begin : begin + _BATCH]
 
 
-def _links(connection: sqlite3.Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
+def _links(connection: Connection, url_ids: list[int]) -> dict[int, Sequence[int]]:
     rows = connection.execute(sql.READ_OUTLINKS, (json.dumps(url_ids),)).fetchall()
     return {url_id: [target for part in unpack_outlinks(blob) for target in part] for url_id, blob in rows}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import dicts
 from geocrawl.store.queries.addresses import SameRow, best_address, why_same
 
@@ -109,7 +109,7 @@ WHERE endpoint_id = ? ORDER BY position"""
 _EVIDENCE = "SELECT signal, page, link, anchor, at FROM evidence WHERE endpoint_id = ? ORDER BY id"
 
 
-def service_detail(connection: sqlite3.Connection, number: int) -> ServiceDetail | None:
+def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
     """The service of this number; None when there is none."""
     row = next(dicts(connection, _SERVICE, number), None)
     if row is None:
@@ -123,7 +123,7 @@ def service_detail(connection: sqlite3.Connection, number: int) -> ServiceDetail
     )
 
 
-def service_at(connection: sqlite3.Connection, key: str, kind: str = "") -> ServiceDetail | None:
+def service_at(connection: Connection, key: str, kind: str = "") -> ServiceDetail | None:
     """The service that answers at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of
     `kind`; None when none does."""
     row = connection.execute(
@@ -134,12 +134,12 @@ def service_at(connection: sqlite3.Connection, key: str, kind: str = "") -> Serv
     return None if row is None else service_detail(connection, row[0])
 
 
-def endpoints_at(connection: sqlite3.Connection, key: str) -> tuple[EndpointRow, ...]:
+def endpoints_at(connection: Connection, key: str) -> tuple[EndpointRow, ...]:
     """The endpoints of this identity, one a kind, with a verdict or without."""
     return _endpoints(connection, "key = ?", key)
 
 
-def _endpoints(connection: sqlite3.Connection, condition: str, value: object) -> tuple[EndpointRow, ...]:
+def _endpoints(connection: Connection, condition: str, value: object) -> tuple[EndpointRow, ...]:
     rows = list(dicts(connection, f"{_ENDPOINT} WHERE {condition} ORDER BY id", value))
     return tuple(
         EndpointRow(

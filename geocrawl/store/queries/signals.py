@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
+
+from geocrawl.store.engine.connection import Connection
 
 _YIELD = """
 WITH named AS (SELECT endpoint_id, count(DISTINCT signal) AS signals FROM evidence GROUP BY endpoint_id)
@@ -31,6 +32,6 @@ class SignalYield:
     """Valid ones that no other signal named."""
 
 
-def signal_yields(connection: sqlite3.Connection) -> list[SignalYield]:
+def signal_yields(connection: Connection) -> list[SignalYield]:
     """One row for each signal and kind, the most valid endpoints first."""
     return [SignalYield(*row) for row in connection.execute(_YIELD)]

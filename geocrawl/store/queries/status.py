@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import HeldSite, held_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
@@ -128,7 +128,7 @@ SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed 
 ORDER BY settled_at DESC LIMIT 5"""
 
 
-def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
+def status(connection: Connection, now: float) -> CatalogStatus:
     """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
     holder = read_holder(connection)
@@ -159,7 +159,7 @@ def status(connection: sqlite3.Connection, now: float) -> CatalogStatus:
     )
 
 
-def _next(connection: sqlite3.Connection) -> dict[str, float]:
+def _next(connection: Connection) -> dict[str, float]:
     """Each is the first entry of an index."""
     times = {what: connection.execute(statement).fetchone()[0] for what, statement in _NEXT.items()}
     return {what: at for what, at in times.items() if at is not None}

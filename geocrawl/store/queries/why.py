@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geocrawl.model import Url
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.keys import page_key
 from geocrawl.store.queries.show import EndpointRow, endpoints_at
 from geocrawl.urls import service_keys
@@ -62,7 +62,7 @@ SELECT u.id, u.address, h.name, CASE WHEN h.lease_url = u.id AND h.lease_until >
 FROM url u JOIN host h ON h.id = u.host_id"""
 
 
-def why(connection: sqlite3.Connection, url: Url) -> Why:
+def why(connection: Connection, url: Url) -> Why:
     """The page of this identity with the page it came from, and the endpoints of this address."""
     page = _page(connection, "u.key = ?", page_key(url.identity))
     parent = _page(connection, "u.id = ?", page.found_on) if page and page.found_on else None
@@ -70,7 +70,7 @@ def why(connection: sqlite3.Connection, url: Url) -> Why:
     return Why(page, parent, tuple(endpoints))
 
 
-def _page(connection: sqlite3.Connection, condition: str, value: int) -> UrlRow | None:
+def _page(connection: Connection, condition: str, value: int) -> UrlRow | None:
     row = connection.execute(f"{_PAGE} WHERE {condition}", (value,)).fetchone()
     return None if row is None else UrlRow(*row)
 
@@ -121,7 +121,7 @@ FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
 WHERE e.status IS NOT NULL AND (e.weak < 2 OR e.last_ok IS NOT NULL) AND (?1 IS NULL OR e.kind = ?1) ORDER BY e.id"""
 
 
-def export_rows(connection: sqlite3.Connection, kind: str | None = None) -> Iterator[ExportRow]:
+def export_rows(connection: Connection, kind: str | None = None) -> Iterator[ExportRow]:
     """Every endpoint (of `kind`) with a verdict, in the order in which they were found; one row in memory at a time."""
     for row in connection.execute(_EXPORT, (kind,)):
         yield ExportRow(*row)

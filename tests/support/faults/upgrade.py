@@ -16,7 +16,8 @@ from typing import Any
 
 from geocrawl.app import wiring
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.database import REVISIONS, upgrade
+from geocrawl.store.engine.database import REVISIONS
+from geocrawl.store.engine.upgrade import upgrade
 from tests.support.daemons import Place, wait_for
 from tests.support.faults.row import Row
 from tests.support.places import ROOT
