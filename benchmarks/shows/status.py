@@ -12,6 +12,7 @@ from benchmarks import machine
 from geocrawl.detect import Detector
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Layer, Rank, Service, Status, Url, Verdict
+from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import SqlCatalog
 from geocrawl.store.engine.database import Database
@@ -64,7 +65,7 @@ def fill(db: Path, services: int, waiting: int) -> None:
     clock = SystemClock()
     database = Database.open(db, create=True, clock=clock)
     try:
-        catalog, detector = SqlCatalog(database, clock), Detector()
+        catalog, detector = SqlCatalog(database, clock), Detector(declarations())
         for number in range(services):
             candidate = detector.given(_url(f"http://maps{number % SITES}.example/wms?map=/srv/{number}.map"))
             catalog.record(candidate, Verdict(Status.VALID, "ok", service(number), http_status=200), BEGUN + number)
@@ -86,7 +87,7 @@ def service(number: int) -> Service:
         for n in range(LAYERS)
     ]
     return Service(
-        Detector().given(_url("http://maps.example/wms")).endpoint.kind,
+        Detector(declarations()).given(_url("http://maps.example/wms")).endpoint.kind,
         "1.3.0",
         title,
         abstract=f"Roads, rivers and place names of district {number}.",

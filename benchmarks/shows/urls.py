@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from benchmarks import machine
 from geocrawl.detect import Detector
 from geocrawl.model import Kind, Url
+from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
 from tests.support.places import shared_folder
 
@@ -50,7 +51,7 @@ def main(arguments: list[str]) -> None:
 
 def judge(path: Path) -> list[Row]:
     """Every address that can be read, with its label and the candidate that it is."""
-    detector = Detector()
+    detector = Detector(declarations())
     rows = []
     with path.open(encoding="utf-8") as file:
         for line in csv.DictReader(file):
@@ -115,7 +116,7 @@ def speed(urls: list[Url]) -> int:
     """Addresses judged a second, none of them twice; the best of three runs."""
     best = float("inf")
     for _ in range(3):
-        detector, begun = Detector(), time.perf_counter()
+        detector, begun = Detector(declarations()), time.perf_counter()
         for url in urls:
             detector.of_url(url._replace(identity=f"{url.identity}#{begun}"))
         best = min(best, time.perf_counter() - begun)

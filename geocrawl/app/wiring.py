@@ -66,9 +66,9 @@ def topics_folder() -> Path | None:
 
 def make_detector() -> Detector:
     from geocrawl.detect import Detector
-    from geocrawl.probe.registry import probes
+    from geocrawl.probe.registry import declarations
 
-    return Detector(probe.kind for probe in probes())
+    return Detector(declarations())
 
 
 def make_probe_visitor(

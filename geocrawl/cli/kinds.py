@@ -14,11 +14,9 @@ def kinds(json: opt.Json = False) -> None:
     Every KIND here can be given to `probe --kind`, `search --kind` and `export --kind`.
     """
     from geocrawl.detect.overview import overview
-    from geocrawl.probe.registry import content_checks, probes
+    from geocrawl.probe.registry import declarations, kinds_with_content
 
-    proved = frozenset(probe.kind for probe in probes())
-    asked = frozenset(prover.kind for prover in content_checks(layers=1))
-    rows = overview(proved, asked)
+    rows = overview(declarations(), kinds_with_content())
     if json:
         output.echo_json([row.as_json() for row in rows])
         return

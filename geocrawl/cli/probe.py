@@ -25,16 +25,6 @@ _LEVELS = {
 }
 
 
-_ITEMS = {
-    "wfs": ("feature type", "feature types"),
-    "wcs": ("coverage", "coverages"),
-    "csw": ("record type", "record types"),
-    "wps": ("process", "processes"),
-    "sos": ("offering", "offerings"),
-    "ogcapi": ("collection", "collections"),
-    "stac": ("collection", "collections"),
-    "arcgis": ("item", "items"),
-}
 _SAID = {
     "html": "A web page answers there, no {kind}.",
     "other-kind": "What answers there is no {kind}; without --kind it is asked as what it is.",
@@ -132,7 +122,10 @@ def _print_line(line: ProbeLine) -> None:
     """One verdict for a person: a line, and what was tolerated below it."""
     mark = {"valid": "valid  ", "invalid": "invalid"}.get(line.status, line.status)
     if line.status == "valid":
-        one, several = _ITEMS.get(line.kind, ("layer", "layers"))
+        from geocrawl.model import Kind
+        from geocrawl.probe.registry import declaration
+
+        one, several = declaration(Kind(line.kind)).items
         named = f"{line.layers:,} {one if line.layers == 1 else several}"
         typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
     else:

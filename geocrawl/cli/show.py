@@ -47,11 +47,12 @@ def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
     """The service at an address, as the kind that the address asks for where several answer."""
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.detect import Detector
+    from geocrawl.probe.registry import declarations
     from geocrawl.store.queries.show import service_at
     from geocrawl.urls import service_keys
 
     url = gather_seeds([text], None)[0]
-    candidate = Detector().of_url(url)
+    candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
     found = (service_at(connection, key, kind) for key in service_keys(url))
     return next((service for service in found if service is not None), None)

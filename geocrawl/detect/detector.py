@@ -1,4 +1,4 @@
-"""The way into the room: candidates of a page, of an address, of what a person typed.
+"""Recognising candidates in a page, in an address, in what a person typed.
 
 Most links are no candidates, and thousands come by each second: a few searches for short texts dismiss them before any
 query is taken apart.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from geocrawl.detect.documents import kind_of_document
-from geocrawl.detect.paths import known_servers
 from geocrawl.detect.queries import asks_for_records, may_ask, of_query, weak
+from geocrawl.detect.rules import Rules
 from geocrawl.detect.siblings import siblings_of
 from geocrawl.model import ADDRESS_ONLY, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
+from geocrawl.model.kinds import KindDeclaration
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 _FOUND_IN = (
@@ -25,97 +26,99 @@ _FOUND_IN = (
     | {"gdal", "dcat"}
 )
 """Places of a link that say more about how a candidate was found than its address does."""
-_KIND_NAMES = frozenset(map(str, Kind))
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
 
 
 class Detector:
-    """Recognises candidates (`ports.Recogniser`). Pure, keeps no state of its own."""
+    """Recognises candidates (`ports.Recogniser`) by what kinds of service declare. Pure."""
 
-    def __init__(self, kinds: Iterable[Kind] = Kind) -> None:
-        """`kinds`: those that can be proved; an endpoint of another kind is no candidate."""
-        self._kinds = frozenset(kinds)
+    def __init__(self, kinds: Iterable[KindDeclaration]) -> None:
+        """`kinds`: an endpoint of another kind is no candidate; of two that fit, the first one counts."""
+        self._kinds = tuple(kinds)
+        self._of_url = lru_cache(maxsize=16_384)(self._recognise)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules.of(self._kinds)
 
     def candidates(self, document: Document) -> tuple[tuple[Candidate, int | None], ...]:
-        """Candidates of a page, each with the index of its link in `document.links`.
+        """Return candidates of a page, each with the index of its link in `document.links`.
 
         The index is None when the document itself is one (it was read as capabilities), and when the link itself is
         still an ordinary one: its query only carries the address of a service, or it asks a catalogue for records.
         """
         found: list[tuple[Candidate, int | None]] = []
-        if kind := kind_of_document(document):
+        if kind := kind_of_document(self._rules, document):
             evidence = Evidence("document", document.url.address, document.url.address, document.title)
             found.append((Candidate(service_endpoint(kind, document.url), evidence), None))
         for index, link in enumerate(document.links):
-            candidate = _of_link(link)
+            candidate = self._of_link(link)
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
                 found.append((_with_evidence(candidate, document, link), None if is_page else index))
             elif "%3" in link.url.address or "=http" in link.url.address:
-                found += [(_with_evidence(inner, document, link), None) for inner in _within(link.url)]
-        return tuple(pair for pair in found if pair[0].endpoint.kind in self._kinds)
+                found += [(_with_evidence(inner, document, link), None) for inner in self._within(link.url)]
+        return tuple(found)
 
     def of_url(self, url: Url) -> Candidate | None:
-        """The candidate that an address by itself is; None for an ordinary one."""
-        candidate = of_url(url)
-        return candidate if candidate is not None and candidate.endpoint.kind in self._kinds else None
+        """Return the candidate that an address by itself is; None for an ordinary one."""
+        return self._of_url(url)
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
-        """Endpoints of other kinds that servers of this form have beside a valid one, the likeliest first."""
-        return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._kinds)
+        """Return endpoints of other kinds that servers of this form have beside a valid one, the likeliest first."""
+        return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
 
     def given(self, url: Url, kind: Kind | None = None) -> Candidate:
-        """What a person typed, as a candidate of the kind that they name, else of the one it looks like, else a WMS;
-        never weak."""
+        """Return what a person typed as a candidate that is never weak.
+
+        Its kind is the one that the person names, else the one that the address looks like, else WMS.
+        """
         if kind is None:
             candidate = self.of_url(url)
             kind = candidate.endpoint.kind if candidate else Kind.WMS
         return Candidate(service_endpoint(kind, url), Evidence("given", "", url.address))
 
+    def _recognise(self, url: Url) -> Candidate | None:
+        address = url.address.lower()
+        path, mark, query = address[len(url.origin) :].partition("?")
+        if mark and may_ask(query):
+            return of_query(self._rules, url, path)
+        kind = self._rules.servers.find(url.host, path, query)
+        return weak(kind, url) if kind else None
 
-@lru_cache(maxsize=16_384)
-def of_url(url: Url) -> Candidate | None:
-    """The candidate of any kind that an address by itself is."""
-    address = url.address.lower()
-    path, mark, query = address[len(url.origin) :].partition("?")
-    if mark and may_ask(query):
-        return of_query(url, path)
-    kind = known_servers().find(url.host, path, query)
-    return weak(kind, url) if kind else None
+    def _of_link(self, link: Link) -> Candidate | None:
+        """Recognise a link by its address; where that says nothing for certain, by the kind that its place names."""
+        candidate = self.of_url(link.url)
+        if not link.kind or (candidate is not None and not candidate.weak):
+            return candidate
+        return self._of_named_kind(link) or candidate
 
+    def _of_named_kind(self, link: Link) -> Candidate | None:
+        """Return the candidate of the kind that the link's place names beside the address.
 
-def _of_link(link: Link) -> Candidate | None:
-    """By its address; by the kind that its place names when the address says nothing for certain."""
-    candidate = of_url(link.url)
-    if not link.kind or (candidate is not None and not candidate.weak):
-        return candidate
-    return _of_kind(link) or candidate
+        It is weak when a person is to read the place.
+        """
+        if link.kind not in self._rules.of_kind:
+            return None
+        path = link.url.address[len(link.url.origin) :].partition("?")[0].lower()
+        if self._rules.servers.is_never(link.url.host, path):
+            return None
+        evidence = Evidence("named", "", link.url.address)
+        endpoint = service_endpoint(Kind(link.kind), link.url)
+        return Candidate(endpoint, evidence, weak=link.where in ("a", "area", "text"))
 
-
-def _of_kind(link: Link) -> Candidate | None:
-    """An address that says nothing, where the place names the kind beside it. Weak when a person is to read it."""
-    if link.kind not in _KIND_NAMES:
-        return None
-    path = link.url.address[len(link.url.origin) :].partition("?")[0].lower()
-    if known_servers().is_never(link.url.host, path):
-        return None
-    evidence = Evidence("named", "", link.url.address)
-    endpoint = service_endpoint(Kind(link.kind), link.url)
-    return Candidate(endpoint, evidence, weak=link.where in ("a", "area", "text"))
+    def _within(self, url: Url) -> list[Candidate]:
+        """Return candidates among the addresses that a query carries: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
+        found = []
+        for _, value in query_parameters(url):
+            start = _ADDRESS_WITHIN.match(value)
+            inner = read_url(value) if start else None
+            candidate = self.of_url(inner) if inner else None
+            if candidate is not None and inner is not None:
+                found.append(replace(candidate, evidence=Evidence("parameter", "", inner.address)))
+        return found
 
 
 def _with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
     signal = link.where if link.where in _FOUND_IN else candidate.evidence.signal
     return replace(candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor))
-
-
-def _within(url: Url) -> list[Candidate]:
-    """Candidates among the addresses that a link's query carries: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
-    found = []
-    for _, value in query_parameters(url):
-        start = _ADDRESS_WITHIN.match(value)
-        inner = read_url(value) if start else None
-        candidate = of_url(inner) if inner else None
-        if candidate is not None and inner is not None:
-            found.append(replace(candidate, evidence=Evidence("parameter", "", inner.address)))
-    return found

@@ -1,13 +1,13 @@
-"""The kinds in words: how each is recognised, for people."""
+"""Saying in words how each kind is recognised and proved."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
-from geocrawl.detect.kinds import KINDS, KindRule
-from geocrawl.detect.paths import known_servers
 from geocrawl.model import Kind
+from geocrawl.model.kinds import KindDeclaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,32 +24,31 @@ class KindRow:
     """Whether a valid service is asked for content."""
 
     def as_json(self) -> dict[str, object]:
-        """The fields under stable names."""
+        """Return the fields under stable names."""
         return asdict(self)
 
 
-def overview(proved: AbstractSet[Kind], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:
-    """A row for each kind that can be proved; `asked`: those that can be asked for content."""
-    return tuple(
-        KindRow(rule.kind, rule.name, _recognised(rule), rule.proof, rule.kind in asked)
-        for rule in KINDS
-        if rule.kind in proved
-    )
+def overview(kinds: Sequence[KindDeclaration], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:
+    """Return a row for each kind, in the order of `Kind`; `asked`: those whose services are asked for content."""
+    rows = (KindRow(each.kind, each.name, _recognised(each), each.proof, each.kind in asked) for each in kinds)
+    order = list(Kind)
+    return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
 
 
-def _recognised(rule: KindRule) -> tuple[str, ...]:
+def _recognised(declared: KindDeclaration) -> tuple[str, ...]:
+    """Return the phrases that say how a kind is recognised."""
     phrases = []
-    if rule.services:
-        phrases.append(f"SERVICE={min(rule.services, key=len).upper()}")
-    if rule.requests:
-        phrases.append(f"REQUEST={'|'.join(sorted(rule.requests))}")
-    if forms := [server.example for server in known_servers().servers if server.kind is rule.kind]:
+    if declared.services:
+        phrases.append(f"SERVICE={min(declared.services, key=len).upper()}")
+    if declared.requests:
+        phrases.append(f"REQUEST={'|'.join(sorted(declared.requests))}")
+    if forms := [form.example for form in declared.paths]:
         more = f" ({len(forms) - 1} more)" if len(forms) > 1 else ""
         phrases.append(f"a path like {forms[0].partition('example.org')[2]}{more}")
-    if rule.beside:
-        phrases.append(rule.beside)
-    if rule.roots or rule.namespaces:
-        phrases.append("its capabilities as a page" if rule.services else "its document as a page")
-    if rule.keys or rule.rels:
+    if declared.found_beside:
+        phrases.append(declared.found_beside)
+    if declared.roots or declared.namespaces:
+        phrases.append("its capabilities as a page" if declared.services else "its document as a page")
+    if declared.keys or declared.relations:
         phrases.append("its JSON as a page")
     return tuple(phrases)

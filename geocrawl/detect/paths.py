@@ -1,13 +1,17 @@
-"""Forms of path that servers are known by: `data/known_servers.toml`, read once."""
+"""Telling a server by the form of its address, without a request in the query.
+
+Kinds declare the forms; `data/not_services.toml` names places that have such addresses and only write about services.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import resources
 
 from geocrawl.model import Kind
+from geocrawl.model.kinds import KindDeclaration, PathForm
 
 _SHORT_CHARS = 16
 """Paths up to here may be the root of a host that is called after its service: `/`, `/api/v1.0.0/`."""
@@ -17,20 +21,16 @@ _LONG_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A form of path that a server is known by."""
+    """A form of path with the kind that declares it."""
 
-    name: str
     kind: Kind
-    hint: str
+    form: PathForm
     pattern: re.Pattern[str]
-    query: str = ""
-    """What must stand in the query, too."""
-    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerHost:
-    """A name of a host that a server is known by, where nothing or next to nothing follows it."""
+    """A form of host name that a server has, where nothing or next to nothing follows it."""
 
     kind: Kind
     pattern: re.Pattern[str]
@@ -47,32 +47,66 @@ class ServerParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Never:
+    """Places that only write about services."""
+
+    hosts: frozenset[str]
+    beneath: tuple[str, ...]
+    """Ends of hosts, each with its dot."""
+    segments: frozenset[str]
+    """Segments of paths."""
+
+    def holds(self, host: str, path: str) -> bool:
+        """Return whether an address lies in such a place."""
+        if host in self.hosts or f".{host}".endswith(self.beneath):
+            return True
+        return not self.segments.isdisjoint(path.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
 class KnownServers:
-    """The forms of address in `data/known_servers.toml`."""
+    """The forms of address that kinds declare. Of two that fit, the first one counts."""
 
     servers: tuple[Server, ...]
     hint: re.Pattern[str]
     """Finds one of the texts of which one stands in every path that can match."""
     parameters: tuple[ServerParameter, ...]
     named_hosts: tuple[ServerHost, ...]
-    never_hosts: frozenset[str]
-    never_beneath: tuple[str, ...]
-    never_segments: frozenset[str]
+    never: Never
+
+    @classmethod
+    def of(cls, kinds: Sequence[KindDeclaration]) -> KnownServers:
+        """Compile the forms of these kinds, in their order."""
+        return cls(
+            servers=tuple(Server(each.kind, form, re.compile(form.path)) for each in kinds for form in each.paths),
+            hint=_any_of(form.hint for each in kinds for form in each.paths),
+            parameters=tuple(
+                ServerParameter(form.name, each.kind, re.compile(form.value))
+                for each in kinds
+                for form in each.parameters
+            ),
+            named_hosts=tuple(
+                ServerHost(each.kind, re.compile(form.host), re.compile(form.path))
+                for each in kinds
+                for form in each.hosts
+            ),
+            never=read_never(),
+        )
 
     def find(self, host: str, path: str, query: str = "") -> Kind | None:
-        """The kind of the first form that a path (lower case, not decoded) has, else what the host is called; None at
-        places that only write about services."""
+        """Return the kind of the first form that a path (lower case, not decoded) has, else the one that the host is
+        called after; None at places that only write about services."""
         kind = self.form(path, query)
         if kind is None and len(path) <= _SHORT_CHARS:
             kind = self._named(host, path)
         return None if kind is None or self.is_never(host, path) else kind
 
     def form(self, path: str, query: str = "") -> Kind | None:
-        """The kind of the first form that a path has, wherever it is."""
+        """Return the kind of the first form that a path has, wherever it is; None when it has none."""
         if len(path) > _LONG_CHARS or self.hint.search(path) is None:
             return None
         for server in self.servers:
-            if server.hint in path and server.query in query and server.pattern.search(path):
+            if server.form.hint in path and server.form.query in query and server.pattern.search(path):
                 return server.kind
         return None
 
@@ -83,42 +117,25 @@ class KnownServers:
         return None
 
     def is_never(self, host: str, path: str) -> bool:
-        """Whether this is a place that only writes about services."""
-        if host in self.never_hosts or f".{host}".endswith(self.never_beneath):
-            return True
-        return not self.never_segments.isdisjoint(path.split("/"))
+        """Return whether an address lies in a place that only writes about services."""
+        return self.never.holds(host, path)
 
 
-@lru_cache(maxsize=1)
-def known_servers() -> KnownServers:
-    """The forms that come with geocrawl."""
+def _any_of(hints: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of these texts; those that hold another one are left out."""
+    found = set(hints)
+    shortest = sorted(hint for hint in found if not any(other in hint for other in found - {hint}))
+    return re.compile("|".join(map(re.escape, shortest)))
+
+
+def read_never() -> Never:
+    """Read the places that come with geocrawl."""
     import tomllib
 
-    text = resources.files("geocrawl").joinpath("data/known_servers.toml").read_text("utf-8")
-    data = tomllib.loads(text)
-    hints = {row["hint"] for row in data["server"]}
-    shortest = sorted(h for h in hints if not any(other in h for other in hints - {h}))
-    hosts: list[str] = data["never"]["hosts"]
-    return KnownServers(
-        servers=tuple(
-            Server(
-                name=row["name"],
-                kind=Kind(row["kind"]),
-                hint=row["hint"],
-                pattern=re.compile(row["path"]),
-                query=row.get("query", ""),
-                example=row["example"],
-            )
-            for row in data["server"]
-        ),
-        hint=re.compile("|".join(map(re.escape, shortest))),
-        parameters=tuple(
-            ServerParameter(row["name"], Kind(row["kind"]), re.compile(row["value"])) for row in data["parameter"]
-        ),
-        named_hosts=tuple(
-            ServerHost(Kind(row["kind"]), re.compile(row["host"]), re.compile(row["path"])) for row in data["host"]
-        ),
-        never_hosts=frozenset(host.removeprefix(".") for host in hosts),
-        never_beneath=tuple(host for host in hosts if host.startswith(".")),
-        never_segments=frozenset(data["never"]["segments"]),
+    data = tomllib.loads(resources.files("geocrawl").joinpath("data/not_services.toml").read_text("utf-8"))
+    hosts: list[str] = data["hosts"]
+    return Never(
+        hosts=frozenset(host.removeprefix(".") for host in hosts),
+        beneath=tuple(host for host in hosts if host.startswith(".")),
+        segments=frozenset(data["segments"]),
     )

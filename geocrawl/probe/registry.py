@@ -1,61 +1,77 @@
-"""Every probe and every prover: a new kind is its file and its lines here."""
+"""Every kind of service, a line each: its folder, and the classes of its probe and of its content check.
+
+The order of the lines decides where signs of several kinds fit an address or a document: the first kind counts. So the
+kinds whose signs are special stand before those whose signs are general, and a WMS, which most addresses without any
+other sign are, comes last.
+
+Declarations are loaded without any reader; classes when they are made.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from geocrawl.model import Kind
+from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import ContentCheck, Probe
 
 
-def probes() -> tuple[Probe, ...]:
-    """One a kind; of two that fit a candidate equally well, the first is asked."""
-    from geocrawl.probe.arcgis.probe import ArcGisProbe
-    from geocrawl.probe.csw.probe import CswProbe
-    from geocrawl.probe.ogcapi.probe import OgcApiProbe
-    from geocrawl.probe.sos.probe import SosProbe
-    from geocrawl.probe.stac.probe import StacProbe
-    from geocrawl.probe.tilejson.probe import TileJsonProbe
-    from geocrawl.probe.tms.probe import TmsProbe
-    from geocrawl.probe.wcs.probe import WcsProbe
-    from geocrawl.probe.wfs.probe import WfsProbe
-    from geocrawl.probe.wms.probe import WmsProbe
-    from geocrawl.probe.wmsc.probe import WmscProbe
-    from geocrawl.probe.wmts.probe import WmtsProbe
-    from geocrawl.probe.wps.probe import WpsProbe
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One kind: the folder of this room that is called like it holds all that is known of it."""
 
-    return (
-        WmsProbe(),
-        WfsProbe(),
-        WmtsProbe(),
-        WcsProbe(),
-        CswProbe(),
-        WpsProbe(),
-        SosProbe(),
-        ArcGisProbe(),
-        OgcApiProbe(),
-        StacProbe(),
-        TmsProbe(),
-        TileJsonProbe(),
-        WmscProbe(),
-    )
+    kind: Kind
+    probe: str
+    """Class in the folder's `probe`; made without arguments."""
+    content_check: str = ""
+    """Class in the folder's `content`, made with `layers`; '' for a kind that is asked for no content."""
+
+    def load(self, module: str, name: str) -> Any:
+        """Return what a module of the kind's folder calls `name`."""
+        return getattr(import_module(f"geocrawl.probe.{self.kind}.{module}"), name)
+
+
+REGISTRY = (
+    Registered(Kind.WMTS, "WmtsProbe", "WmtsContentCheck"),
+    Registered(Kind.WFS, "WfsProbe", "WfsContentCheck"),
+    Registered(Kind.WCS, "WcsProbe"),
+    Registered(Kind.CSW, "CswProbe", "CswContentCheck"),
+    Registered(Kind.WPS, "WpsProbe"),
+    Registered(Kind.SOS, "SosProbe"),
+    Registered(Kind.TMS, "TmsProbe", "TmsContentCheck"),
+    Registered(Kind.ARCGIS, "ArcGisProbe", "ArcGisContentCheck"),
+    Registered(Kind.STAC, "StacProbe", "StacContentCheck"),
+    Registered(Kind.OGCAPI, "OgcApiProbe", "OgcApiContentCheck"),
+    Registered(Kind.TILEJSON, "TileJsonProbe"),
+    Registered(Kind.WMSC, "WmscProbe"),
+    Registered(Kind.WMS, "WmsProbe", "WmsContentCheck"),
+)
+
+
+@lru_cache(maxsize=1)
+def declarations() -> tuple[KindDeclaration, ...]:
+    """Return what tells each kind apart, in the order of the registry."""
+    return tuple(each.load("kind", "KIND") for each in REGISTRY)
+
+
+def declaration(kind: Kind) -> KindDeclaration:
+    """Return what tells one kind apart."""
+    return next(each for each in declarations() if each.kind is kind)
+
+
+def kinds_with_content() -> frozenset[Kind]:
+    """Return the kinds whose services can be asked for content."""
+    return frozenset(each.kind for each in REGISTRY if each.content_check)
+
+
+def probes() -> tuple[Probe, ...]:
+    """Make one probe a kind."""
+    return tuple(each.load("probe", each.probe)() for each in REGISTRY)
 
 
 def content_checks(*, layers: int) -> tuple[ContentCheck, ...]:
-    """One a kind that can be asked for content; `layers`: items of a service tried at most."""
-    from geocrawl.probe.arcgis.content import ArcGisContentCheck
-    from geocrawl.probe.csw.content import CswContentCheck
-    from geocrawl.probe.ogcapi.content import OgcApiContentCheck
-    from geocrawl.probe.stac.content import StacContentCheck
-    from geocrawl.probe.tms.content import TmsContentCheck
-    from geocrawl.probe.wfs.content import WfsContentCheck
-    from geocrawl.probe.wms.content import WmsContentCheck
-    from geocrawl.probe.wmts.content import WmtsContentCheck
-
-    return (
-        WmsContentCheck(layers=layers),
-        WfsContentCheck(layers=layers),
-        WmtsContentCheck(layers=layers),
-        CswContentCheck(),
-        ArcGisContentCheck(layers=layers),
-        OgcApiContentCheck(layers=layers),
-        StacContentCheck(),
-        TmsContentCheck(layers=layers),
-    )
+    """Make one content check for each kind that has one; `layers`: items of a service tried at most."""
+    return tuple(each.load("content", each.content_check)(layers=layers) for each in REGISTRY if each.content_check)

@@ -8,37 +8,42 @@ what stands in its sections.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, local_name, namespace_of
 from geocrawl.model import Kind
+from geocrawl.probe.registry import declarations
 
-_NAMED = {
-    "wms_capabilities": Kind.WMS,
-    "wmt_ms_capabilities": Kind.WMS,
-    "wfs_capabilities": Kind.WFS,
-    "wcs_capabilities": Kind.WCS,
-    "tilemapservice": Kind.TMS,
-    "tilemap": Kind.TMS,
-}
-_NAMESPACE = re.compile(r"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?(wfs|wmts|wcs|csw|wps|sos)(?:/|\Z)")
-_OPERATIONS = {
-    "GetTile": Kind.WMTS,
-    "GetFeature": Kind.WFS,
-    "GetCoverage": Kind.WCS,
-    "GetRecords": Kind.CSW,
-    "DescribeProcess": Kind.WPS,
-    "GetObservation": Kind.SOS,
-}
 
-_SECTIONS = {
-    ("ProcessOfferings",): Kind.WPS,
-    ("Contents", "TileMatrixSet"): Kind.WMTS,
-    ("Contents", "CoverageSummary"): Kind.WCS,
-    ("Contents", "ObservationOfferingList"): Kind.SOS,
-    ("FeatureTypeList",): Kind.WFS,
-}
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What roots of all kinds are told by."""
+
+    of_root: Mapping[str, Kind]
+    of_namespace: Mapping[str, Kind]
+    namespace: re.Pattern[str]
+    of_operation: Mapping[str, Kind]
+    of_sections: Mapping[tuple[str, ...], Kind]
+
+
+@lru_cache(maxsize=1)
+def _signs() -> _Signs:
+    """Gather the signs that kinds declare."""
+    kinds = declarations()
+    of_namespace = {place.rpartition("/")[2]: each.kind for each in kinds for place in each.namespaces}
+    return _Signs(
+        of_root={root: each.kind for each in kinds for root in each.roots},
+        of_namespace=of_namespace,
+        namespace=re.compile(
+            rf"\Ahttps?://www\.open(?:gis|geospatial)\.net/(?:cat/)?({'|'.join(of_namespace)})(?:/|\Z)"
+        ),
+        of_operation={each.operation: each.kind for each in kinds if each.operation},
+        of_sections={way: each.kind for each in kinds for way in each.sections},
+    )
 
 
 def is_capabilities(root: etree._Element) -> bool:
@@ -50,31 +55,31 @@ def is_capabilities(root: etree._Element) -> bool:
 def kind_of_root(root: etree._Element) -> Kind | None:
     """The kind of service that describes itself here; None for anything else."""
     name = local_name(root)
-    if named := _NAMED.get(name.lower()):
+    if named := _signs().of_root.get(name.lower()):
         return named
     if name.lower() != "capabilities":
         return None
     namespace = namespace_of(root)
     if not namespace:
         return _by_operations(root) or _by_sections(root)
-    found = _NAMESPACE.match(namespace.lower())
-    return Kind(found[1]) if found else None
+    found = _signs().namespace.match(namespace.lower())
+    return _signs().of_namespace[found[1]] if found else None
 
 
 def is_usual_namespace(namespace: str) -> bool:
     """Whether a root's namespace is spelt as a standard has it."""
-    return namespace.startswith("http:") and _NAMESPACE.match(namespace) is not None
+    return namespace.startswith("http:") and _signs().namespace.match(namespace) is not None
 
 
 def _by_operations(root: etree._Element) -> Kind | None:
     for operation in children(child(root, "OperationsMetadata"), "Operation"):
-        if kind := _OPERATIONS.get(attribute(operation, "name").strip()):
+        if kind := _signs().of_operation.get(attribute(operation, "name").strip()):
             return kind
     return None
 
 
 def _by_sections(root: etree._Element) -> Kind | None:
-    for path, kind in _SECTIONS.items():
+    for path, kind in _signs().of_sections.items():
         if child(root, *path) is not None:
             return kind
     return None

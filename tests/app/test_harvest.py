@@ -16,6 +16,7 @@ from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.demo.capabilities import Described, capabilities, wfs_capabilities
 from geocrawl.detect import Detector
+from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.urls import read_url, records_page
@@ -150,7 +151,7 @@ def test_a_recorded_arcgis_folder_leads_to_its_services(tmp_path: Path, shared: 
     ],
 )
 def test_a_catalogue_is_known_by_its_address(given: str, first: str) -> None:
-    found = beginning(url(given), Detector().of_url(url(given)))
+    found = beginning(url(given), Detector(declarations()).of_url(url(given)))
     assert found.pages[0].address.startswith(first)
 
 

@@ -12,6 +12,7 @@ from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Document, Page, Url, Verdict
 from geocrawl.page.document import PageReader
 from geocrawl.ports import Interview
+from geocrawl.probe.registry import declarations
 from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import read_url
 
@@ -43,7 +44,7 @@ def documents(content: Content) -> dict[str, Document]:
 @pytest.fixture(scope="module")
 def candidates(content: Content, documents: dict[str, Document]) -> dict[str, Candidate]:
     """All candidates of the reachable pages and of where they redirect to, by key."""
-    detector = Detector()
+    detector = Detector(declarations())
     found = [candidate for document in documents.values() for candidate, _ in detector.candidates(document)]
     redirects = [content.pages[address].links[0] for address in content.depths.keys() - documents.keys()]
     found += [candidate for candidate in map(detector.of_url, map(_url, redirects)) if candidate]

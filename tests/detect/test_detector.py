@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from dataclasses import replace
-from importlib import resources
 
 import pytest
 from hypothesis import given
@@ -13,9 +11,11 @@ from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Document, Kind, Link, Url
+from geocrawl.model.kinds import HostForm, ParameterForm, PathForm
+from geocrawl.probe.registry import declaration, declarations
 from geocrawl.urls import read_url, service_endpoint
 
-DETECTOR = Detector()
+DETECTOR = Detector(declarations())
 HOST = "http://maps.example.org"
 
 
@@ -144,9 +144,11 @@ def test_a_service_parameter_alone_is_weak() -> None:
 
 
 def known_servers() -> list[tuple[str, str, str]]:
-    text = resources.files("geocrawl").joinpath("data/known_servers.toml").read_text("utf-8")
-    data = tomllib.loads(text)
-    return [(row["name"], row["kind"], row["example"]) for row in [*data["server"], *data["parameter"], *data["host"]]]
+    found: list[tuple[str, str, str]] = []
+    for each in declarations():
+        forms: tuple[PathForm | ParameterForm | HostForm, ...] = (*each.paths, *each.parameters, *each.hosts)
+        found += [(form.name, each.kind, form.example) for form in forms]
+    return found
 
 
 @pytest.mark.parametrize(("name", "kind", "example"), known_servers())
@@ -332,8 +334,8 @@ def test_the_kind_that_a_place_names_counts_where_the_address_does_not_ask() -> 
     assert kinds == [Kind.WFS, Kind.WMS]
 
 
-def test_kinds_that_cannot_be_proved_are_no_candidates() -> None:
-    detector = Detector({Kind.WMS})
+def test_kinds_that_are_not_declared_are_no_candidates() -> None:
+    detector = Detector([declaration(Kind.WMS)])
     assert detector.of_url(url(f"{HOST}/geoserver/wfs")) is None
     assert detector.given(url(f"{HOST}/geoserver/wfs")).endpoint.kind is Kind.WMS
     assert detector.siblings(service_endpoint(Kind.WMS, url(f"{HOST}/geoserver/wms"))) == ()

@@ -10,8 +10,10 @@ import pytest
 
 from geocrawl.detect import Detector
 from geocrawl.detect.documents import kind_of_document
+from geocrawl.detect.rules import Rules
 from geocrawl.model import Kind, Page
 from geocrawl.page.document import PageReader
+from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
 
 TYPES = {".json": "application/json", ".xml": "text/xml"}
@@ -20,7 +22,7 @@ TYPES = {".json": "application/json", ".xml": "text/xml"}
 @pytest.mark.shared
 def test_nearly_all_labelled_addresses_are_recognised_and_hardly_any_others(shared: Path) -> None:
     """Rows that are called wms but ask an ArcGIS REST service for an image are left out."""
-    detector, labelled, right, others = Detector(), Counter[str](), Counter[str](), Counter[bool]()
+    detector, labelled, right, others = Detector(declarations()), Counter[str](), Counter[str](), Counter[bool]()
     with (shared / "corpus" / "urls.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             url = read_url(row["url"])
@@ -41,13 +43,13 @@ def test_nearly_all_labelled_addresses_are_recognised_and_hardly_any_others(shar
 
 @pytest.mark.shared
 def test_recorded_documents_are_told_by_what_they_are(shared: Path) -> None:
-    reader, wrong, told = PageReader(), [], Counter[str]()
+    reader, rules, wrong, told = PageReader(), Rules.of(declarations()), [], Counter[str]()
     for path in sorted((shared / "corpus" / "documents").glob("*/*")):
         url = read_url(f"http://recorded.example/{path.name}")
         assert url is not None
         headers = {"content-type": TYPES.get(path.suffix, "text/html")}
         page = Page(url, url, 200, headers, path.read_bytes(), elapsed_ms=1.0, fetched_at=0.0)
-        kind, label = kind_of_document(reader.read(page, depth=0)), path.parent.name
+        kind, label = kind_of_document(rules, reader.read(page, depth=0)), path.parent.name
         told[label] += kind == label
         reports_of_wms = label == "exception" and kind is Kind.WMS  # what it says when it is asked for nothing
         if kind is not None and kind != label and not reports_of_wms:

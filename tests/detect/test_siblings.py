@@ -6,6 +6,7 @@ import pytest
 
 from geocrawl.detect import Detector
 from geocrawl.model import Kind
+from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url, service_endpoint
 
 HOST = "https://maps.example.org"
@@ -14,7 +15,7 @@ HOST = "https://maps.example.org"
 def beside(kind: Kind, path: str) -> dict[str, str]:
     read = read_url(HOST + path)
     assert read is not None
-    found = Detector().siblings(service_endpoint(kind, read))
+    found = Detector(declarations()).siblings(service_endpoint(kind, read))
     return {str(each.endpoint.kind): each.endpoint.url.address.removeprefix(HOST) for each in found}
 
 

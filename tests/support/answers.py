@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Failure, Page, Url, Verdict
 from geocrawl.ports import Interview
+from geocrawl.probe.registry import declarations
 from geocrawl.probe.wms.probe import WmsProbe
 from geocrawl.urls import query_parameters, read_url
 
@@ -62,8 +63,8 @@ def page(
 
 def candidate(address: str = ENDPOINT, *, weak: bool = False) -> Candidate:
     """The candidate that a person's typing makes, or the weak one of a link."""
-    found = Detector().of_url(url(address)) if weak else None
-    return found or Detector().given(url(address))
+    found = Detector(declarations()).of_url(url(address)) if weak else None
+    return found or Detector(declarations()).given(url(address))
 
 
 def hold(interview: Interview, answers: Mapping[str, Page | Failure]) -> tuple[Verdict, list[str]]:

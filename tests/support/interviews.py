@@ -5,6 +5,7 @@ from __future__ import annotations
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Page, Status, Verdict
 from geocrawl.ports import Probe
+from geocrawl.probe.registry import declarations
 from geocrawl.urls import read_url
 
 MAX_REQUESTS = 8
@@ -15,7 +16,7 @@ def candidate(kind: Kind) -> Candidate:
     """Return an endpoint of this kind that a person has typed."""
     url = read_url("http://recorded.example/service")
     assert url is not None, "a well-formed address"
-    given = Detector().given(url)
+    given = Detector(declarations()).given(url)
     return Candidate(Endpoint(kind, given.endpoint.key, url), Evidence("given"))
 
 

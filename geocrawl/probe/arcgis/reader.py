@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, list_of, object_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding
+from geocrawl.probe.arcgis.documents import is_arcgis
 from geocrawl.probe.extents.systems import Bounds, esri_bounds, esri_extent, esri_system
 from geocrawl.probe.fingerprint import fingerprint
-from geocrawl.probe.json.kinds import is_arcgis
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon

@@ -22,6 +22,9 @@ _SCHEMAS = {"csw:Record": "", "gmd:MD_Metadata": ISO_19139}
 class CswContentCheck:
     """Proves CSW by one record (`ports.ContentCheck`)."""
 
+    def __init__(self, *, layers: int = 1) -> None:
+        """Ask for one record, whatever `layers` is: a catalogue has no list of contents."""
+
     @property
     def kind(self) -> Kind:
         return Kind.CSW

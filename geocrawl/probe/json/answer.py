@@ -15,7 +15,7 @@ from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
 from geocrawl.probe import interview
 from geocrawl.probe.answer import Finding, by_status, rejected
 from geocrawl.probe.interview import Answer
-from geocrawl.probe.json.kinds import kind_of_json
+from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.stream import read_whole
 
 _MAX_DETAIL_CHARS = 500

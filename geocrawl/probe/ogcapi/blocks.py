@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from geocrawl.formats.json_values import JsonObject, lines
-from geocrawl.probe.json.kinds import OGC_REL
 from geocrawl.probe.json.links import relations
+from geocrawl.probe.ogcapi.documents import OGC_REL
 
 _CLASS = re.compile(
     r"opengis\.net/spec/(?:ogcapi[-_]([a-z]{2,30})[\w.-]{0,30}|(wfs)-\d)/(\d[\w.]{0,10})", re.IGNORECASE

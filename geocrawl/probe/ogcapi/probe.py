@@ -15,9 +15,9 @@ from geocrawl.ports import Ask, Interview
 from geocrawl.probe import interview
 from geocrawl.probe.json.answer import JsonAnswer, json_of, verdict_on
 from geocrawl.probe.json.interview import plain_then_json
-from geocrawl.probe.json.kinds import is_collection
 from geocrawl.probe.json.links import linked
 from geocrawl.probe.leads import lead
+from geocrawl.probe.ogcapi.documents import is_collection
 from geocrawl.probe.ogcapi.reader import Description, read_ogcapi
 from geocrawl.urls import service_endpoint
 

@@ -13,9 +13,10 @@ from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Ur
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.systems import spatial_extent, systems
 from geocrawl.probe.fingerprint import fingerprint
-from geocrawl.probe.json.kinds import is_collection, kind_of_json
+from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.json.links import links_of
 from geocrawl.probe.ogcapi.blocks import block_keywords, declared_blocks, linked_blocks, version_of
+from geocrawl.probe.ogcapi.documents import is_collection
 from geocrawl.urls import RECORDS, with_parameters
 
 MAX_COLLECTIONS = 20_000

@@ -22,6 +22,9 @@ _DEEPER = ("child", "data")
 class StacContentCheck:
     """Proves STAC catalogues and APIs by one item (`ports.ContentCheck`)."""
 
+    def __init__(self, *, layers: int = 1) -> None:
+        """Follow one way to one item, whatever `layers` is."""
+
     @property
     def kind(self) -> Kind:
         return Kind.STAC

@@ -13,7 +13,7 @@ from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Ur
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.systems import spatial_extent
 from geocrawl.probe.fingerprint import fingerprint
-from geocrawl.probe.json.kinds import kind_of_json
+from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.json.links import WebLink, links_of
 from geocrawl.urls import RECORDS
 

@@ -18,7 +18,7 @@ from geocrawl.probe.extents.crs import crs_code
 from geocrawl.probe.extents.systems import Box
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.json.answer import examine_json, verdict_on
-from geocrawl.probe.json.kinds import is_tilejson
+from geocrawl.probe.tilejson.documents import is_tilejson
 
 MAX_LAYERS = 20_000
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")

@@ -1,50 +1,11 @@
-"""Which kind of service a JSON document is of, by the keys that only that kind has."""
+"""Telling documents of an OGC API by their keys and links."""
 
 from __future__ import annotations
 
-from geocrawl.formats.json_values import JsonObject, lines, list_of, number_of, objects
-from geocrawl.model import Kind
+from geocrawl.formats.json_values import JsonObject, lines, list_of, objects
 from geocrawl.probe.json.links import relations
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
-_SCHEMA = "$schema"
-_ARCGIS_KEYS = frozenset({"serviceDescription", "mapName", "layers", "tables", "services", "folders", "geometryType"})
-_ARCGIS_KEYS |= {"serviceDataType", "pixelSizeX"}
-
-
-def kind_of_json(value: JsonObject) -> Kind | None:
-    """The kind whose service describes itself, or a part of itself, here; None for anything else."""
-    if _SCHEMA in value and "properties" in value:
-        return None
-    if is_stac(value):
-        return Kind.STAC
-    if is_arcgis(value):
-        return Kind.ARCGIS
-    if is_ogcapi(value):
-        return Kind.OGCAPI
-    return Kind.TILEJSON if is_tilejson(value) else None
-
-
-def is_stac(value: JsonObject) -> bool:
-    """A catalogue, a collection, the landing page of an API or its list of collections (STAC 0.6 to 1.1)."""
-    if not isinstance(value.get("stac_version"), str) or value.get("type") in ("Feature", "FeatureCollection"):
-        return False
-    return bool(value.get("id") and isinstance(value.get("links"), list)) or isinstance(value.get("collections"), list)
-
-
-def is_tilejson(value: JsonObject) -> bool:
-    """A version of TileJSON, and templates of addresses for tiles (TileJSON 3.0.0, 3.1 and 3.2)."""
-    version, tiles = value.get("tilejson"), value.get("tiles")
-    if not isinstance(version, str) or not isinstance(tiles, list) or not tiles:
-        return False
-    return all(isinstance(each, str) and "{z}" in each.lower() for each in tiles)
-
-
-def is_arcgis(value: JsonObject) -> bool:
-    """A folder, a service or a layer of an ArcGIS Server."""
-    if number_of(value.get("currentVersion")) is None:
-        return False
-    return not _ARCGIS_KEYS.isdisjoint(value)
 
 
 def is_ogcapi(value: JsonObject) -> bool:

@@ -1,0 +1,19 @@
+"""Telling of which kind of service a JSON document is."""
+
+from __future__ import annotations
+
+from geocrawl.formats.json_values import JsonObject
+from geocrawl.model import Kind
+from geocrawl.probe.registry import declarations
+
+_SCHEMA = "$schema"
+
+
+def kind_of_json(value: JsonObject) -> Kind | None:
+    """Return the kind whose service describes itself, or a part of itself, here; None for anything else."""
+    if _SCHEMA in value and "properties" in value:
+        return None
+    for declared in declarations():
+        if declared.is_document is not None and declared.is_document(value):
+            return declared.kind
+    return None
