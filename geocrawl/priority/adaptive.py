@@ -26,6 +26,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centroid, heaviest_words, pack, unpack
@@ -182,3 +183,8 @@ def page_words(document: Document, hub: float) -> str:
 
 def _judgement(document: Document, level: Relevance, score: float, packed: bytes) -> Judgement:
     return Judgement(level, score, (Rank(LINK_TIER, score),) * len(document.links), packed)
+
+
+def make(ingredients: Ingredients) -> Adaptive:
+    """Make the strategy with its options."""
+    return Adaptive(ingredients.options)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.vectors.tfidf import TextModel
 
@@ -95,3 +96,8 @@ class BestFirst(Defaults):
 
     def _least(self, level: Relevance) -> float:
         return (0.0, self._model.threshold, self._model.typical)[level]
+
+
+def make(ingredients: Ingredients) -> BestFirst:
+    """Make the member of the family that `ingredients` names."""
+    return BestFirst(ingredients.name, ingredients.text_model(), ingredients.options)

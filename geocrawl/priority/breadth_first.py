@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 
 OPTIONS: Mapping[str, Option] = {}
@@ -35,3 +36,8 @@ class BreadthFirst(Defaults):
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """depth, links from a seed."""
         return {"depth": waiting.depth}
+
+
+def make(ingredients: Ingredients) -> BreadthFirst:
+    """Make the strategy with its options."""
+    return BreadthFirst(ingredients.options)

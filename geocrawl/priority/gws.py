@@ -16,6 +16,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.topics.link_relevance import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
@@ -115,3 +116,8 @@ def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance
         return None if drop_zero else Rank(0)
 
     return {page: {link: rank(values[page, link]) for link in Relevance} for page in Relevance}
+
+
+def make(ingredients: Ingredients) -> GwsStrategy:
+    """Make the strategy with the topic's keywords and the trained link keywords."""
+    return GwsStrategy(ingredients.keywords(), ingredients.link_words(), ingredients.options)

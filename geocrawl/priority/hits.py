@@ -26,6 +26,7 @@ from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.ingredients import Ingredients
     from geocrawl.priority.vectors.tfidf import TextModel
 
 NAME = "hits"
@@ -137,3 +138,8 @@ class HitsStrategy(GraphStrategy):
         if page > self._threshold:
             return Relevance.HIGH
         return Relevance.SOME if page > 0.0 else Relevance.NONE
+
+
+def make(ingredients: Ingredients) -> HitsStrategy:
+    """Make the strategy with the topic's text model."""
+    return HitsStrategy(ingredients.text_model(), ingredients.options)

@@ -28,6 +28,7 @@ from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.ingredients import Ingredients
     from geocrawl.priority.text.thesaurus import TopicWords
     from geocrawl.priority.topics.page_filter import PageFilter
 
@@ -144,3 +145,14 @@ class IPageRankStrategy(GraphStrategy):
         if score > self._threshold + 1e-9:
             return Rank(FOLLOWED, score)
         return None if self._drop else Rank(LAST, score)
+
+
+def make(ingredients: Ingredients) -> IPageRankStrategy:
+    """Make the strategy with the shipped thesaurus, the topic's keywords and, if wanted, the page filter."""
+    from geocrawl.priority.text.thesaurus import TopicWords, shipped_thesaurus
+    from geocrawl.priority.topics.page_filter import PageFilter
+
+    thesaurus, weight = shipped_thesaurus(), title_weight(ingredients.options)
+    words = TopicWords(thesaurus, {word for vector in ingredients.keywords().vectors.values() for word in vector})
+    page_filter = None if weight is None else PageFilter(ingredients.text_model(), thesaurus, title_weight=weight)
+    return IPageRankStrategy(words, page_filter, ingredients.options)

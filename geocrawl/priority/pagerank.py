@@ -19,6 +19,7 @@ from geocrawl.priority.options import Option, parse_options
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
+    from geocrawl.priority.ingredients import Ingredients
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0
@@ -73,3 +74,8 @@ class PageRankStrategy(GraphStrategy):
 
     def _rank(self, score: float) -> Rank:
         return Rank(FOLLOWED, score)
+
+
+def make(ingredients: Ingredients) -> PageRankStrategy:
+    """Make the strategy with its options."""
+    return PageRankStrategy(ingredients.options)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 
 OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number gives another order, the same one each time")}
@@ -46,3 +47,8 @@ class Random(Defaults):
         hashed = self._hash.copy()
         hashed.update(identity.encode("utf-8", "surrogatepass"))
         return int.from_bytes(hashed.digest()) / _HASHES
+
+
+def make(ingredients: Ingredients) -> Random:
+    """Make the strategy with its options."""
+    return Random(ingredients.options)

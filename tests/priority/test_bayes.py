@@ -16,8 +16,8 @@ from geocrawl.priority.bayes.online_learning import MAX_PACKED_BYTES, pack_featu
 from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
 from geocrawl.priority.bayes.training import Sample, train_bayes
 from geocrawl.priority.models.files import shipped_models
-from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader, read_bayes, write_bayes
-from geocrawl.priority.registry import BAYES_FILE, make_strategy
+from geocrawl.priority.models.naive_bayes import BAYES_FILE, BayesModel, FeatureReader, read_bayes, write_bayes
+from geocrawl.priority.registry import make_strategy
 from tests.priority.documents import document, url, waiting
 
 SAMPLES = [

@@ -10,8 +10,8 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Relevance
-from geocrawl.priority.models.files import read_links, read_topic, shipped_models
-from geocrawl.priority.registry import LINKS_FILE, TOPIC_FILE, make_strategy, strategies, strategy_options
+from geocrawl.priority.models.files import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models
+from geocrawl.priority.registry import make_strategy, strategies, strategy_options
 from geocrawl.priority.text.words import stop_words
 from tests.priority.documents import document, link
 

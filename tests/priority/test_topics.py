@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.priority.models.files import read_vectors, shipped_models
-from geocrawl.priority.registry import VECTORS_FILE, make_strategy
+from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
+from geocrawl.priority.registry import make_strategy
 from geocrawl.priority.text.terms import language_of
 from geocrawl.priority.topics.directory import (
     DEFAULT_TOPIC,

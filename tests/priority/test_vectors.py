@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.priority.models.files import read_vectors, shipped_models, write_vectors
-from geocrawl.priority.registry import VECTORS_FILE
+from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models, write_vectors
 from geocrawl.priority.vectors.tfidf import TextModel, cosine, mean, norm, page_text, tf_idf, unit
 from tests.priority.documents import document
 

@@ -22,11 +22,14 @@ from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.bayes.online_learning import Experience, pack_features
 from geocrawl.priority.defaults import Defaults
+from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.models.naive_bayes import (
+    BAYES_FILE,
     BayesModel,
     FeatureReader,
     prior_weight,
     probability,
+    read_bayes,
     samples_of,
     weight,
 )
@@ -147,3 +150,15 @@ class BayesStrategy(Defaults):
         all_plus, all_minus = samples_of(self._model, feature)
         self._weights[feature] = weight(having, (all_plus + times * own.positive, all_minus + times * own.negative))
         return self._weights[feature]
+
+
+def make(ingredients: Ingredients) -> BayesStrategy:
+    """Make the strategy with the model that `bayes.model` names, else of the chosen topic's texts, else the shipped."""
+    named = model_file(ingredients.options)
+    if named is None and ingredients.topic is not None:
+        from geocrawl.priority.bayes.topic import topic_model
+        from geocrawl.priority.topics.directory import all_topics
+
+        model = topic_model(ingredients.topic, all_topics().values(), ingredients.keywords())
+        return BayesStrategy(model, ingredients.options)
+    return BayesStrategy(read_bayes(named or ingredients.models / BAYES_FILE), ingredients.options)

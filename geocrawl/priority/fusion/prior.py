@@ -9,6 +9,8 @@ from pathlib import Path
 
 from geocrawl.priority.models.json_file import Format, malformed, read_model, write_model
 
+PRIOR_FILE = "fusion_prior.json"
+"""Name of the file in a folder of models."""
 _FORMAT = Format("geocrawl-fusion-prior", "geocrawl train fusion")
 
 

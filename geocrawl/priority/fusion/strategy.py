@@ -30,8 +30,11 @@ from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.crawl_memory import NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
 from geocrawl.priority.fusion.features_codec import key_of, pack_features, unpack_features
 from geocrawl.priority.fusion.link_reader import LinkReader
+from geocrawl.priority.fusion.prior import PRIOR_FILE, read_prior
 from geocrawl.priority.fusion.value_model import PAGE_HEAD, Example, ValueModel, probabilities, probability
 from geocrawl.priority.fusion.word_models import WordModels
+from geocrawl.priority.ingredients import Ingredients
+from geocrawl.priority.models.naive_bayes import BAYES_FILE, read_bayes
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
@@ -318,3 +321,14 @@ def prior_file(options: Mapping[str, str]) -> Path | None:
 def page_level(r: float) -> Relevance:
     """gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
     return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
+
+
+def make(ingredients: Ingredients) -> FusionStrategy:
+    """Make the strategy with the weights of `fusion.prior`, else the shipped ones, and the models of gws and bayes.
+
+    The shipped bayes model is of no use for a topic that people chose, and left out.
+    """
+    prior = read_prior(prior_file(ingredients.options) or ingredients.models / PRIOR_FILE)
+    bayes = read_bayes(ingredients.models / BAYES_FILE) if ingredients.topic is None else None
+    words = WordModels(ingredients.text_model(), bayes)
+    return FusionStrategy(ingredients.keywords(), ingredients.link_words(), words, prior.weights, ingredients.options)

@@ -11,6 +11,8 @@ from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicModel
 from geocrawl.priority.vectors.tfidf import TextModel
 
+TOPIC_FILE, LINKS_FILE, VECTORS_FILE = "gws_topic.json", "gws_links.json", "topic_vectors.json"
+"""Names of the files in a folder of models."""
 _TOPIC = Format("geocrawl-topic-model", "geocrawl train topic")
 _LINKS = Format("geocrawl-link-model", "geocrawl train links")
 _VECTORS = Format("geocrawl-text-model", "geocrawl train vectors")

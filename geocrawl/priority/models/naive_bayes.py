@@ -18,6 +18,8 @@ from geocrawl.priority.models.json_file import Format, malformed, read_model, wr
 from geocrawl.priority.text.keywords import Keywords
 from geocrawl.priority.text.terms import term_counts
 
+BAYES_FILE = "bayes_links.json"
+"""Name of the file in a folder of models."""
 FORMAT = Format("geocrawl-bayes-links", "geocrawl train bayes")
 ANCHOR, CONTEXT = "anchor", "context"
 """Where a word stands; a feature is one of these, a space and the word."""

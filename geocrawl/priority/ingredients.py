@@ -1,0 +1,58 @@
+"""What a strategy is made of: the options people set, the trained models, and the topic people chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.priority.topics.directory import Topic
+    from geocrawl.priority.topics.link_relevance import LinkModel
+    from geocrawl.priority.topics.topic_vectors import TopicModel
+    from geocrawl.priority.vectors.tfidf import TextModel
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """Handed to the `make` of a strategy's module; a model is read from its file when a strategy asks for it.
+
+    Each method raises EnvironmentFault when the model's file cannot be read, UsageError when it holds no such model.
+    """
+
+    name: str
+    """The strategy's name, for a module that makes several."""
+    options: Mapping[str, str]
+    """STRATEGY.OPTION → text, those of other strategies among them (`options.parse_options` picks its own)."""
+    models: Path
+    """Folder of the trained models."""
+    topic: Topic | None
+    """The topic people chose; None for the topic that the models were trained on."""
+
+    def text_model(self) -> TextModel:
+        """Return the text model (TF-IDF) of the chosen topic, else the trained one."""
+        from geocrawl.priority.models.files import VECTORS_FILE, read_vectors
+
+        base = read_vectors(self.models / VECTORS_FILE)
+        if self.topic is None:
+            return base
+        from geocrawl.priority.topics.directory import text_model
+
+        return text_model(self.topic, base)
+
+    def keywords(self) -> TopicModel:
+        """Return the keyword vectors of the chosen topic, else the trained ones."""
+        if self.topic is not None:
+            from geocrawl.priority.topics.directory import keyword_model
+
+            return keyword_model(self.topic, self.text_model())
+        from geocrawl.priority.models.files import TOPIC_FILE, read_topic
+
+        return read_topic(self.models / TOPIC_FILE)
+
+    def link_words(self) -> LinkModel:
+        """Return the trained link keywords; they are the same for every topic."""
+        from geocrawl.priority.models.files import LINKS_FILE, read_links
+
+        return read_links(self.models / LINKS_FILE)
