@@ -35,7 +35,7 @@ def main(folder: Path, out: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary:
         database = Path(temporary) / "c.db"
         within = Environment(clock, transport, lambda: transport.pages)
-        outcome = crawl(settings, database, read_seeds(world.seeds), observer=_Stopwatch(), within=within)
+        outcome = crawl(settings, database, read_seeds(world.seeds), observer=_Stopwatch(), environment=within)
         catalogue = valid_endpoints(database)
     log = [request._asdict() for request in transport.log]
     out.write_text(json.dumps({"log": log, "catalogue": catalogue, "stopped": outcome.summary.stopped}))

@@ -103,7 +103,7 @@ def _replay(answers: dict[str, tuple[str, bytes]], url: str, wanted: set[str]) -
     assert catalogue is not None, url
     with tempfile.TemporaryDirectory() as home:
         path = Path(home) / "c.db"
-        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), within=environment(Answers(answers)))
+        done = run_harvest(SETTINGS, path, catalogue, observer=LogObserver(), environment=environment(Answers(answers)))
         return _figures(done.as_json(), path, {f"https://{place}" for place in wanted})
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.model import BARRED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
-from geocrawl.urls import AddressRules
 
 if TYPE_CHECKING:
     from geocrawl.ports import Fetcher
@@ -52,17 +51,8 @@ def check_seeds(
     In the catalogue at `path` only hosts' politeness and robots.txt are written.
     """
     clock = wiring.system_clock()
-    rules = AddressRules(settings.allow, settings.deny)
-    with wiring.shared_politeness(path, settings, clock, say) as guest:
-
-        def barred(url: Url) -> str:
-            return "forgotten" if guest is not None and guest.covers(url.host) else rules.reason(url)
-
-        own = _RobotsInMemory()
-        robots = own if guest is None else guest.robots(own)
-        fetcher: Fetcher = wiring.make_fetcher(settings, robots, clock, barred=barred)
-        if guest is not None:
-            fetcher = guest.fetcher(fetcher)
+    with wiring.shared_politeness(path, settings, clock, say) as sharing:
+        fetcher = wiring.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
         checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
         return asyncio.run(checker.ask_all(seeds, told))
 

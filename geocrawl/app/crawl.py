@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
+from geocrawl.app.claim import claim
+from geocrawl.app.run import run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
@@ -26,28 +27,29 @@ def run_crawl(
     *,
     again: bool = False,
     observer: Observer,
-    within: Environment | None = None,
+    environment: Environment | None = None,
     record: Path | None = None,
 ) -> CrawlReport:
-    """Crawl from `seeds` (or go on with what waits) until a limit, the end or a signal; `within` another web, if given.
+    """Crawl from `seeds`, or go on with what waits, until a limit, the end or a signal. Returns what was done.
 
-    `record`: a WARC file to which every answer is appended.
+    `again`: visit seeds that were visited before, too. `environment` stands in for the real web. `record`: a WARC file
+    to which every answer is appended.
     Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
     """
-    clock = within.clock if within else wiring.system_clock()
+    clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
     run: int | None = None
 
     def begin(database: Database) -> _Begun:
         nonlocal run
-        session = Session(settings, database, clock, within=within)
+        session = wiring.make_session(settings, database, clock, environment=environment)
         run = run or database.start_run(session.strategy.name, settings)  # once, however often the rest is begun
         return _begin(session, database, clock, run, seeds, again=again)
 
     with retrying.opened(begin) as begun:
         database, session = begun.database, begun.session
         observer.started(session.frontier.stats, begun.notes)
-        summary = asyncio.run(session.run(observer, retrying, max_pages=settings.max_pages, record=record))
+        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, record=record)
         retrying.call(
             lambda: database.end_run(begun.run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         )
@@ -59,7 +61,7 @@ def run_crawl(
             seeds=len(seeds),
             waiting=stats.states.get(State.WAITING, 0),
             services=session.catalog.counts().get("valid", 0),
-            no_seed_answered=bool(begun.queued) and not any(session.answered(url) for url in seeds),
+            no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
             notes=begun.notes,
         )
 
@@ -78,10 +80,11 @@ class _Begun:
 def _begin(
     session: Session, database: Database, clock: Clock, run: int, seeds: Sequence[Url], *, again: bool
 ) -> _Begun:
-    """Make the database ours and queue the seeds."""
+    """Claim the database and queue the seeds."""
+    from geocrawl.store.engine.database import owner
     from geocrawl.store.queries.runs import earlier_runs
 
-    notes = session.claim(earlier_runs(database.connection, run, wiring.owner(), clock.now()))
+    notes = claim(session, earlier_runs(database.connection, run, owner(), clock.now()))
     queued = session.add_seeds(seeds, again=again)
     notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]
     if seeds and not queued:
@@ -92,4 +95,5 @@ def _begin(
 
 
 def _forgotten(database: Database, seeds: Sequence[Url]) -> list[str]:
+    """Return the seeds' hosts that opted out."""
     return sorted({url.host for url in seeds if database.blocked.covers(url.host)})

@@ -1,14 +1,15 @@
-"""Harvest a catalogue: read its pages of records, nothing else, and probe the services that they name."""
+"""Harvest a catalogue: read its pages of records and nothing else, and probe the services that they name."""
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.app.harvest_start import Beginning, beginning
-from geocrawl.app.session import Environment, Session, as_stored
+from geocrawl.app.harvest_start import HarvestStart, find_start
+from geocrawl.app.run import run_session
+from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.model import Url
@@ -27,46 +28,65 @@ def run_harvest(
     *,
     since: str = "",
     observer: Observer,
-    within: Environment | None = None,
+    environment: Environment | None = None,
 ) -> HarvestReport:
-    """Read the pages of records of the catalogue at `url`, nothing else, and probe what they name.
+    """Read the pages of records of the catalogue at `url`, and probe what they name. Returns what was done.
 
-    `since`: a day (YYYY-MM-DD) from which on records count, "last" for that of the last whole harvest, '' for all. What
-    was interrupted in this database is gone on with. `within` another web, if given.
+    A harvest that was interrupted in this database goes on. `since`: read only records changed on this day (YYYY-MM-DD)
+    or later, "last" for the day of the last whole harvest, '' for all. `environment` stands in for the real web.
     """
-    clock = within.clock if within else wiring.system_clock()
+    clock = environment.clock if environment else wiring.system_clock()
     retrying, name = wiring.retry_policy(settings, path, clock, observer), f"harvest:{url.identity}"
 
-    def begin(database: Database) -> tuple[Database, Session, str, Beginning, int]:
-        stored = as_stored(settings, database)
+    def begin(database: Database) -> _Begun:
         day = (database.meta(name) or "") if since == "last" else since
-        first = beginning(url, wiring.make_detector().of_url(url), since=day)
-        into = not first.counted
-        session = Session(
-            stored, database, clock, learning=False, within=within, records_only=True, into_catalogues=into
-        )
-        bound = records_bound(stored)
-        waiting = session.frontier.add_records(first.pages, within=lambda page: bound(page) and first.holds(page))
-        if first.kind is not None:
-            session.frontier.add_candidates([session.detector.given(url, first.kind)], again=into)
-        return database, session, day, first, waiting
+        start = find_start(url, wiring.make_detector().of_url(url), since=day)
+        kind = SessionKind(records_only=True, reads_found_catalogues=not start.is_counted)
+        stored = with_stored_depth(settings, database)
+        session = wiring.make_session(stored, database, clock, kind, environment=environment)
+        return _Begun(session, start, day, _queue(session, url, start))
 
-    with retrying.opened(begin) as (database, session, day, first, waiting):
-        observer.started(session.frontier.stats, _harvest_notes(waiting, first, day))
+    with retrying.opened(begin) as begun:
+        session, database = begun.session, begun.session.database
+        observer.started(session.frontier.stats, _notes(begun))
         run = retrying.call(lambda: database.start_run("harvest", settings))
         today = day_of(clock.now())
-        summary = asyncio.run(session.run(observer, retrying, max_pages=settings.max_pages))
+        summary = run_session(session, observer, retrying, max_pages=settings.max_pages)
         retrying.call(
             lambda: database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
         )
         if summary.stopped == "done" and summary.pages:
             retrying.call(lambda: database.set_meta(name, today))
         services = session.catalog.counts().get("valid", 0)
-        return HarvestReport(summary, path, services, since=day if first.since else "")
+        return HarvestReport(summary, path, services, since=begun.day if begun.start.since else "")
 
 
-def _harvest_notes(waiting: int, first: Beginning, day: str) -> list[str]:
-    notes = [f"Going on with {waiting:,} pages of records that wait."] if waiting > len(first.pages) else []
-    if day and not first.since:
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A harvest that is ready to run."""
+
+    session: Session
+    start: HarvestStart
+    day: str
+    """The day since which records are wanted; '' for all."""
+    waiting: int
+    """Pages of records in the queue."""
+
+
+def _queue(session: Session, url: Url, start: HarvestStart) -> int:
+    """Queue the catalogue's first pages of records and probe the catalogue itself. Returns how many pages wait."""
+    bound = records_bound(session.settings)
+    waiting = session.frontier.add_records(start.pages, within=lambda page: bound(page) and start.holds(page))
+    if start.kind is not None:
+        given = session.detector.given(url, start.kind)
+        session.frontier.add_candidates([given], again=session.kind.reads_found_catalogues)
+    return waiting
+
+
+def _notes(begun: _Begun) -> list[str]:
+    notes = []
+    if begun.waiting > len(begun.start.pages):
+        notes.append(f"Going on with {begun.waiting:,} pages of records that wait.")
+    if begun.day and not begun.start.since:
         notes.append("This kind of catalogue cannot be asked for what was changed since a day: all of it is read.")
     return notes

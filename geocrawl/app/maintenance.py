@@ -1,4 +1,4 @@
-"""Maintain a catalogue: put failed addresses back, release a quarantined site, merge and split services."""
+"""Maintain a catalogue: queue failed addresses again, release a quarantined site, merge and split services."""
 
 from __future__ import annotations
 
@@ -7,34 +7,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.app.session import Session, as_stored
+from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
 from geocrawl.store.engine.connection import Connection
 
 if TYPE_CHECKING:
+    from geocrawl.ports import Clock
     from geocrawl.settings import Settings
+    from geocrawl.store.engine.database import Database
     from geocrawl.store.queries.addresses import Address
 
 
 def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:
-    """Put failed addresses back into the queue; returns how many."""
+    """Queue failed addresses again, those of `host` and with `reason` if given. Returns how many."""
     clock = wiring.system_clock()
     with wiring.open_database(path, clock, create=False) as database:
-        return Session(as_stored(settings, database), database, clock, learning=False).frontier.retry(
-            host=host, reason=reason
-        )
+        return _session(settings, database, clock).frontier.retry(host=host, reason=reason)
 
 
 def release(settings: Settings, path: Path, site: str) -> int | None:
-    """Let a site that was held be asked again; returns how many addresses wait again, None when it is not held."""
+    """Release a quarantined site. Returns how many of its addresses wait again, None when it is not quarantined."""
     clock = wiring.system_clock()
     with wiring.open_database(path, clock, create=False) as database:
-        return Session(as_stored(settings, database), database, clock, learning=False).frontier.release_site(site)
+        return _session(settings, database, clock).frontier.release_site(site)
+
+
+def _session(settings: Settings, database: Database, clock: Clock) -> Session:
+    return wiring.make_session(with_stored_depth(settings, database), database, clock, MAINTENANCE)
 
 
 def decide_same(
     path: Path, choose: Callable[[Connection], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
-    """Keep a person's word that the endpoints of each pair are one service, or are not; returns the pairs."""
+    """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
+
+    `choose` returns the pairs, given the database's connection.
+    """
     from geocrawl.store.catalog.catalog import SqlCatalog
     from geocrawl.store.queries.addresses import decide
 

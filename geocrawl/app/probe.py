@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.app.session import Session, as_stored
+from geocrawl.app.run import run_session
+from geocrawl.app.session import Session, SessionKind, with_stored_depth
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Candidate, Kind, Url
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def given_candidate(url: Url, kind: Kind | None = None) -> Candidate:
-    """What a person typed, as a candidate: whatever its address looks like, it is asked as what they call it."""
+    """Return the candidate at an address that a person gave: of the kind that they named, or else looks like."""
     return wiring.make_detector().given(url, kind)
 
 
@@ -30,26 +30,28 @@ def run_probes(
     candidates: Sequence[Candidate],
     *,
     observer: Observer,
-    follows: Callable[[Candidate, Candidate], bool],
-    beside: Path | None = None,
+    wants_lead: Callable[[Candidate, Candidate], bool],
+    share_with: Path | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> RunSummary:
-    """Probe the candidates, and what `follows(asked, named)` of the endpoints that they name, until each has a verdict
-    or a signal comes.
+    """Probe the candidates until each has a verdict or a signal comes.
 
-    `beside`: a catalogue whose politeness is shared, when it is there (`SharedPoliteness`; `say` is told about it).
+    `wants_lead(asked, named)`: whether to probe the endpoint `named`, too, which an answer of `asked` names.
+    `share_with`: a catalogue with which to share politeness, where there is one; `say` is given a line for a person
+    when somebody else is waited for, or nothing can be shared.
     """
     clock = wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
-    with wiring.shared_politeness(beside, settings, clock, say) as guest:
+    with wiring.shared_politeness(share_with, settings, clock, say) as sharing:
 
         def begin(database: Database) -> Session:
-            stored = replace(as_stored(settings, database), siblings=0)
-            if guest is not None:  # our own lease has to outlast the wait for another's
+            stored = replace(with_stored_depth(settings, database), siblings=0)
+            if sharing is not None:  # the scratch session's lease has to outlast the wait for another process's
                 stored = replace(stored, lease_s=2 * stored.lease_s)
-            session = Session(stored, database, clock, learning=False, follows=follows, guest=guest)
+            kind = SessionKind(wants_lead=wants_lead)
+            session = wiring.make_session(stored, database, clock, kind, share_with=sharing)
             session.frontier.add_candidates(candidates, again=True)
             return session
 
         with retrying.opened(begin) as session:
-            return asyncio.run(session.run(observer, retrying, max_pages=0))
+            return run_session(session, observer, retrying, max_pages=0)

@@ -149,7 +149,7 @@ def run_probe(
     database: Path | None,
     campaign: Path | None,
     emit: Emit,
-    beside: Path | None = None,
+    share_with: Path | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> ProbeResult:
     """Ask every given address; `emit` gets a line for each as it is settled (in the given order when there is no list).
@@ -167,7 +167,9 @@ def run_probe(
         survey.take(earlier)
     todo = [candidate for key, candidate in candidates.items() if key not in survey.done]
     with _workspace(database) as path:
-        summary = run_probes(settings, path, todo, observer=survey, follows=survey.follows, beside=beside, say=say)
+        summary = run_probes(
+            settings, path, todo, observer=survey, wants_lead=survey.follows, share_with=share_with, say=say
+        )
     left = [key for key in candidates if key not in survey.done]
     if not campaign:
         for line in survey.in_order():

@@ -1,139 +1,79 @@
-"""Which class stands behind which port: the one place that knows. Everything else is handed its parts."""
+"""Put the program's parts together: the one place that knows which class stands behind which port.
+
+Everything else is handed its parts. Classes are imported when they are needed, so that a command loads no more than it
+uses.
+"""
 
 from __future__ import annotations
 
 import os
-import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl import __version__
-from geocrawl.crawler.probe_visit import ProbeVisitor
-from geocrawl.model import Candidate, Rank, Url
+from geocrawl.app.session import CRAWL, Session
+from geocrawl.app.topics import demand_topic, find_topic
+from geocrawl.model import Purpose, Url
+from geocrawl.settings import DEFAULT_STRATEGY
+from geocrawl.urls import AddressRules
+from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
+    from geocrawl.app.session import Environment, SessionKind
     from geocrawl.app.shared_politeness import SharedPoliteness
+    from geocrawl.crawler.loop import Crawler
+    from geocrawl.crawler.page_visit import PageVisitor
+    from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.detect import Detector
     from geocrawl.fetch.carrier import Transport
-    from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.record import WarcRecorder
     from geocrawl.ports import Clock, Fetcher, Observer, RobotsStore, Strategy
-    from geocrawl.priority.topics.directory import Topic
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
 
+OnReceived = Callable[[int], object]
+"""Is called with the number of bytes that came, as they come."""
+
+
+def system_clock() -> Clock:
+    """Return the machine's clock."""
+    from geocrawl.fetch.clock import SystemClock
+
+    return SystemClock()
+
 
 def make_strategy(settings: Settings, name: str) -> Strategy:
-    """The named strategy with its settings (`--set`) and shipped models."""
+    """Return the named strategy with its settings (`--set`) and shipped models. Raises UsageError for unknown names."""
     from geocrawl.priority.registry import make_strategy as make
 
     return make(name, settings.set, topic=find_topic(settings.topic) if settings.topic else None)
 
 
-def find_topic(name: str) -> Topic:
-    """The shipped topic of this name, or the user's own. Raises UsageError when there is none."""
-    from geocrawl.priority.topics.directory import find_topic as find
-
-    return find(name, topics_folder())
-
-
-def demand_topic(name: str, path: Path) -> None:
-    """Raises UsageError when the topic that a database was crawled for is no more."""
-    from geocrawl.errors import UsageError
-
-    try:
-        find_topic(name)
-    except UsageError as error:
-        raise UsageError(
-            f"{path}: was crawled for the topic {name}, which is no more; bring it back with `geocrawl topics add "
-            f"{name} --text FILE --seeds FILE`, or name another with --topic (`geocrawl topics list` lists them)"
-        ) from error
-
-
-def topics_folder() -> Path | None:
-    """Where the user's own topics lie; None for a user without a home."""
-    from geocrawl.config import user_folder
-    from geocrawl.errors import EnvironmentFault
-
-    try:
-        return user_folder("data", os.environ) / "topics"
-    except EnvironmentFault:
-        return None
-
-
 def make_detector() -> Detector:
+    """Return the detector of candidates of all kinds that have a probe."""
     from geocrawl.detect import Detector
     from geocrawl.probe.registry import declarations
 
     return Detector(declarations())
 
 
-def make_probe_visitor(
-    settings: Settings,
-    fetcher: Fetcher,
-    detector: Detector,
-    clock: Clock,
-    records_rank: Rank,
-    wants_lead: Callable[[Candidate, Candidate], bool],
-) -> ProbeVisitor:
-    from geocrawl.probe.registry import content_checks, probes
-
-    return ProbeVisitor(
-        fetcher=fetcher,
-        probes=probes(),
-        content_checks=content_checks(layers=settings.map_layers) if settings.maps else (),
-        recogniser=detector,
-        clock=clock,
-        retry_first_s=settings.retry_first_s,
-        records_rank=records_rank,
-        map_requests=settings.map_requests,
-        map_requests_per_host=settings.map_requests_per_host,
-        siblings=settings.siblings,
-        wants_lead=wants_lead,
-    )
+# --------------------------------------------------------------------------- database
 
 
-def make_fetcher(
-    settings: Settings,
-    robots: RobotsStore,
-    clock: Clock,
-    transport: Transport | None = None,
-    recorder: WarcRecorder | None = None,
-    barred: Callable[[Url], str] = lambda _: "",
-    heard: Callable[[int], object] = lambda received_bytes: None,
-) -> PoliteFetcher:
-    from geocrawl.fetch.fetcher import PoliteFetcher
-    from geocrawl.fetch.http import user_agent
-    from geocrawl.fetch.proxy import proxy_from_environment
+@contextmanager
+def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
+    """Open the database at `path`, its schema brought up to date, and close it in the end. Raises DatabaseFault."""
+    from geocrawl.store.engine.database import Database
 
-    agent = user_agent(settings, __version__)
-    environment = None if transport else proxy_from_environment(os.environ)
-    return PoliteFetcher(
-        settings,
-        robots,
-        clock,
-        user_agent=agent,
-        environment=environment,
-        transport=transport,
-        recorder=recorder,
-        barred=barred,
-        heard=heard,
-    )
-
-
-def make_recorder(path: Path, seeds: Iterable[Url]) -> WarcRecorder:
-    from geocrawl.fetch.record import WarcRecorder
-
-    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=[seed.address for seed in seeds])
-
-
-def system_clock() -> Clock:
-    from geocrawl.fetch.clock import SystemClock
-
-    return SystemClock()
+    database = Database.open(path, create=create, clock=clock)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observer) -> RetryPolicy:
@@ -144,38 +84,225 @@ def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observe
     return RetryPolicy(path, clock, as_lines(observer.noted), limit_s=settings.database_patience_s)
 
 
-def owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-@contextmanager
-def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
-    from geocrawl.store.engine.database import Database
-
-    database = Database.open(path, create=create, clock=clock)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
 @contextmanager
 def shared_politeness(
-    path: Path | None, settings: Settings, clock: Clock, say: Callable[[str], object]
+    catalog: Path | None, settings: Settings, clock: Clock, say: Callable[[str], object]
 ) -> Iterator[SharedPoliteness | None]:
-    """A guest of the catalogue at `path`; None when there is none, or when it cannot be used: `say` tells why."""
+    """Share the politeness of the catalogue at `catalog`; yield None when there is none or it cannot be used.
+
+    `say` is given a line for a person: who is waited for, or why nothing is shared.
+    """
     from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
     from geocrawl.errors import DatabaseFault
     from geocrawl.store.engine.database import Database
     from geocrawl.store.engine.faults import is_there
 
     try:
-        catalogue = Database.join(path, clock=clock) if path is not None and is_there(path) else None
+        database = Database.join(catalog, clock=clock) if catalog is not None and is_there(catalog) else None
     except DatabaseFault as error:
         say(not_shared(error))
-        catalogue = None
+        database = None
     try:
-        yield SharedPoliteness(catalogue, settings, clock, say) if catalogue else None
+        yield SharedPoliteness(database, settings, clock, say) if database else None
     finally:
-        if catalogue is not None:
-            catalogue.connection.close()
+        if database is not None:
+            database.connection.close()
+
+
+# --------------------------------------------------------------------------- session
+
+
+def make_session(
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    kind: SessionKind = CRAWL,
+    *,
+    environment: Environment | None = None,
+    share_with: SharedPoliteness | None = None,
+) -> Session:
+    """Return a session by the settings, or else by the strategy and topic that the database was crawled with.
+
+    `environment` stands in for the real web. Raises UsageError for settings that cannot be meant.
+    """
+    from geocrawl.crawler.learning import Learning
+    from geocrawl.page.document import PageReader
+    from geocrawl.store.catalog.catalog import SqlCatalog
+    from geocrawl.store.engine.database import owner
+    from geocrawl.store.frontier.frontier import SqlFrontier
+
+    stored_strategy, stored_topic = database.meta("strategy"), database.meta("topic") or ""
+    if stored_topic and not settings.topic:
+        demand_topic(stored_topic, database.path)
+        settings = replace(settings, topic=stored_topic)
+    strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
+    catalog = SqlCatalog(database, clock)
+    frontier = SqlFrontier(
+        database,
+        settings,
+        clock,
+        catalog=catalog,
+        by_depth=strategy.by_depth,
+        learns=kind.learns and strategy.learns,
+        stride=strategy.stride,
+        owner=owner(),
+        records_only=kind.records_only,
+    )
+    return Session(
+        kind=kind,
+        settings=settings,
+        database=database,
+        clock=clock,
+        strategy=strategy,
+        stored_strategy=stored_strategy,
+        stored_topic=stored_topic,
+        learning=Learning(strategy, frontier, settings.dump_every),
+        frontier=frontier,
+        catalog=catalog,
+        detector=make_detector(),
+        reader=PageReader(
+            respect_nofollow=settings.respect_nofollow,
+            max_scripts=settings.max_scripts_per_page,
+            headline="headline" in strategy.needs,
+            prose="prose" in strategy.needs,
+        ),
+        environment=environment,
+        share_with=share_with,
+    )
+
+
+def make_crawler(
+    session: Session,
+    observer: Observer,
+    fetcher: Fetcher,
+    *,
+    max_pages: int,
+    pages_counted: Callable[[], int] | None = None,
+) -> Crawler:
+    """Return the session's loop, ready to run once. `pages_counted`: as in `Crawler`."""
+    from geocrawl.crawler.loop import Crawler
+
+    settings, environment = session.settings, session.environment
+    return Crawler(
+        frontier=session.frontier,
+        learning=session.learning,
+        visitors={
+            Purpose.PAGE: _make_page_visitor(session, fetcher),
+            Purpose.PROBE: _make_probe_visitor(session, fetcher),
+        },
+        observer=observer,
+        clock=session.clock,
+        workers=settings.workers,
+        max_pages=max_pages,
+        max_time_s=settings.max_time_s,
+        patience_s=settings.patience_s,
+        settle_s=settings.settle_s,
+        pages_counted=pages_counted or (environment.pages_counted if environment else None),
+    )
+
+
+def _make_page_visitor(session: Session, fetcher: Fetcher) -> PageVisitor:
+    from geocrawl.crawler.page_visit import PageVisitor
+    from geocrawl.crawler.scope import Refusals
+
+    settings = session.settings
+    return PageVisitor(
+        fetcher=fetcher,
+        reader=session.reader,
+        recogniser=session.detector,
+        strategy=session.strategy,
+        refusals=Refusals(settings, session.frontier.seeds(), date_of(session.clock.now())),
+        clock=session.clock,
+        max_redirects=settings.max_redirects,
+        retry_first_s=settings.retry_first_s,
+        store_from=settings.store_pages_min_score if settings.store_pages else None,
+        records_only=session.kind.records_only,
+    )
+
+
+def _make_probe_visitor(session: Session, fetcher: Fetcher) -> ProbeVisitor:
+    from geocrawl.crawler.probe_visit import ProbeVisitor
+    from geocrawl.probe.registry import content_checks, probes
+
+    settings = session.settings
+    return ProbeVisitor(
+        fetcher=fetcher,
+        probes=probes(),
+        content_checks=content_checks(layers=settings.map_layers) if settings.maps else (),
+        recogniser=session.detector,
+        clock=session.clock,
+        retry_first_s=settings.retry_first_s,
+        records_rank=session.records_rank(),
+        map_requests=settings.map_requests,
+        map_requests_per_host=settings.map_requests_per_host,
+        siblings=settings.siblings,
+        wants_lead=session.kind.wants_lead,
+    )
+
+
+# --------------------------------------------------------------------------- fetching
+
+
+def make_session_fetcher(
+    session: Session, record: Path | None = None, on_received: OnReceived = lambda received_bytes: None
+) -> Fetcher:
+    """Return the connections of one run, to be closed by the caller. `record`: a WARC file for every answer."""
+    from geocrawl.store.frontier.robots import SqlRobots
+
+    return make_fetcher(
+        session.settings,
+        SqlRobots(session.database),
+        session.clock,
+        opted_out=session.database.blocked.covers,
+        share_with=session.share_with,
+        transport=session.environment.transport if session.environment else None,
+        recorder=_make_recorder(record, session) if record else None,
+        on_received=on_received,
+    )
+
+
+def make_fetcher(
+    settings: Settings,
+    robots: RobotsStore,
+    clock: Clock,
+    *,
+    opted_out: Callable[[str], bool] = lambda host: False,
+    share_with: SharedPoliteness | None = None,
+    transport: Transport | None = None,
+    recorder: WarcRecorder | None = None,
+    on_received: OnReceived = lambda received_bytes: None,
+) -> Fetcher:
+    """Return a fetcher that asks no host that opted out, and no address that the operator's lists exclude.
+
+    `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs hold, too. `transport` stands in for the
+    network.
+    """
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.http import user_agent
+    from geocrawl.fetch.proxy import proxy_from_environment
+
+    rules = AddressRules(settings.allow, settings.deny)
+
+    def reason_not_to_ask(url: Url) -> str:
+        is_opted_out = opted_out(url.host) or (share_with is not None and share_with.covers(url.host))
+        return "forgotten" if is_opted_out else rules.reason(url)
+
+    fetcher = PoliteFetcher(
+        settings,
+        share_with.robots(robots) if share_with else robots,
+        clock,
+        user_agent=user_agent(settings, __version__),
+        environment=None if transport else proxy_from_environment(os.environ),
+        transport=transport,
+        recorder=recorder,
+        barred=reason_not_to_ask,
+        heard=on_received,
+    )
+    return share_with.fetcher(fetcher) if share_with else fetcher
+
+
+def _make_recorder(path: Path, session: Session) -> WarcRecorder:
+    from geocrawl.fetch.record import WarcRecorder
+
+    seeds = [seed.address for seed in session.frontier.seeds()]
+    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds)

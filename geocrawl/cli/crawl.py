@@ -46,7 +46,7 @@ def _topic_seeds(topic: object, seeds: Path | None) -> list[str]:
     """Return the start pages of a topic that was named as an option, unless a file of start pages was, too."""
     if not isinstance(topic, str) or not topic or seeds is not None:
         return []
-    from geocrawl.app.wiring import find_topic
+    from geocrawl.app.topics import find_topic
 
     return list(find_topic(topic).seeds)
 

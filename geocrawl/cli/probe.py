@@ -97,7 +97,7 @@ def probe(
         given,
         kind=opt.kind_of(kind) if kind else None,
         database=opt.database_path_from(settings) if save else None,
-        beside=None if save else _catalogue_of(settings),
+        share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
         campaign=file,
         emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,

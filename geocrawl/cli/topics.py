@@ -16,7 +16,7 @@ def list_(json: opt.Json = False) -> None:
 
     Example: geocrawl topics list
     """
-    from geocrawl.app.wiring import topics_folder
+    from geocrawl.app.topics import topics_folder
     from geocrawl.priority.topics.directory import DEFAULT_TOPIC, all_topics
 
     topics = all_topics(topics_folder()).values()
@@ -39,7 +39,7 @@ def show(
     """
     from dataclasses import asdict
 
-    from geocrawl.app.wiring import find_topic
+    from geocrawl.app.topics import find_topic
     from geocrawl.sanitize import plain
 
     topic = find_topic(name)
@@ -68,7 +68,7 @@ def add(
 
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
-    from geocrawl.app.wiring import topics_folder
+    from geocrawl.app.topics import topics_folder
     from geocrawl.cli.addresses import read_url_file
     from geocrawl.errors import EnvironmentFault
     from geocrawl.priority.topics.directory import MAX_SEEDS, Topic, write_topic

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from geocrawl.app import wiring
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 from geocrawl.daemon.daily_stats import Counting, Day
@@ -182,10 +183,10 @@ class Daemon:
         if self._is_traffic_spent():
             await self._rest_until_midnight()
             return
-        fetcher = self._session.fetcher(heard=self._heard)
+        fetcher = wiring.make_session_fetcher(self._session, on_received=self._count_received)
         try:
-            self._crawler = self._session.crawler(
-                self._observer, fetcher, max_pages=self._limit(), pages_counted=self._pages_counted
+            self._crawler = wiring.make_crawler(
+                self._session, self._observer, fetcher, max_pages=self._limit(), pages_counted=self._pages_counted
             )
             self._state = "crawling"
             summary = await self._crawler.run()
@@ -223,8 +224,8 @@ class Daemon:
     def _why_no_pages(self) -> str:
         return self._budget.why_no_pages(self._clock.now(), self._day.so_far("pages"), self._day.so_far("bytes"))
 
-    def _heard(self, count: int) -> None:
-        """Bytes came: at the day's last ones the visits under way are the last."""
+    def _count_received(self, count: int) -> None:
+        """Count received bytes; once the day's limit is reached, stop leasing new visits."""
         self._observer.received(count)
         if self._is_traffic_spent():
             self._interrupt("the day's traffic is spent")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
+from geocrawl.app.claim import claim
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import Budget, budget_of, without_limits
@@ -96,8 +97,8 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
 def _parts(settings: Settings, database: Database, log: Log) -> Made:
     """What the settings decide of a daemon."""
     clock = wiring.system_clock()
-    session = Session(without_limits(settings), database, clock)
-    for note in session.claim():
+    session = wiring.make_session(without_limits(settings), database, clock)
+    for note in claim(session):
         log(note)
     queued = session.add_seeds(_stored_seeds(database), again=False)
     log("ready", database=str(database.path), strategy=session.strategy.name, start_pages_queued=queued)

@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.app.crawl import run_crawl
 from geocrawl.app.harvest import run_harvest
-from geocrawl.app.harvest_start import beginning
+from geocrawl.app.harvest_start import find_start
 from geocrawl.cli.progress import LogObserver
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
@@ -50,7 +50,7 @@ def harvest(web: Answers, path: Path, address: str = CKAN, *, since: str = "", *
     settings = replace(SETTINGS, **changes)
     within = environment(web)
     counted = replace(within, pages_counted=lambda: sum("package_search" in each for each in web.asked))
-    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(), within=counted)
+    return run_harvest(settings, path, url(address), since=since, observer=LogObserver(), environment=counted)
 
 
 def searches(web: Answers) -> list[str]:
@@ -110,7 +110,7 @@ def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -
     web = Answers({"p.example/": ("text/html", b"<a href='/a'>a</a><a href='/b'>b</a>")})
     run_crawl(
         replace(SETTINGS, max_pages=0), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(),
-        within=environment(web),
+        environment=environment(web),
     )  # fmt: skip
     other = catalogue()
     harvest(other, tmp_path / "c.db", first_rows(CKAN))
@@ -151,13 +151,13 @@ def test_a_recorded_arcgis_folder_leads_to_its_services(tmp_path: Path, shared: 
     ],
 )
 def test_a_catalogue_is_known_by_its_address(given: str, first: str) -> None:
-    found = beginning(url(given), Detector(declarations()).of_url(url(given)))
+    found = find_start(url(given), Detector(declarations()).of_url(url(given)))
     assert found.pages[0].address.startswith(first)
 
 
 def test_a_page_of_records_that_was_given_is_the_first_one() -> None:
     given = url("https://c.example/csw?service=CSW&request=GetRecords&startPosition=21&maxRecords=20")
-    assert beginning(given, None).pages == (given,)
+    assert find_start(given, None).pages == (given,)
     assert records_page(given) == 1
 
 

@@ -28,7 +28,7 @@ CAPABILITIES = (
 
 def crawl(web: Answers, path: Path, seed: str, strategy: str) -> None:
     settings = replace(SETTINGS, strategy=strategy)
-    run_crawl(settings, path, [url(seed)], observer=LogObserver(), within=environment(web))
+    run_crawl(settings, path, [url(seed)], observer=LogObserver(), environment=environment(web))
 
 
 def asked(path: Path) -> dict[str, str]:

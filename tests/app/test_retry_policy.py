@@ -116,7 +116,7 @@ def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
         locker.lock = sqlite3.connect(path, isolation_level=None)
         locker.lock.execute("BEGIN IMMEDIATE")
         asked = given_candidate(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
-        summary = run_probes(settings_for(web), path, [asked], observer=locker, follows=lambda one, other: False)
+        summary = run_probes(settings_for(web), path, [asked], observer=locker, wants_lead=lambda one, other: False)
         locker.lock.close()
     assert summary.valid == 1 and WAITS in locker.said[0]
 

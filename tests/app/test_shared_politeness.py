@@ -49,7 +49,7 @@ def probe(web: DemoWeb, beside: Path) -> tuple[ProbeLine, list[str]]:
     lines: list[ProbeLine] = []
     said: list[str] = []
     settings = Settings(proxy=web.proxy_url, delay_s=0.0, maps=False, contact="test@localhost")
-    run_probe(settings, [url(WMS)], database=None, campaign=None, emit=lines.append, beside=beside, say=said.append)
+    run_probe(settings, [url(WMS)], database=None, campaign=None, emit=lines.append, share_with=beside, say=said.append)
     return lines[0], said
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geocrawl.app import wiring
+from geocrawl.app.claim import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Work
@@ -97,9 +98,9 @@ class Watch:
         self._clock.ahead_s += days * DAY_S
         for tick in ("reprobe", "revisit", "refresh", "retention"):
             getattr(self._work, tick)()
-        fetcher = self._session.fetcher()
+        fetcher = wiring.make_session_fetcher(self._session)
         try:
-            crawler = self._session.crawler(Silent(), fetcher, max_pages=1000)
+            crawler = wiring.make_crawler(self._session, Silent(), fetcher, max_pages=1000)
             await crawler.run()
         finally:
             await fetcher.close()
@@ -116,8 +117,8 @@ async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
     async with serve(lambda target, writer: site.respond(target)) as server:
         site.loopback = server
         with wiring.open_database(tmp_path / "c.db", clock) as database:
-            session = Session(without_limits(SETTINGS), database, clock)
-            session.claim()
+            session = wiring.make_session(without_limits(SETTINGS), database, clock)
+            claim(session)
             seed = read_url(f"{server.base}/")
             assert seed is not None
             session.add_seeds([seed], again=False)

@@ -11,8 +11,8 @@ from pathlib import Path
 from apscheduler.events import EVENT_JOB_SUBMITTED
 
 from geocrawl.app import wiring
+from geocrawl.app.claim import claim
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.session import Session
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
@@ -111,8 +111,8 @@ async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
 
 def _daemon(database: Database, settings: Settings) -> Daemon:
     clock = wiring.system_clock()
-    session = Session(without_limits(settings), database, clock)
-    session.claim()
+    session = wiring.make_session(without_limits(settings), database, clock)
+    claim(session)
     keeper = Keeper(database)
     keeper.take(clock.now())
     database.set_meta("daemon:paused", "1")

@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 
 from geocrawl.app import wiring
+from geocrawl.app.claim import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Work
@@ -180,8 +181,8 @@ async def _simulate(
     begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
     with wiring.open_database(path, clock) as database:
         within = Environment(clock, transport, lambda: 0)
-        session = Session(without_limits(settings), database, clock, within=within)
-        session.claim()
+        session = wiring.make_session(without_limits(settings), database, clock, environment=within)
+        claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         work = Work(settings, database, session.frontier, clock)
         await _live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say))
@@ -229,7 +230,7 @@ async def _live(
     """Hour by hour: the ticks that are due, then the loop until nothing is ready."""
     observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}
     every = {tick.name: tick.every_s for tick in TICKS}
-    fetcher = session.fetcher()
+    fetcher = wiring.make_session_fetcher(session)
     next_sample = begun
     while clock.now() < begun + days * DAY_S:
         hour_ends = clock.now() + STEP_S
@@ -237,7 +238,7 @@ async def _live(
             if clock.now() >= due[name]:
                 due[name] = clock.now() + every[name]
                 getattr(work, name)()
-        crawler = session.crawler(observer, fetcher, max_pages=1 << 60, pages_counted=lambda: 0)
+        crawler = wiring.make_crawler(session, observer, fetcher, max_pages=1 << 60, pages_counted=lambda: 0)
         await crawler.run()
         if clock.now() < hour_ends:
             clock.advance(hour_ends - clock.now())

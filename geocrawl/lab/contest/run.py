@@ -125,15 +125,15 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     """
     clock = ReplayClock()
     transport = ReplayTransport(web, clock)
-    within = Environment(clock, transport, lambda: transport.pages)
+    environment = Environment(clock, transport, lambda: transport.pages)
     with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
         database = Path(folder) / "geocrawl.db"
         watch = _Stopwatch()
-        outcome = run_crawl(settings, database, seeds, observer=watch, within=within)
+        report = run_crawl(settings, database, seeds, observer=watch, environment=environment)
         cpu_s = round(time.process_time() - watch.begun, 3)
-        if outcome.no_seed_answered:
+        if report.no_seed_answered:
             raise UsageError(f"none of the seeds answered: {', '.join(seed.address for seed in seeds)[:200]}")
-        return Crawled(transport.log, valid_endpoints(database), outcome.summary.stopped, cpu_s)
+        return Crawled(transport.log, valid_endpoints(database), report.summary.stopped, cpu_s)
 
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:

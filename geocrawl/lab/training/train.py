@@ -74,7 +74,7 @@ def train_bayes(
 
 def _for_topic(sources: Sources, name: str) -> Sources:
     """The same for a topic of the directory; for the default topic nothing changes."""
-    from geocrawl.app.wiring import find_topic, topics_folder
+    from geocrawl.app.topics import find_topic, topics_folder
     from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
     from geocrawl.priority.topics.directory import all_topics, keyword_model, text_model
 

@@ -20,7 +20,8 @@ from aiohttp import ClientConnectorError
 from aiohttp.client_reqrep import ConnectionKey
 
 from geocrawl.app import wiring
-from geocrawl.app.session import Environment, Session
+from geocrawl.app.claim import claim
+from geocrawl.app.session import Environment
 from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.notify import Notifier
@@ -121,8 +122,8 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
     said: list[str] = []
     with wiring.open_database(path, clock) as database:
         within = Environment(clock, transport, lambda: 0)
-        session = Session(settings, database, clock, within=within)
-        session.claim()
+        session = wiring.make_session(settings, database, clock, environment=within)
+        claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         keeper = Keeper(database)
         keeper.take(clock.now())

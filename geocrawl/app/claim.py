@@ -1,0 +1,61 @@
+"""Claim a database for a crawl: restore what its strategy learnt, or rank its queue anew for another strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from geocrawl.model import State
+
+if TYPE_CHECKING:
+    from geocrawl.app.session import Session
+    from geocrawl.store.queries.runs import OtherRun
+
+
+def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
+    """Name the session's strategy in its database, with the queue ranked by it. Returns notes for a person.
+
+    While `others` crawl on the database, the session follows their order and learns nothing of its own. Raises
+    UsageError when its strategy or topic is another than theirs.
+    """
+    strategy, topic = session.strategy, session.settings.topic
+    former, former_topic = session.stored_strategy, session.stored_topic
+    if others and not former:  # the other crawl has just begun, and has not written its strategy yet
+        former, former_topic = others[0].strategy, topic
+    is_same = (former, former_topic) == (strategy.name, topic)
+    notes = _join(session, others, is_same=is_same)
+    if is_same:
+        session.learning.restore()
+    else:
+        session.frontier.clear_feedback()
+    waiting = session.frontier.stats().states.get(State.WAITING, 0)
+    if former and not is_same:
+        count = session.frontier.rerank((w.id, strategy.rank(w)) for w in session.frontier.waiting())
+        now, before = _named(strategy.name, topic), _named(former, former_topic)
+        notes.append(f"Strategy {now} instead of {before}: {count:,} waiting addresses ranked anew.")
+    elif waiting:
+        notes.append(f"Going on with {waiting:,} waiting addresses, strategy {strategy.name}.")
+    session.database.set_meta("strategy", strategy.name)
+    session.database.set_meta("topic", topic)
+    return notes
+
+
+def _join(session: Session, others: Sequence[OtherRun], *, is_same: bool) -> list[str]:
+    """Leave the order to crawls that are under way. Raises UsageError when the session would change it."""
+    from geocrawl.errors import UsageError
+
+    if not others:
+        return []
+    if not is_same:
+        raise UsageError(
+            f"{session.database.path}: {others[0]} crawls on this database; let it end before you change its "
+            "strategy or topic, or name another --db"
+        )
+    if not session.strategy.learns:
+        return []
+    session.frontier.stop_recording_feedback()
+    return [f"Also at work on this database: {others[0]}. That crawl learns, this one follows its order."]
+
+
+def _named(strategy: str, topic: str) -> str:
+    return f"{strategy} (topic {topic})" if topic else strategy

@@ -1,0 +1,69 @@
+"""Run a session's loop until it ends or a signal comes, and wait when its database cannot be written."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.app import wiring
+from geocrawl.errors import PassingFault
+
+if TYPE_CHECKING:
+    from geocrawl.app.retry_policy import RetryPolicy
+    from geocrawl.app.session import Session
+    from geocrawl.crawler.loop import Crawler
+    from geocrawl.crawler.summary import RunSummary
+    from geocrawl.ports import Observer
+
+
+def run_session(
+    session: Session, observer: Observer, retrying: RetryPolicy, *, max_pages: int, record: Path | None = None
+) -> RunSummary:
+    """Run the loop and return what it did. Ctrl-C or SIGTERM lets the visits under way settle and ends the run.
+
+    `record`: a WARC file to which every answer is appended. Raises PassingFault when the database cannot be written for
+    longer than `retrying` waits, DatabaseFault for a fault that waiting does not mend.
+    """
+    return asyncio.run(_run(session, observer, retrying, max_pages, record))
+
+
+async def _run(
+    session: Session, observer: Observer, retrying: RetryPolicy, max_pages: int, record: Path | None
+) -> RunSummary:
+    fetcher = wiring.make_session_fetcher(session, record)
+    crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages)
+    try:
+        with _stopped_by_signals(crawler):
+            return await _run_retrying(session, crawler, retrying)
+    finally:
+        await fetcher.close()
+
+
+async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolicy) -> RunSummary:
+    """Run the loop; after a fault of the database, wait and make the visits that were under way again."""
+    while True:
+        before = crawler.visits
+        try:
+            return await crawler.run()
+        except PassingFault as fault:
+            if crawler.visits > before:
+                retrying.reset()
+            await retrying.until_writable(
+                fault, session.database, session.frontier.give_back_all, lambda: crawler.stopping
+            )
+
+
+@contextmanager
+def _stopped_by_signals(crawler: Crawler) -> Iterator[None]:
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, crawler.stop, "signal")
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

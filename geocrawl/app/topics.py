@@ -1,0 +1,41 @@
+"""Find the topics that a crawl can be about: those shipped, and the user's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geocrawl.priority.topics.directory import Topic
+
+
+def find_topic(name: str) -> Topic:
+    """Return the user's own topic of this name, or the shipped one. Raises UsageError when there is none."""
+    from geocrawl.priority.topics.directory import find_topic as find
+
+    return find(name, topics_folder())
+
+
+def topics_folder() -> Path | None:
+    """Return the folder of the user's own topics; None for a user without a home."""
+    from geocrawl.config import user_folder
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        return user_folder("data", os.environ) / "topics"
+    except EnvironmentFault:
+        return None
+
+
+def demand_topic(name: str, database: Path) -> None:
+    """Raise UsageError when the topic for which a database was crawled has been removed."""
+    from geocrawl.errors import UsageError
+
+    try:
+        find_topic(name)
+    except UsageError as error:
+        raise UsageError(
+            f"{database}: was crawled for the topic {name}, which is no more; bring it back with `geocrawl topics add "
+            f"{name} --text FILE --seeds FILE`, or name another with --topic (`geocrawl topics list` lists them)"
+        ) from error
