@@ -1,7 +1,7 @@
 """The claims of Han et al. (2010) on our data: how far apart the words of pages and of link contexts are, and which
 classifier tells links apart best. Writes docs/measurements/b_bayes.json.
 
-A link is labelled by where it leads (`priority.bayes_training`). Every classifier is measured on the same 30 % of the
+A link is labelled by where it leads (`priority.bayes.training`). Every classifier is measured on the same 30 % of the
 links; the one trained on pages reads the same words of anchor and context as the best one.
 """
 

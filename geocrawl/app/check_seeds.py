@@ -1,7 +1,8 @@
-"""Asking start pages whether they still answer: one polite request each, redirects followed, nothing crawled.
+"""Ask start pages whether they still answer: one polite request each, redirects followed, nothing crawled.
 
-Hosts are asked at the same time, the pages of one host one after the other. Who asks is a guest of the catalogue
-(`guest.py`), so the daemon's delays, rests and robots.txt hold here too, and a host that it asks is waited for.
+Hosts are asked at the same time, the pages of one host one after the other. Politeness is shared with the catalogue
+(`shared_politeness.py`): delays, back-off and robots.txt are the daemon's, and a host that the daemon has leased is
+waited for.
 """
 
 from __future__ import annotations

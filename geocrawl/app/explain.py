@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def explain(settings: Settings, connection: Connection, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
-    """(strategy, the parts of the rank, the rule that refuses it or '') of an address that `store.why` looked up.
+    """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    A strategy that learns explains with what it has learnt so far.
+    `found` is what `store.queries.why` knows of the address. A strategy that learns explains with what it has learnt
+    so far.
     """
     from geocrawl.store.engine.reading import stored_strategy, stored_topic
     from geocrawl.store.frontier.feedback_log import read_feedback, read_state

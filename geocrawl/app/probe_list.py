@@ -1,9 +1,9 @@
-"""Asking a list of addresses what they are: a survey without a crawl, resumable and polite.
+"""Probe a list of addresses without a crawl, politely; a list that was stopped is continued.
 
-It runs the crawl's own loop on a frontier that holds probes only: the catalogue's with `--save`, else a scratch
-database, as a guest of the catalogue (`guest.py`); in both cases politeness is shared with other processes on it. A
-list's finished lines stand in a journal in the user's cache folder until the whole list is done, so the same command
-goes on where it was stopped.
+The crawl's own loop runs on a frontier of probes only: the catalogue's with `--save`, else that of a scratch database
+(`shared_politeness.py`); in both cases politeness is shared with other processes on the catalogue. The finished lines
+of a list are noted in a journal in the user's cache folder until the whole list is done, so the same command continues
+where it was stopped.
 """
 
 from __future__ import annotations

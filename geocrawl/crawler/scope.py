@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Refusals:
-    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusal`)."""
+    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusals`)."""
 
     def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
         self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))

@@ -2,8 +2,8 @@
 nobody.
 
 Going on would spend the tries of every address, rest every host and call every service dead for what is our own
-trouble. So the daemon puts back what those visits changed (`traces.py`), waits, and tries with a few visits whether the
-network is back.
+trouble. So the daemon puts back what those visits changed (`outage_undo_log.py`), waits, and tries with a few visits
+whether the network is back.
 
 A host is known to be well when it answered before; while nobody has answered yet, any host counts. Dead hosts that are
 asked one after the other are therefore no outage. Hosts that were taken for lost and were not heard of when it ended

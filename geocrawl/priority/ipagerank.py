@@ -5,13 +5,13 @@ so far and the links that wait. RW(url) = max over the words t of M(url) of sim(
 0; M(url) is the anchor and the text beside it on every page that links to it, so RW(url) is the highest that any of
 these pages gives. Higher predictions come first; a link below the threshold is cut.
 
-Where the paper is silent (ours): sim is that of `thesaurus.py`; until the next iteration a new link is worth what its
-page gives it, if that has the mean rank of the pages read (1 at the start); the text beside a link is the one before
-it, too, for `Link.context` does not part them; a redirect gives its rank to its target. The default threshold, 1 − d,
-cuts what no link on the topic leads to. A link that is cut waits in tier 0, behind all others, unless `ipagerank.drop`
-says otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters, are crossed. Links from
-pages of high rank with few links come first there, by x = Σ over T→A of IPR(T)/C(T) (linkage locality, as the paper
-observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
+Where the paper is silent (ours): sim is that of `text/thesaurus.py`; until the next iteration a new link is worth
+what its page gives it, if that has the mean rank of the pages read (1 at the start); the text beside a link is the
+one before it, too, for `Link.context` does not part them; a redirect gives its rank to its target. The default
+threshold, 1 − d, cuts what no link on the topic leads to. A link that is cut waits in tier 0, behind all others,
+unless `ipagerank.drop` says otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters,
+are crossed. Links from pages of high rank with few links come first there, by x = Σ over T→A of IPR(T)/C(T) (linkage
+locality, as the paper observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The web as far as it was crawled: who links to whom, bounded, as sparse matrices for the iterations in `linkrank.py`.
+"""Keep who links to whom on the crawled web, bounded, as sparse matrices for the iterations of `iterations.py`.
 
 Nodes are frontier ids, so a link that waits is a node like a page that was read. New links are appended to a short
 tail; only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Figures of

@@ -3,7 +3,7 @@
 VSM cosine of the page's keywords with the topic vector. Words of the title, the most likely headline, are weighted up.
 The topic vector prunes the page's keywords and expands them; how is not said (ours): beside the words of the topic only
 the page's strongest `STRONGEST` others stay, so that a long page is not drowned in its own words; and a synonym (of
-`thesaurus.py`) of a word of the topic counts as that word. The threshold is the topic model's own (METHODS of hits).
+`text/thesaurus.py`) of a word of the topic counts as that word. The threshold is the topic model's own.
 """
 
 from __future__ import annotations

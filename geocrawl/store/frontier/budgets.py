@@ -2,8 +2,8 @@
 
 A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
 knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
-as many again, and what was refused meanwhile waits again (`lifted.py`); so a listing of data sets is never cut off from
-its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
+as many again, and what was refused meanwhile waits again (`reopen_budgeted.py`); so a listing of data sets is never
+cut off from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
 one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.

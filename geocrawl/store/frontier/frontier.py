@@ -1,7 +1,7 @@
-"""The frontier on SQLite: `ports.Frontier`. Which URLs are known, which one is next, and what a visit changes.
+"""The frontier on SQLite: which URLs are known, which one is next, and what a visit changes.
 
-`lifecycle.py` says which states there are; `given.py` what a person puts there; `leases.py` and `hosts.py` who is next;
-`links.py` what happens to a link; `settle.py` what a visit writes. This file opens and closes their transactions.
+This file opens and closes the transactions. `lifecycle.py` has the states of a URL, `enqueue.py` what an operator adds,
+`leases.py` and `hosts.py` choose the next URL; `snapshot.py`, `plan.py` and `settlement.py` settle a visit.
 """
 
 from __future__ import annotations

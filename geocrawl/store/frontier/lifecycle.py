@@ -23,7 +23,7 @@ HARVEST_TIER = 900
 """Above every strategy's tiers, too: pages of records of a harvest, which visits nothing else."""
 
 BATCH_TIER = 500
-"""Above every strategy's own tiers: the batch that best-N-first has taken (`batch.py`)."""
+"""Above every strategy's own tiers: the batch that best-N-first has taken (`batches.py`)."""
 
 CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""

@@ -73,13 +73,14 @@ class Url(SQLModel, table=True):
     )
     id: int = Field(primary_key=True)
     key: int = Field(sa_column=Column(BigInteger, nullable=False, unique=True))
-    """64 bits of BLAKE2b over purpose and identity (`keys.py`)."""
+    """64 bits of BLAKE2b over purpose and identity (`store/keys.py`)."""
     address: str
     purpose: str
     """page or probe"""
     host_id: int = Field(foreign_key="host.id")
     state: str
-    """waiting, visited, failed, too-deep, refused (`lifecycle.py`); a leased URL waits, see `host.lease_url`."""
+    """waiting, visited, failed, too-deep, refused (`store/frontier/lifecycle.py`). A leased URL waits, see
+    `host.lease_url`."""
     reason: str | None = None
     """ok, or why the visit failed or was refused."""
     depth: int

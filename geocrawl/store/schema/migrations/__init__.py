@@ -1,1 +1,1 @@
-"""Alembic's migrations, applied when a database is opened for writing (`store/database.py`)."""
+"""Alembic's migrations, applied when a database is opened for writing (`store/engine/database.py`)."""

@@ -1,4 +1,4 @@
-"""What strategies learn from: the visits settled since a strategy's last dump (`lessons.py`)."""
+"""What strategies learn from: the visits settled since a strategy's last dump."""
 
 from alembic import op
 from sqlalchemy import Column, Integer, LargeBinary, String

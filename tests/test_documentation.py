@@ -1,0 +1,120 @@
+"""Every file and module that documentation, comments or docstrings name exists.
+
+Decisions (`docs/decisions/`) speak of the day on which they were made and are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.places import ROOT
+
+PROSE = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+    ".ci/run",
+    "systemd/README.md",
+    *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+]
+CODE = [
+    str(path.relative_to(ROOT))
+    for folder in ("geocrawl", "tests", "benchmarks", "docs")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if path != Path(__file__)
+]
+_FILE = re.compile(r"[\w/-]*\w\.py\b(?![*…])")
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_DOTTED = re.compile(r"(?<![\w./-])[a-z_]+(?:\.[A-Za-z_]\w*)+\b(?!\()")
+_SUFFIXES = frozenset(
+    ["conf", "csv", "db", "gz", "html", "json", "md", "prom", "py", "service", "sql", "sysusers", "toml", "txt"]
+)
+"""Last parts of file names, which are no attributes of modules."""
+NAMED_IN_EXAMPLES = {"priority/by_finds.py", "tests/priority/test_by_finds.py"}
+"""What CONTRIBUTING's worked examples let the reader make (`tests/test_contributing.py` does so)."""
+
+
+def texts_of(name: str) -> str:
+    """Return the prose of a file; of Python its comments and docstrings."""
+    text = (ROOT / name).read_text("utf-8")
+    if not name.endswith(".py"):
+        return text
+    comments = [
+        each.string for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type == tokenize.COMMENT
+    ]
+    strings = [
+        node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    return "\n".join([*comments, *strings])
+
+
+def missing_files(name: str, text: str) -> Iterator[str]:
+    """Yield the Python files that a text names and that are nowhere: in the checkout, in `geocrawl`, or near `name`."""
+    near = (ROOT / name).parent
+    places = [ROOT, ROOT / "geocrawl", near, near.parent]
+    for found in set(_FILE.findall(text)) - NAMED_IN_EXAMPLES:
+        if not any((place / found).is_file() for place in places):
+            yield found
+
+
+def missing_modules(text: str) -> Iterator[str]:
+    """Yield the dotted names within backticks that begin with a room of geocrawl and lead nowhere."""
+    for dotted in {name for quoted in _QUOTED.findall(text) for name in _DOTTED.findall(quoted)}:
+        parts = dotted.removeprefix("geocrawl.").split(".")
+        is_ours = parts[0] in _rooms() or dotted.startswith("geocrawl.")
+        if is_ours and parts[-1] not in _SUFFIXES and not _leads_somewhere(tuple(parts)):
+            yield dotted
+
+
+@cache
+def _rooms() -> frozenset[str]:
+    found = {
+        path.stem for path in (ROOT / "geocrawl").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    return frozenset(found - {"__init__", "__main__"})
+
+
+@cache
+def _leads_somewhere(parts: tuple[str, ...]) -> bool:
+    """Whether the parts name a module of geocrawl, or a name that stands in one."""
+    place = ROOT / "geocrawl"
+    for index, part in enumerate(parts):
+        if (place / part).is_dir():
+            place /= part
+            continue
+        file = place / f"{part}.py"
+        rest = parts[index + 1 :] if file.is_file() else parts[index:]
+        source = file if file.is_file() else place / "__init__.py"
+        return not rest or re.search(rf"\b{rest[0]}\b", source.read_text("utf-8")) is not None
+    return True
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_files_and_modules_that_documentation_names_exist(name: str) -> None:
+    text = texts_of(name)
+    assert [*missing_files(name, text), *missing_modules(text)] == []
+
+
+def test_files_and_modules_that_comments_and_docstrings_name_exist() -> None:
+    missing = {}
+    for name in CODE:
+        text = texts_of(name)
+        if found := [*missing_files(name, text), *missing_modules(text)]:
+            missing[name] = found
+    assert missing == {}
+
+
+def test_a_name_of_former_days_is_seen() -> None:
+    assert list(missing_files("docs/words.md", "see `survey.py` and geocrawl/ports.py")) == ["survey.py"]
+    assert list(missing_modules("`fetch.http.Transported`, `store.nowhere`, `fetch.http`, `page_visit.x`")) != []
+    assert list(missing_modules("`fetch.http`, `settings.Settings`, `file.name`")) == []
