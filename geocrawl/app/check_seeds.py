@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
-from geocrawl.model import BARRED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
 
 if TYPE_CHECKING:
     from geocrawl.ports import Fetcher
@@ -114,7 +114,7 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
         outcome = DEAD
         if found.code is FailureCode.RESTING:
             outcome = RESTING
-        elif found.code in BARRED or (found.code is FailureCode.ROBOTS and found.retry_after_s is None):
+        elif found.code in NOT_PERMITTED or (found.code is FailureCode.ROBOTS and found.retry_after_s is None):
             outcome = REFUSED
         at = "" if found.url.identity == url.identity else f"{found.url.address}: "
         reason = str(found.code) if found.code is not FailureCode.ROBOTS or outcome == REFUSED else "robots-unreachable"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.crawler.learning import Learning
     from geocrawl.detect import Detector
-    from geocrawl.fetch.carrier import Transport
+    from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Strategy
     from geocrawl.settings import Settings

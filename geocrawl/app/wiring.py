@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.detect import Detector
-    from geocrawl.fetch.carrier import Transport
     from geocrawl.fetch.record import WarcRecorder
+    from geocrawl.fetch.transport import Transport
     from geocrawl.ports import Clock, Fetcher, Observer, RobotsStore, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
@@ -295,8 +295,8 @@ def make_fetcher(
         environment=None if transport else proxy_from_environment(os.environ),
         transport=transport,
         recorder=recorder,
-        barred=reason_not_to_ask,
-        heard=on_received,
+        refusal_of=reason_not_to_ask,
+        on_received=on_received,
     )
     return share_with.fetcher(fetcher) if share_with else fetcher
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from geocrawl.model import (
-    BARRED,
+    NOT_PERMITTED,
     Candidate,
     ContentReport,
     Failure,
@@ -62,7 +62,7 @@ async def run_interview(
                     interview.close()
                     return NotModified(answer)
                 given = validators_of(answer)
-            if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in BARRED):
+            if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED):
                 interview.close()
                 reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
                 return NotAllowed(reason, answer.detail, answer.retry_after_s)

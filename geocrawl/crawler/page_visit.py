@@ -9,7 +9,7 @@ from dataclasses import replace
 from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
-    BARRED,
+    NOT_PERMITTED,
     Document,
     Evidence,
     Failure,
@@ -85,7 +85,7 @@ class PageVisitor:
             state = State.REFUSED
         elif failure.code is FailureCode.ROBOTS:
             reason, retry_s = "robots-unreachable", failure.retry_after_s
-        elif failure.code in BARRED:
+        elif failure.code in NOT_PERMITTED:
             state = State.REFUSED
         elif failure.code in TRANSIENT:
             retry_s = retry_after_s(lease, self._retry_first_s, failure.retry_after_s)

@@ -1,9 +1,9 @@
-"""Asking the web: one polite HTTP exchange after another, every one bounded in bytes, time and memory.
+"""Fetch from the web: one polite HTTP exchange after another, each bounded in bytes, time and memory.
 
-`fetcher.py` is the port (`PoliteFetcher`, a turn for each leased host: delay, robots.txt, redirects); `http.py` makes
-one exchange; `transport.py` holds the connections and sends addresses byte for byte; `guard.py` decides which network
-addresses may be connected; `proxy.py` which proxy is taken; `content.py` which answers are worth their body;
-`decode.py` unpacks it within limits; `robots.py` reads robots.txt; `politeness.py` is the table of what an answer means
-for its host; `failures.py` names the cause when there is none. A web failure leaves this room as a `Failure`, never as
-an exception.
+`fetcher` implements the port (`PoliteFetcher`, with a turn for each leased host: delay, robots.txt, redirects); `http`
+makes one exchange over a `transport`, which is `connections` to the network or, wrapped around them, `record` to a WARC
+file; `guard` decides which network addresses may be connected, `proxy` which proxy is used, `content` which answers are
+worth their body; `decode` decompresses it within limits; `robots` reads robots.txt; `politeness` is the table of what
+an answer means for its host; `failures` names the cause when there is no answer. A web failure leaves this room as a
+`Failure`, never as an exception.
 """

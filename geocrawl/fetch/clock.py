@@ -10,13 +10,13 @@ class SystemClock:
     """Real time: wall clock for what is stored, monotonic clock for what is measured."""
 
     def now(self) -> float:
-        """Seconds since the epoch, UTC."""
+        """Return seconds since the epoch, UTC."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards."""
+        """Return seconds that never run backwards."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; other tasks run meanwhile."""
+        """Wait for this many seconds while other tasks run."""
         await asyncio.sleep(seconds)

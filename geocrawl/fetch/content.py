@@ -1,4 +1,5 @@
-"""Which answers are worth their body: by type, by first bytes, by date. Decided before, or just after, it begins."""
+"""Decide which answers are worth their body: by media type, first bytes and date, before the body is read or early
+on."""
 
 from __future__ import annotations
 
@@ -12,27 +13,30 @@ from geocrawl.settings import SiteSettings
 
 SNIFF_BYTES = 512
 _MEDIA = re.compile(r"(?:image|audio|video|font|model)/")
-_NO_PAGE = re.compile(
+_NOT_A_PAGE = re.compile(
     r"application/(?:pdf|zip|x-zip.*|x-tar|x-7z.*|x-rar.*|vnd\.rar|x-bzip.*|x-xz|java-archive|x-msdownload|x-msi"
     r"|x-shockwave-flash|msword|rtf|postscript|wasm|epub\+zip|geopackage\+sqlite3|x-sqlite3"
     r"|vnd\.ms-.*|vnd\.openxmlformats.*|vnd\.oasis\.opendocument.*|vnd\.android.*|vnd\.debian.*|vnd\.google-earth\.kmz)"
 )
-# A gzip file may be a packed sitemap: it is read as a page, and unpacked there.
+# A gzip file may be a compressed sitemap: it is read as a page, which decompresses it.
 _GZIP = b"\x1f\x8b"
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<", b"\0\0\xfe\xff")
-# Bytes that no text holds, whatever its encoding (ISO 2022 escapes 0x1b stay); as in the WHATWG MIME Sniffing standard.
+# Bytes that occur in no text, whatever its encoding (0x1b begins ISO 2022 escapes); WHATWG MIME Sniffing standard, 7.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _MAGIC = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!")
 
 
 def check_type(content_type: str, purpose: Purpose) -> None:
-    """Raises Unreadable (wrong-type) when the label alone says that a page's body is not worth reading."""
-    if purpose is Purpose.PAGE and (_MEDIA.match(content_type) or _NO_PAGE.fullmatch(content_type)):
+    """Raise Unreadable (wrong-type) when the media type alone says that a page's body is not worth reading."""
+    if purpose is Purpose.PAGE and (_MEDIA.match(content_type) or _NOT_A_PAGE.fullmatch(content_type)):
         raise Unreadable(FailureCode.WRONG_TYPE, f"Content-Type {content_type}")
 
 
 def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
-    """Raises Unreadable (wrong-type) when the body is no text. Labels lie both ways: octet-stream may be HTML."""
+    """Raise Unreadable (wrong-type) when the body is not text.
+
+    Media types are wrong both ways: octet-stream may be HTML.
+    """
     if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE_MARKS, _GZIP)):
         return
     if content_type.startswith("text/") or content_type.endswith(("xml", "json", "javascript")):
@@ -42,7 +46,7 @@ def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
 
 
 def check_date(last_modified: str, site: SiteSettings) -> None:
-    """Raises Unreadable (date) when Last-Modified is outside the site's `not_before`…`not_after`; days in UTC."""
+    """Raise Unreadable (date) when Last-Modified is outside the site's `not_before`…`not_after`; days in UTC."""
     if not (site.not_before or site.not_after) or not last_modified:
         return
     moment = read_http_date(last_modified)
@@ -55,7 +59,7 @@ def check_date(last_modified: str, site: SiteSettings) -> None:
 
 
 def read_http_date(text: str) -> dt.datetime | None:
-    """A date of an HTTP field (RFC 9110, 5.6.7) in UTC; None when it is none."""
+    """Return the time of an HTTP date (RFC 9110, 5.6.7) in UTC; None when it is not valid."""
     try:
         moment = parsedate_to_datetime(text)
         if moment.tzinfo is None:

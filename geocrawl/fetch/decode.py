@@ -1,7 +1,8 @@
-"""Content-Encoding undone with bounded output: a body of 1.6 kB may hold 1 GiB, and nobody may make us unpack it.
+"""Decompress a Content-Encoding with bounded output: a body of 1.6 kB may expand to 1 GiB.
 
-Every stage yields pieces of bounded size and is asked for the next one only after the last was counted, so a bomb costs
-the limit and not its content. Two encodings may be stacked: each one's output is counted against the same limits.
+Each stage yields pieces of bounded size, and is asked for the next one only after the last one was counted, so that a
+bomb costs the limit and not its content. Two encodings may be stacked: the output of each is counted against the same
+limits.
 """
 
 from __future__ import annotations
@@ -29,30 +30,33 @@ _ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: the largest window in HTTP
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a body may grow to: decoded bytes, and their ratio to the bytes sent once past the free ones."""
+    """What a body may grow to."""
 
     body_bytes: int
+    """Decoded bytes."""
     ratio: float
+    """Decoded to sent bytes, once more than `ratio_free_bytes` are decoded."""
     ratio_free_bytes: int
     encodings: int
+    """Number of Content-Encodings stacked."""
 
 
 class _Stage(Protocol):
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decoded pieces, each bounded; raises the library's error."""
+        """Yield decoded pieces, each bounded; raise the library's error."""
 
     @property
     def complete(self) -> bool:
-        """Whether the format's end was seen."""
+        """Return whether the end of the format was reached."""
 
 
 class Decoder:
-    """Undoes the encodings of one body, piece by piece."""
+    """Decompresses one body, piece by piece."""
 
     def __init__(self, content_encoding: str, limits: Limits) -> None:
-        """`content_encoding`: the header's value, '' for none. Raises Unreadable (bad-http) when too many are stacked.
+        """`content_encoding`: the header's value, '' for none. Raise Unreadable (bad-http) when too many are stacked.
 
-        A name that is no encoding is passed over: it is most often a charset in the wrong header.
+        An unknown name is ignored: it is most often a charset in the wrong header.
         """
         names = [name.strip().lower() for name in content_encoding.split(",")]
         known = [name for name in names if name in _STAGES]
@@ -64,9 +68,10 @@ class Decoder:
         self._limits = limits
         self._counts = [0] * len(self._stages)
         self.sent_bytes = 0
+        """Bytes of the body on the wire, so far."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decoded pieces of what came over the wire. Raises Unreadable: ratio, body-limit, bad-http."""
+        """Yield decoded pieces of bytes from the wire. Raise Unreadable: ratio, body-limit or bad-http."""
         self.sent_bytes += len(data)
         if not self._stages:
             yield data
@@ -79,7 +84,7 @@ class Decoder:
             raise Unreadable(FailureCode.BAD_HTTP, f"the body is not what Content-Encoding says: {error}") from error
 
     def finish(self) -> None:
-        """Raises Unreadable (truncated) when an encoding's end is missing."""
+        """Raise Unreadable (truncated) when the end of an encoding is missing."""
         if self.sent_bytes and not all(stage.complete for stage in self._stages):
             raise Unreadable(FailureCode.TRUNCATED, f"the encoded body breaks off after {self.sent_bytes} bytes")
 
@@ -106,15 +111,16 @@ class Body:
     """The decoded bytes of one answer, bounded."""
 
     def __init__(self, limits: Limits, *, cut: bool = False) -> None:
-        """`cut`: a longer body is cut at the limit rather than refused."""
+        """`cut`: a longer body is cut at the limit instead of being refused."""
         self._limits = limits
         self._may_be_cut = cut
-        self._buffer = BytesIO()  # its value is handed out without a copy: pieces joined would be held twice
+        self._buffer = BytesIO()  # returns its value without a copy: joining pieces would need the memory twice
         self.cut = False
-        """Whether there was more than the limit."""
+        """Whether the body was longer than the limit."""
 
     def add(self, piece: bytes) -> bool:
-        """Keep a piece; False when nothing more is wanted. Raises Unreadable (body-limit)."""
+        """Append a piece and return whether more is wanted. Raise Unreadable (body-limit) if the body may not be
+        cut."""
         room = self._limits.body_bytes - len(self)
         if len(piece) > room and not self._may_be_cut:
             raise _too_long(self._limits)
@@ -123,7 +129,7 @@ class Body:
         return not self.cut
 
     def bytes(self) -> bytes:
-        """All of it, up to now."""
+        """Return all bytes added so far."""
         return self._buffer.getvalue()
 
     def __len__(self) -> int:
@@ -140,7 +146,8 @@ def _too_long(limits: Limits) -> Unreadable:
 class _Zlib:
     """gzip (RFC 1952), with several members, and deflate, with its zlib frame (RFC 1950) or without (RFC 1951).
 
-    A body labelled gzip without its magic number was never compressed; what follows the last member is left alone.
+    A body that is labelled gzip and lacks the magic number was never compressed. What follows the last member is
+    ignored.
     """
 
     def __init__(self, *, gzip: bool) -> None:
@@ -170,7 +177,7 @@ class _Zlib:
                 self._inner = zlib.decompressobj(31)
             yield self._inner.decompress(data, _PIECE_BYTES)
             data = self._inner.unconsumed_tail or self._inner.unused_data
-        while not self._inner.eof:  # what zlib still holds back
+        while not self._inner.eof:  # what zlib has buffered
             piece = self._inner.decompress(b"", _PIECE_BYTES)
             if not piece:
                 return
@@ -198,13 +205,13 @@ class _Brotli:
         if self.complete:
             return
         piece = self._inner.process(data, output_buffer_limit=_PIECE_BYTES)
-        while piece:  # until it is drained: that it can accept more does not mean that it holds nothing back
+        while piece:  # until it is empty: it may accept more input and still have output buffered
             yield piece
             piece = self._inner.process(b"", output_buffer_limit=_PIECE_BYTES)
 
 
 class _Zstd:
-    """zstd (RFC 8878), several frames."""
+    """zstd (RFC 8878), with several frames."""
 
     def __init__(self) -> None:
         self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()

@@ -1,7 +1,7 @@
-"""Why an exchange failed, by cause: the errors of four libraries become one `FailureCode` and one line for a person.
+"""Find out why an exchange failed: the errors of four libraries become one `FailureCode` and one line for a person.
 
 httpx's own classes do not tell causes apart (refused, DNS failure and disconnect all arrive as ConnectTimeout), so the
-chain of causes is read, and the first line of the table that fits one of its errors decides.
+chain of causes is searched, and the first row of the table that matches one of its errors decides.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from geocrawl.fetch.guard import MARK, GuardRefusal
 from geocrawl.model import FailureCode
 from geocrawl.sanitize import plain
 
-#: What an exchange can raise for what a network or a server does. Anything else is a bug of ours and is not caught.
-#: ValueError: headers and addresses that a library cannot read.
+# Errors by which a network or a server can end an exchange; any other is a bug of ours and is not caught. ValueError
+# comes from headers and addresses that a library cannot read.
 WEB_ERRORS = (
     httpx.HTTPError,
     httpx.InvalidURL,
@@ -36,7 +36,7 @@ _DETAIL_CHARS = 200
 
 
 class Unreadable(Exception):
-    """Inside this room only: an answer that breaks a limit or a format; carries the code it will be reported by."""
+    """An answer that breaks a limit or a format, with the code to report. It never leaves this room."""
 
     def __init__(self, code: FailureCode, detail: str) -> None:
         super().__init__(detail)
@@ -44,7 +44,7 @@ class Unreadable(Exception):
 
 
 def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCode, str]:
-    """The code and a line of text for an error of `WEB_ERRORS` or `Unreadable`; `proxied`: a proxy was asked."""
+    """Return code and one line of text for one of `WEB_ERRORS` or an `Unreadable`. `proxied`: a proxy was used."""
     chain = list(_causes(error))
     for one in chain:
         if isinstance(one, Unreadable):
@@ -52,7 +52,7 @@ def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCod
     for fits, code in _TABLE:
         for one in chain:
             if fits(one):
-                if code is FailureCode.DNS and proxied:  # names are left to the proxy: it is the proxy's own name
+                if code is FailureCode.DNS and proxied:  # the proxy resolves names: the unknown one is the proxy's own
                     code = FailureCode.PROXY
                 return code, _line(one)
     return FailureCode.BAD_HTTP, _line(error)
@@ -76,8 +76,11 @@ def _is(*types: type[BaseException]) -> Callable[[BaseException], bool]:
 
 
 def _is_guard(error: BaseException) -> bool:
-    """A name's refused addresses arrive as one OSError that has their texts only; one mixed with errors of allowed
-    addresses has no errno and is reported as those."""
+    """Return whether the address guard refused the connection.
+
+    The refused addresses of a name arrive as one OSError with their texts only. Mixed with errors of permitted
+    addresses it has no errno and is reported as those.
+    """
     return isinstance(error, GuardRefusal) or (
         isinstance(error, OSError) and error.errno == errno.EACCES and MARK in str(error)
     )

@@ -1,7 +1,8 @@
 """The port `Fetcher`: turns of leased hosts, in which every request keeps the delay and obeys robots.txt.
 
-A request of a turn: is the host at rest? does robots.txt allow it (asked first, when it is not known)? is it time? Then
-one exchange, and what it means for the host is noted at once. Redirects within the host are requests like any other.
+A request of a turn waits for the host's back-off and delay, and checks robots.txt, which is fetched first when it is
+not known. After the exchange the host's state is updated at once. Redirects within the host are requests like any
+other.
 """
 
 from __future__ import annotations
@@ -12,28 +13,28 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from geocrawl.fetch.carrier import Transport
 from geocrawl.fetch.http import Answer, HttpClient
 from geocrawl.fetch.politeness import (
     after_exchange,
-    counted,
+    count_request,
     delay_s,
-    is_spent,
+    is_day_limit_reached,
     read_retry_after,
-    rests,
-    until_tomorrow,
+    starts_backoff,
+    wait_for_next_day,
 )
 from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.record import WarcRecorder
-from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, record_of
+from geocrawl.fetch.robots import RobotsCache, Rules, product_token, record_of
+from geocrawl.fetch.transport import Transport
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url, Validators
 from geocrawl.ports import Clock, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 _ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-# Nothing was asked: a page of this origin would fare the same, so robots.txt has said nothing and the cause is told.
-_NOT_ASKED = frozenset(
+# The server was not reached: a page of this origin would fare the same, so the failure itself is reported.
+_NO_CONTACT = frozenset(
     {
         FailureCode.DNS,
         FailureCode.REFUSED,
@@ -43,10 +44,10 @@ _NOT_ASKED = frozenset(
         FailureCode.PROXY,
     }
 )
-_WHY_BARRED = {
+_WHY_REFUSED = {
     "deny": "the deny list names it",
     "allow": "the allow list does not name it",
-    "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
+    "forgotten": "its host opted out (`geocrawl forget --list`)",
 }
 
 
@@ -63,25 +64,31 @@ class PoliteFetcher:
         environment: EnvironmentProxies | None = None,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
-        barred: Callable[[Url], str] = lambda _: "",
-        heard: Callable[[int], object] = lambda received_bytes: None,
+        refusal_of: Callable[[Url], str] = lambda _: "",
+        on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
-        """`environment`: proxies of the environment (`proxy.proxy_from_environment`), taken where settings name none.
+        """Raise UsageError for a proxy that cannot be used.
 
-        `transport` stands in the network's place; `recorder` notes every answer. `barred`: why an address may
-        not be asked ('deny', 'allow', 'forgotten'), '' for most; looked at before every request. `heard`: as in
+        `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
+        `transport` replaces the network; `recorder` records every answer. `refusal_of`: called before every request,
+        returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `on_received`: as in
         `HttpClient`.
-        Raises UsageError for a proxy that cannot be used.
         """
         proxies = environment or EnvironmentProxies()
         http = HttpClient(
-            settings, clock, proxies, user_agent=user_agent, transport=transport, recorder=recorder, heard=heard
+            settings,
+            clock,
+            proxies,
+            user_agent=user_agent,
+            transport=transport,
+            recorder=recorder,
+            on_received=on_received,
         )
-        self._parts = _Parts(settings, clock, http, RobotsMemory(robots, product_token(user_agent)), barred)
+        self._parts = _Parts(settings, clock, http, RobotsCache(robots, product_token(user_agent)), refusal_of)
 
     @asynccontextmanager
     async def turn(self, host: HostState) -> AsyncIterator[PoliteTurn]:
-        """The turn of a leased host: nobody else asks it meanwhile."""
+        """Return the turn of a leased host; the lease keeps all others from requesting anything of it meanwhile."""
         yield PoliteTurn(self._parts, host)
 
     async def close(self) -> None:
@@ -94,8 +101,8 @@ class _Parts:
     settings: Settings
     clock: Clock
     http: HttpClient
-    robots: RobotsMemory
-    barred: Callable[[Url], str]
+    robots: RobotsCache
+    refusal_of: Callable[[Url], str]
 
 
 class PoliteTurn:
@@ -106,15 +113,15 @@ class PoliteTurn:
         self._clock = parts.clock
         self._http = parts.http
         self._robots = parts.robots
-        self._barred = parts.barred
+        self._refusal_of = parts.refusal_of
         self._host = host
-        self._resting = False
-        self._standing: Answer | Failure | None = None
+        self._in_backoff = False
+        self._final_answer: Answer | Failure | None = None
 
     @property
     def host(self) -> HostState:
-        """The host as it stands after the requests so far."""
-        return until_tomorrow(self._host, self._clock.now(), self._settings)
+        """Return the host's state after the requests so far."""
+        return wait_for_next_day(self._host, self._clock.now(), self._settings)
 
     async def fetch(
         self,
@@ -124,20 +131,20 @@ class PoliteTurn:
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
     ) -> Page | Failure:
-        """Ask for `url` on the leased host, robots.txt and delay obeyed; the last hop's time is `elapsed_ms`.
+        """Request `url` on the leased host and return the answer; raise ValueError for another host's address.
 
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
-        times; cookies live as long as these redirects. To another host it is never followed: the Page then has
-        `location` and an empty body. Once an answer sent the host to rest, it stands for the rest of the turn.
-        `validators` go with the one request on the way, if any, that is for their address.
+        times; cookies last for these redirects, and `elapsed_ms` is the last one's. A redirect to another host is never
+        followed: the Page then has `location` and an empty body. An answer that starts a back-off is returned for the
+        rest of the turn. `validators` are sent with the one request, if any, for their own address.
         """
         if url.host != self._host.name:
             raise ValueError(f"{url.address} was asked in the turn of {self._host.name}")
         trail = _Trail(url)
         while True:
-            answer = self._standing or await self._allowed(trail.at, purpose, trail.cookies, validators)
-            if self._resting:
-                self._standing = answer
+            answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators)
+            if self._in_backoff:
+                self._final_answer = answer
             if isinstance(answer, Failure):
                 return replace(answer, url=url)
             following = answer.location
@@ -148,7 +155,7 @@ class PoliteTurn:
                 return Failure(url, FailureCode.REDIRECT_LOOP, detail, answer.elapsed_ms, status=answer.status)
 
     def sitemaps(self, url: Url) -> tuple[Url, ...]:
-        """The sitemaps that the robots.txt of an address's origin names, as far as it was read; else none."""
+        """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""
         known = None if self._settings.ignore_robots else self._robots.get(url.origin, self._clock.now())
         rules = known[1] if known else None
         named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
@@ -173,10 +180,10 @@ class PoliteTurn:
     async def _allowed(
         self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
-        """One exchange, if the operator and robots.txt allow it."""
-        if barred := self._barred(url):
-            return Failure(url, FailureCode(barred), _WHY_BARRED[barred])
-        if purpose is Purpose.MAP and is_spent(self._host, self._clock.now(), self._settings):
+        """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
+        if refusal := self._refusal_of(url):
+            return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
+        if purpose is Purpose.MAP and is_day_limit_reached(self._host, self._clock.now(), self._settings):
             return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
         if not self._settings.ignore_robots:
             rules = await self._rules(url)
@@ -193,23 +200,23 @@ class PoliteTurn:
         cookies: httpx.Cookies | None = None,
         validators: Validators | None = None,
     ) -> Answer | Failure:
-        """One exchange when it is time; what it means for the host is noted."""
+        """Wait until it is time, make one exchange, and update the host's state."""
         wait = self._host.next_at - self._clock.now()
         if wait > 0:
             await self._clock.sleep(wait)
         answer = await self._http.get(url, purpose, cookies, validators)
         if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
-            return answer  # nobody was asked
+            return answer  # nothing was sent
         now = self._clock.now()
-        if url.host != self._host.name:  # a robots.txt that lies elsewhere
+        if url.host != self._host.name:  # robots.txt was redirected to another host
             self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))
             return answer
-        self._host = counted(self._host, now)
+        self._host = count_request(self._host, now)
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         retry_after_s = self._retry_after_s(answer, now)
         self._host = after_exchange(self._host, outcome, now, self._settings, retry_after_s=retry_after_s)
-        if rests(self._host, outcome, self._settings):
-            self._resting = True
+        if starts_backoff(self._host, outcome, self._settings):
+            self._in_backoff = True
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._host.next_at - now)
         return answer
@@ -222,11 +229,12 @@ class PoliteTurn:
     # ----------------------------------------------------------------------- robots.txt
 
     async def _rules(self, url: Url) -> Rules | Failure:
-        """The rules for an address's origin, fetched when they are not known; a Failure when they cannot be had."""
+        """Return the rules of an address's origin, fetched when they are not known; a Failure when they cannot be
+        had."""
         known = self._robots.get(url.origin, self._clock.now())
         if known is None:
             answer = await self._ask_robots(url)
-            if isinstance(answer, Failure) and answer.code in _NOT_ASKED:
+            if isinstance(answer, Failure) and answer.code in _NO_CONTACT:
                 return answer
             known = self._robots.put(self._record(url.origin, answer))
         record, rules = known
@@ -235,11 +243,11 @@ class PoliteTurn:
             wait = max(record.expires_at - self._clock.now(), 1.0)
             return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
         if rules.crawl_delay_s != self._host.crawl_delay_s:
-            self._take_crawl_delay(rules.crawl_delay_s)
+            self._adopt_crawl_delay(rules.crawl_delay_s)
         return rules
 
-    def _take_crawl_delay(self, crawl_delay_s: float | None) -> None:
-        """From now on the host is asked at this pace; a wait under way grows with it."""
+    def _adopt_crawl_delay(self, crawl_delay_s: float | None) -> None:
+        """Use this Crawl-delay from now on, also for the wait that has begun."""
         before = delay_s(self._host, self._settings)
         self._host = replace(self._host, crawl_delay_s=crawl_delay_s)
         grown = delay_s(self._host, self._settings) - before
@@ -254,7 +262,7 @@ class PoliteTurn:
         return record_of(origin, answer.status, answer.body, now, self._settings, retry_after_s=wait)
 
     async def _ask_robots(self, url: Url) -> Answer | Failure:
-        """/robots.txt of an origin; redirects are followed to other hosts too (RFC 9309, 2.3.1.2)."""
+        """Fetch /robots.txt of an origin; redirects are followed to other hosts too (RFC 9309, 2.3.1.2)."""
         target = read_url(f"{url.origin}/robots.txt")
         assert target is not None, "an origin's robots.txt has an address"
         answer = await self._paced(target, Purpose.ROBOTS)
@@ -262,16 +270,18 @@ class PoliteTurn:
             if isinstance(answer, Failure) or answer.location is None:
                 break
             elsewhere = answer.location
-            if elsewhere.host != url.host and self._barred(elsewhere):
-                return Failure(elsewhere, FailureCode.ROBOTS, "robots.txt was sent to an address that is left alone")
+            if elsewhere.host != url.host and self._refusal_of(elsewhere):
+                return Failure(
+                    elsewhere, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be asked"
+                )
             answer = await self._paced(elsewhere, Purpose.ROBOTS)
-            if isinstance(answer, Failure):  # the host was asked, and sent us where nothing is
+            if isinstance(answer, Failure):  # the host was reached, and redirected us to where nothing answers
                 answer = replace(answer, code=FailureCode.ROBOTS)
         return answer
 
 
 class _Trail:
-    """The redirects of one fetch: where it stands, what was passed, the cookies given on the way."""
+    """The redirects of one fetch: the current address, those before it, and cookies set on the way."""
 
     def __init__(self, start: Url) -> None:
         self.at = start
@@ -280,17 +290,17 @@ class _Trail:
         self._passed = {(start.address, "")}
 
     def go_on(self, answer: Answer, target: Url, limit: int) -> bool:
-        """Move to a redirect's target; False when it was there before, or the limit is reached.
+        """Move to a redirect's target and return True; False for a cycle, or when the limit is reached.
 
-        Coming back with another cookie is no cycle: that is how sites test whether cookies are kept.
+        Coming back with another cookie is no cycle: sites test so whether cookies are kept.
         """
         if self.cookies is None:
             self.cookies = httpx.Cookies()
         self.cookies.extract_cookies(answer.response)
-        held = ";".join(sorted(f"{cookie.name}={cookie.value}" for cookie in self.cookies.jar))
-        if len(self.hops) >= limit or (target.address, held) in self._passed:
+        cookies = ";".join(sorted(f"{cookie.name}={cookie.value}" for cookie in self.cookies.jar))
+        if len(self.hops) >= limit or (target.address, cookies) in self._passed:
             return False
-        self._passed.add((target.address, held))
+        self._passed.add((target.address, cookies))
         self.hops.append(target)
         self.at = target
         return True

@@ -1,8 +1,8 @@
 """The address guard: which network addresses a crawler that follows strangers' links may connect to.
 
-The address about to be connected is checked at every connect (`socket_factory` is called by the connector for each one,
-literal addresses included), so a name that is looked up twice cannot answer differently the second time. Literal
-addresses are also checked before each hop, because through a proxy it is the proxy that connects.
+The address is checked at every connect (the connector calls `socket_factory` for each, literal addresses included), so
+a name cannot pass the check and resolve to something else later. Literal addresses are also checked before each
+request, because through a proxy it is the proxy that connects.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 from collections.abc import Iterator
 from functools import lru_cache
 
-# As aiohappyeyeballs hands it over: family, type, protocol, canonical name, socket address.
+# As aiohappyeyeballs passes it: family, type, protocol, canonical name, socket address.
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -23,47 +23,47 @@ _ISATAP = 0x5EFE  # RFC 5214, 6.1: interface identifier [00|02]00:5efe:a.b.c.d
 
 
 class GuardRefusal(OSError):
-    """An address that must not be connected. An OSError, so that a name's other addresses are tried."""
+    """An address that must not be connected. An OSError, so that the name's other addresses are tried."""
 
     def __init__(self, address: str) -> None:
         super().__init__(errno.EACCES, f"{MARK}: {address} is not a public address")
 
 
 class AddressGuard:
-    """Refuses everything that is not a public unicast address; lets all pass with `allow_private`."""
+    """Refuses every address that is not public unicast; with `allow_private` it lets all pass."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
 
     def check(self, address: str) -> None:
-        """Raises GuardRefusal for an address (text, a zone may follow) that must not be connected."""
+        """Raise GuardRefusal for an address, as text with or without a zone, that must not be connected."""
         if not self._allow_private and not is_public(address):
             raise GuardRefusal(address)
 
     def check_host(self, host: str) -> None:
-        """As `check` when `host` is a literal address; names pass, their addresses are checked when connected."""
+        """Do what `check` does if `host` is a literal address; names pass, for their addresses are checked at the
+        connect."""
         if not self._allow_private and is_literal(host):
             self.check(host)
 
     def open_socket(self, info: AddrInfo) -> socket.socket:
-        """A socket for the address that is about to be connected; raises GuardRefusal."""
+        """Return a socket for the address that is about to be connected; raise GuardRefusal if it must not be."""
         family, kind, protocol, _, address = info
         self.check(str(address[0]))
         return socket.socket(family, kind, protocol)
 
 
 def is_literal(host: str) -> bool:
-    """Whether `host`, in the spelling of `urls.read_url`, is an address: any other spelling was made one there."""
+    """Return whether `host` is an IP address, in the spelling of `urls.read_url`, which knows all others."""
     return ":" in host or host.rpartition(".")[2].isdigit()
 
 
 @lru_cache(maxsize=4096)
 def is_public(address: str) -> bool:
-    """Whether an address may be connected: public unicast, and so are the IPv4 addresses embedded in it.
+    """Return whether an address may be connected: it is public unicast, and so are the IPv4 addresses embedded in it.
 
     IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), Teredo (RFC 4380), ISATAP (RFC 5214); 6to4 (RFC 3056) is
-    never public.
-    Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
+    never public. Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
     """
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
@@ -73,7 +73,7 @@ def is_public(address: str) -> bool:
         return _is_public_unicast(parsed)
     if parsed.ipv4_mapped is not None:
         return _is_public_unicast(parsed.ipv4_mapped)
-    if parsed.sixtofour is not None:  # given up by RFC 7526, and versions of Python differ on whether it is global
+    if parsed.sixtofour is not None:  # deprecated by RFC 7526, and versions of Python differ on whether it is global
         return False
     if parsed in _NAT64:
         return _is_public_unicast(_last_32_bits(parsed))

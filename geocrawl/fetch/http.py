@@ -1,6 +1,6 @@
-"""One HTTP exchange: a GET, its headers, and as much of its body as the limits and the purpose allow.
+"""One HTTP exchange: a GET, its header fields, and as much of its body as the limits and the purpose allow.
 
-No redirect is followed here and nothing is remembered between two exchanges; `fetcher.py` does both.
+It follows no redirect and remembers nothing between two exchanges; `fetcher` does both.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 import httpx
 
-from geocrawl.fetch.carrier import Transport
+from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
 from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
-from geocrawl.fetch.transport import ExactTransport
+from geocrawl.fetch.transport import Transport
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
@@ -35,9 +35,11 @@ _ACCEPT = {
     Purpose.ROBOTS: "text/plain,*/*;q=0.8",
 }
 _ORIGIN = "https://viewer.example"
-"""What a viewer on some web page would send, so that a server shows whether it lets one use its content (CORS)."""
-_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
-"""Of what the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first layers)."""
+"""What a map viewer on a web page would send, so that a server shows whether it permits that (CORS, Fetch standard,
+3.2)."""
+_MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
+"""Purposes for which the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first
+layers)."""
 _NOT_MODIFIED = 304
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -46,21 +48,22 @@ _NO_SITE = SiteSettings()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one exchange brought."""
+    """The result of one exchange."""
 
     url: Url
     status: int
     headers: dict[str, str]
-    """Lower-case names; values of a repeated field joined by ', '."""
+    """Lower-case names; values of a repeated field are joined by ', '."""
     body: bytes
     cut: bool
     """Whether the body was longer than the limit and ends there."""
     location: Url | None
-    """Where it redirects to; its body was then not read."""
+    """Target of a redirect, whose body is not read."""
     sent_bytes: int
+    """Bytes of the body on the wire, before decoding."""
     elapsed_ms: float
     response: httpx.Response
-    """For its cookies."""
+    """The response, for its cookies."""
     not_modified: bool = False
     """As in `Page`."""
 
@@ -81,7 +84,7 @@ class _Received:
 
 
 def user_agent(settings: Settings, version: str) -> str:
-    """The User-Agent: the one that was set, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
+    """Return the User-Agent: the setting, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
     text = settings.user_agent
     if not text:
         text = f"geocrawl/{version}" + (f" (+{settings.contact})" if settings.contact else "")
@@ -89,7 +92,7 @@ def user_agent(settings: Settings, version: str) -> str:
 
 
 class HttpClient:
-    """Makes exchanges. Holds the connections."""
+    """Makes exchanges; owns the connections."""
 
     def __init__(
         self,
@@ -100,16 +103,16 @@ class HttpClient:
         user_agent: str,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
-        heard: Callable[[int], object] = lambda received_bytes: None,
+        on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
-        """`transport` stands in the network's place. Raises UsageError for a proxy that cannot be used.
+        """Raise UsageError for a proxy that cannot be used. `transport` replaces the network.
 
-        `heard` is told of all bytes that are received, as they come, whatever becomes of the answer: header blocks and
-        bodies as sent (before decoding), without what TLS, chunked coding and the network add.
+        `on_received` is called with the number of bytes of everything received, whatever becomes of the answer: header
+        blocks and bodies as sent (before decoding), without what TLS, chunked coding and the network add.
         """
         self._settings = settings
         self._clock = clock
-        self._heard = heard
+        self._on_received = on_received
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
         self._transport: Transport = transport or ExactTransport(settings, self._guard)
@@ -118,7 +121,7 @@ class HttpClient:
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
         self._headers[Purpose.MAP]["Origin"] = _ORIGIN
-        self._asks_whole = recorder is not None  # a recording without its documents could not be replayed
+        self._never_conditional = recorder is not None  # a recording without bodies could not be replayed
 
     async def get(
         self,
@@ -127,18 +130,22 @@ class HttpClient:
         cookies: httpx.Cookies | None = None,
         validators: Validators | None = None,
     ) -> Answer | Failure:
-        """Ask for `url`; whatever the web does comes back as a value. `cookies` are sent as far as they apply,
-        `validators` if they are of this very address."""
+        """Request `url` and return the answer, or a Failure for any web failure.
+
+        `cookies` are sent as far as they apply, `validators` if they belong to this very address.
+        """
         started = self._clock.monotonic()
         proxy = self._routes.proxy_for(url)
-        asked_by = self._conditions(url, validators)
+        conditional_fields = self._conditions(url, validators)
         response: httpx.Response | None = None
         try:
             self._guard.check_host(url.host)
             async with asyncio.timeout(self._settings.total_timeout_s):
-                request = self._request(url, purpose, cookies, proxy, asked_by)
+                request = self._request(url, purpose, cookies, proxy, conditional_fields)
                 response = await self._transport.handle_async_request(request)
-                got = await self._receive(response, url, purpose, proxied=proxy is not None, conditional=bool(asked_by))
+                got = await self._receive(
+                    response, url, purpose, proxied=proxy is not None, conditional=bool(conditional_fields)
+                )
         except (Unreadable, *WEB_ERRORS) as error:
             code, detail = classify(error, proxied=proxy is not None)
             if code is FailureCode.TIMEOUT_TOTAL:
@@ -161,13 +168,13 @@ class HttpClient:
     async def _receive(
         self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
     ) -> _Received:
-        """All that is read of a response, which is closed then. Raises Unreadable, or an error of the transport."""
+        """Read a response as far as it is wanted and close it. Raise Unreadable, or an error of the transport."""
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
         try:
-            self._heard(_header_bytes(response))
+            self._on_received(_header_bytes(response))
             if response.status_code == _PROXY_AUTHENTICATION_REQUIRED and proxied:
-                raise Unreadable(FailureCode.PROXY, "the proxy wants a user and a password (407)")
+                raise Unreadable(FailureCode.PROXY, "the proxy requires a user name and password (407)")
             headers = _headers(response, self._settings.header_bytes)
             location = _redirect_target(url, response)
             content = _Content()
@@ -186,8 +193,8 @@ class HttpClient:
         return (self._clock.monotonic() - started) * 1000
 
     def _conditions(self, url: Url, validators: Validators | None) -> dict[str, str]:
-        """The fields that ask for an answer only if it is new: a validator means nothing at another address."""
-        if validators is None or validators.address != url.address or self._asks_whole:
+        """Return the fields that make a request conditional; a validator means nothing at another address."""
+        if validators is None or validators.address != url.address or self._never_conditional:
             return {}
         return conditions(validators)
 
@@ -197,12 +204,12 @@ class HttpClient:
         purpose: Purpose,
         cookies: httpx.Cookies | None,
         proxy: Proxy | None,
-        asked_by: dict[str, str],
+        conditional_fields: dict[str, str],
     ) -> httpx.Request:
         request = httpx.Request(
             "GET",
             url.address,
-            headers={**self._headers[purpose], **asked_by},
+            headers={**self._headers[purpose], **conditional_fields},
             extensions={"address": url.address, "proxy": proxy},
         )
         site = self._settings.sites.get(url.host)
@@ -215,9 +222,9 @@ class HttpClient:
     async def _read(
         self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose
     ) -> _Content:
-        """The decoded body. Raises Unreadable, or an error of the transport.
+        """Return the decoded body. Raise Unreadable, or an error of the transport.
 
-        An error page is evidence of its status alone: when its body is not worth reading, it stays empty.
+        Of an error page the status alone counts: when its body is not worth reading, it stays empty.
         """
         site = self._settings.sites.get(url.host, _NO_SITE)
         content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -226,7 +233,7 @@ class HttpClient:
             if purpose is Purpose.PAGE:
                 check_date(headers.get("last-modified", ""), site)
             check_type(content_type, purpose)
-            return await _read_body(stream, headers, limits, content_type, purpose, self._heard)
+            return await _read_body(stream, headers, limits, content_type, purpose, self._on_received)
         except Unreadable as problem:
             if problem.code is FailureCode.WRONG_TYPE and not success:
                 return _Content()
@@ -251,13 +258,13 @@ async def _read_body(
     limits: Limits,
     content_type: str,
     purpose: Purpose,
-    heard: Callable[[int], object],
+    on_received: Callable[[int], object],
 ) -> _Content:
     decoder = Decoder(headers.get("content-encoding", ""), limits)
-    body = Body(limits, cut=purpose in _CUT)
+    body = Body(limits, cut=purpose in _MAY_BE_CUT)
     sniffed = False
     async for data in stream:
-        heard(len(data))
+        on_received(len(data))
         for piece in decoder.feed(data):
             if not body.add(piece):
                 return _Content(body.bytes(), decoder.sent_bytes, body.cut)
@@ -271,12 +278,12 @@ async def _read_body(
 
 
 def _header_bytes(response: httpx.Response) -> int:
-    """Of the header fields as HTTP/1.1 writes them: `name: value` and a line's end each."""
+    """Return the length of the header fields as HTTP/1.1 writes them: `name: value` and a line end each."""
     return sum(len(name) + len(value) + 4 for name, value in response.headers.raw)
 
 
 def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
-    """The header fields; bytes that are not UTF-8 are read as Latin-1. Raises Unreadable (header-limit)."""
+    """Return the header fields; bytes that are not UTF-8 are read as Latin-1. Raise Unreadable (header-limit)."""
     fields: dict[str, str] = {}
     size = _header_bytes(response)
     for raw_name, raw_value in response.headers.raw:
@@ -292,7 +299,7 @@ def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
 
 
 def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
-    """Where a redirect leads (RFC 9110, 10.2.2); None when it is none, or leads to what cannot be asked.
+    """Return where a redirect leads (RFC 9110, 10.2.2); None for no redirect, or one to no web address.
 
     Bytes beyond ASCII are escaped as they stand, whatever their encoding.
     """

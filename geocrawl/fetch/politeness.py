@@ -1,15 +1,16 @@
-"""What an answer, or none, means for its host: a small table and pure functions from state to state.
+"""What an answer, or a failure, means for its host: a small table and pure functions from state to state.
 
     answer                                          effect
-    429, 503                                        STRAIN: the host rests at once
-    502, 504, connection failures, time-outs        TROUBLE: it rests after `backoff_after` in a row
-    any other answer                                FINE: what went before is forgotten
-    an answer that breaks a limit or a format       NOTHING: says nothing about how the host is
+    429, 503                                        OVERLOAD: the host is in back-off at once
+    502, 504, connection failures, time-outs        ERROR: it is in back-off after `backoff_after` in a row
+    any other answer                                OK: earlier errors are forgotten
+    an answer that breaks a limit or a format       NEUTRAL: says nothing about the state of the host
 
-A rest takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that hosts
-that failed together are not asked together again. Retry-After (RFC 9110, 10.2.3) stands instead of it; from
-`backoff_after` errors in a row on, the longer of both. Errors are forgiven `backoff_forgive_s` after the rest they
-caused. Between two requests lies `delay_s` (the host's own, or the common one) or its Crawl-delay, whichever is longer.
+A back-off takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that
+hosts that failed together are not requested together again. Retry-After (RFC 9110, 10.2.3) replaces it; from
+`backoff_after` errors in a row on, the longer of both counts. Errors are forgiven `backoff_forgive_s` after the
+back-off that they caused. The time between two requests is `delay_s` (the host's own, or the common one) or its
+Crawl-delay, whichever is longer.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _MAX_DOUBLINGS = 40
 class Effect(Enum):
     """What an exchange means for its host."""
 
-    FINE = "fine"
-    NOTHING = "nothing"
-    TROUBLE = "trouble"
-    STRAIN = "strain"
+    OK = "fine"
+    NEUTRAL = "nothing"
+    ERROR = "trouble"
+    OVERLOAD = "strain"
 
 
-_OF_STATUS = {429: Effect.STRAIN, 503: Effect.STRAIN, 502: Effect.TROUBLE, 504: Effect.TROUBLE}
+_OF_STATUS = {429: Effect.OVERLOAD, 503: Effect.OVERLOAD, 502: Effect.ERROR, 504: Effect.ERROR}
 _OF_FAILURE = dict.fromkeys(
     (
         FailureCode.DNS,
@@ -48,65 +49,69 @@ _OF_FAILURE = dict.fromkeys(
         FailureCode.RESET,
         FailureCode.PROXY,
     ),
-    Effect.TROUBLE,
+    Effect.ERROR,
 )
 
 
 def effect_of(outcome: int | FailureCode) -> Effect:
-    """The table: an HTTP status or a failure's code to its effect."""
+    """Return the effect of an HTTP status or a failure's code."""
     if isinstance(outcome, int):
-        return _OF_STATUS.get(outcome, Effect.FINE)
-    return _OF_FAILURE.get(outcome, Effect.NOTHING)
+        return _OF_STATUS.get(outcome, Effect.OK)
+    return _OF_FAILURE.get(outcome, Effect.NEUTRAL)
 
 
 def after_exchange(
     host: HostState, outcome: int | FailureCode, now: float, settings: Settings, *, retry_after_s: float | None = None
 ) -> HostState:
-    """The host after an exchange that ended at `now`; `next_at` is when it may be asked again."""
+    """Return the host's state after an exchange that ended at `now`; no request before its `next_at`."""
     delay = delay_s(host, settings)
     effect = effect_of(outcome)
-    if effect is Effect.FINE:
+    if effect is Effect.OK:
         return replace(host, errors=0, next_at=now + delay)
-    if effect is Effect.NOTHING:
+    if effect is Effect.NEUTRAL:
         return replace(host, next_at=now + delay)
     forgiven = now - max(host.last_error_at, host.next_at) > settings.backoff_forgive_s
     errors = 1 if forgiven else host.errors + 1
-    wait = max(delay, _rest_s(host.name, errors, effect, settings, retry_after_s))
+    wait = max(delay, _backoff_s(host.name, errors, effect, settings, retry_after_s))
     return replace(host, errors=errors, last_error_at=now, next_at=now + wait)
 
 
-def counted(host: HostState, now: float) -> HostState:
-    """The host after one more request at `now`."""
+def count_request(host: HostState, now: float) -> HostState:
+    """Return the host's state with one more request at `now`."""
     today = int(now // DAY_S)
     return replace(host, day=today, asked=host.asked + 1 if host.day == today else 1)
 
 
-def is_spent(host: HostState, now: float, settings: Settings) -> bool:
-    """Whether the host was asked today as often as it may be."""
+def is_day_limit_reached(host: HostState, now: float, settings: Settings) -> bool:
+    """Return whether the host has received as many requests today (UTC) as it may."""
     limit = settings.requests_per_day_of(host.name)
     return 0 < limit <= host.asked and host.day == int(now // DAY_S)
 
 
-def until_tomorrow(host: HostState, now: float, settings: Settings) -> HostState:
-    """The host at the end of a turn: one whose day's requests are spent is left alone until the next day begins."""
-    if not is_spent(host, now, settings):
+def wait_for_next_day(host: HostState, now: float, settings: Settings) -> HostState:
+    """Return the host's state at the end of a turn: without a request until the next day if its daily limit is
+    reached."""
+    if not is_day_limit_reached(host, now, settings):
         return host
     return replace(host, next_at=max(host.next_at, (host.day + 1) * DAY_S))
 
 
-def rests(host: HostState, outcome: int | FailureCode, settings: Settings) -> bool:
-    """Whether the exchange with this outcome, after which the host stands so, sent it to rest."""
+def starts_backoff(host: HostState, outcome: int | FailureCode, settings: Settings) -> bool:
+    """Return whether this outcome put the host into back-off; `host` is its state after the exchange."""
     effect = effect_of(outcome)
-    return effect is Effect.STRAIN or (effect is Effect.TROUBLE and host.errors >= settings.backoff_after)
+    return effect is Effect.OVERLOAD or (effect is Effect.ERROR and host.errors >= settings.backoff_after)
 
 
 def delay_s(host: HostState, settings: Settings) -> float:
-    """Seconds between the end of a request and the next one to this host."""
+    """Return the seconds between the end of a request to this host and the next one."""
     return settings.pace_s(host.name, host.crawl_delay_s)
 
 
 def read_retry_after(value: str, now: float, settings: Settings) -> float | None:
-    """Seconds to wait by a Retry-After field (seconds or a date), at most `max_retry_after_s`; None when unreadable."""
+    """Return the seconds to wait by a Retry-After field (seconds or a date), at most `max_retry_after_s`.
+
+    None when the field is not valid.
+    """
     value = value.strip()
     if value.isascii() and value.isdigit():
         return min(float(value[:12]), settings.max_retry_after_s)
@@ -116,18 +121,18 @@ def read_retry_after(value: str, now: float, settings: Settings) -> float | None
     return min(max(moment.timestamp() - now, 0.0), settings.max_retry_after_s)
 
 
-def _rest_s(name: str, errors: int, effect: Effect, settings: Settings, retry_after_s: float | None) -> float:
-    """How long a host rests after this many errors in a row; 0: it does not."""
-    if effect is Effect.TROUBLE and errors < settings.backoff_after:
+def _backoff_s(name: str, errors: int, effect: Effect, settings: Settings, retry_after_s: float | None) -> float:
+    """Return the seconds of back-off after this many errors in a row; 0 for none."""
+    if effect is Effect.ERROR and errors < settings.backoff_after:
         return 0.0
-    doublings = errors - 1 if effect is Effect.STRAIN else errors - settings.backoff_after
+    doublings = errors - 1 if effect is Effect.OVERLOAD else errors - settings.backoff_after
     rest = settings.backoff_first_s * 2.0 ** min(doublings, _MAX_DOUBLINGS)
-    rest = min(rest * (1 + _JITTER * _spread(f"{name} {errors}")), settings.backoff_max_s)
+    rest = min(rest * (1 + _JITTER * _jitter(f"{name} {errors}")), settings.backoff_max_s)
     if retry_after_s is None:
         return rest
     return retry_after_s if errors < settings.backoff_after else max(rest, retry_after_s)
 
 
-def _spread(text: str) -> float:
-    """A number in -1…1 that depends on the text alone, so that a run can be repeated."""
+def _jitter(text: str) -> float:
+    """Return a number in -1…1 that depends on the text alone, so that a run can be repeated."""
     return zlib.crc32(text.encode()) / 2**31 - 1

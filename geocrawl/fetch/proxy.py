@@ -1,4 +1,4 @@
-"""Which proxy a request takes: the site's own setting, then the common one, then the environment's."""
+"""Choose the proxy of a request: the site's own setting, then the common one, then the environment's."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from geocrawl.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """An HTTP proxy: where it is, and what it is told with every request."""
+    """An HTTP proxy."""
 
     address: str
     """scheme://host:port, without user and password."""
     authorization: str
-    """Value of Proxy-Authorization (RFC 7617); '' when it wants none."""
+    """Value of Proxy-Authorization (RFC 7617) to send with every request; '' for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentProxies:
-    """http_proxy, https_proxy and no_proxy, as they stand in the environment; '' where unset."""
+    """The environment variables http_proxy, https_proxy and no_proxy; '' where unset."""
 
     http: str = ""
     https: str = ""
@@ -35,10 +35,10 @@ class EnvironmentProxies:
 
 
 def proxy_from_environment(environ: Mapping[str, str]) -> EnvironmentProxies:
-    """The environment's proxies; lower-case names count before upper-case ones.
+    """Return the environment's proxies; lower-case names take precedence over upper-case ones.
 
-    HTTP_PROXY is not read where REQUEST_METHOD stands (a web server's CGI: a stranger's header would set it).
-    Raises UsageError for a proxy that cannot be used, such as socks://.
+    HTTP_PROXY is ignored where REQUEST_METHOD is set: in a web server's CGI a stranger's header would set it. Raise
+    UsageError for a proxy that cannot be used, such as socks://.
     """
 
     def value(name: str) -> str:
@@ -55,7 +55,7 @@ class Routes:
     """The proxy for each address."""
 
     def __init__(self, settings: Settings, environment: EnvironmentProxies) -> None:
-        """Raises UsageError for a proxy that cannot be used."""
+        """Raise UsageError for a proxy that cannot be used."""
         self._common = _read(settings.proxy, "--proxy")
         self._sites = {
             name: None if site.proxy == "direct" else _read(site.proxy, f"proxy of the site {name}")
@@ -69,7 +69,7 @@ class Routes:
         self._bypass = {"no": environment.no_proxy}
 
     def proxy_for(self, url: Url) -> Proxy | None:
-        """The proxy to take; None: connect directly."""
+        """Return the proxy to use; None to connect directly."""
         if url.host in self._sites:
             return self._sites[url.host]
         if self._common is not None:
@@ -97,5 +97,5 @@ def _read(text: str, what: str) -> Proxy | None:
 
 
 def basic(secret: str) -> str:
-    """The value of an authorization field for `user:password` (RFC 7617)."""
+    """Return the value of an authorization field for `user:password` (RFC 7617)."""
     return "Basic " + base64.b64encode(secret.encode()).decode("ascii")

@@ -1,7 +1,7 @@
 """Record the answers of a crawl in a WARC file (ISO 28500), as they came over the wire, for replays and archives.
 
 One gzip member a response, each written in one piece, so a crawl that is killed leaves a file whose records are whole.
-A body that was not read to its end is marked WARC-Truncated. The file is appended to, as crawls are gone on with.
+A body that was not read to its end is marked WARC-Truncated. An existing file is appended to.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.fetch.carrier import Transport
+from geocrawl.fetch.transport import Transport
 from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
@@ -24,7 +24,7 @@ class WarcRecorder:
     """Appends records to one file."""
 
     def __init__(self, path: Path, *, software: str, seeds: Sequence[str]) -> None:
-        """Raises EnvironmentFault when the file cannot be written."""
+        """Open or create the file; raise EnvironmentFault when it cannot be written."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab")
@@ -52,7 +52,7 @@ class WarcRecorder:
 
 
 class RecordingTransport:
-    """A transport (`fetch.carrier.Transport`) that records the answers of another one."""
+    """A transport (`fetch.transport.Transport`) that records the answers of another one."""
 
     def __init__(self, inner: Transport, recorder: WarcRecorder) -> None:
         self._inner = inner

@@ -1,8 +1,8 @@
-"""robots.txt under RFC 9309: what an origin's answer means, and its rules by protego.
+"""Read robots.txt under RFC 9309: what an origin's answer means, and its rules by protego.
 
-2xx                              its text, up to 500 KiB; text that is none holds no rules
-4xx, redirects that lead nowhere no rules, all is allowed (2.3.1.3)
-429                              not now: counted as 4xx there, but a host that asks us to slow down is no invitation
+2xx                              its text, up to 500 KiB; what is no text contains no rules
+4xx, redirects without target    no rules, everything is allowed (2.3.1.3)
+429                              not now, though the RFC counts it as 4xx: the host asks us to slow down
 5xx, no answer                   not now: nothing is allowed for a while (2.3.1.4)
 """
 
@@ -21,32 +21,32 @@ _AGENT_LINE = re.compile(
     r"^([^\S\n]*user(?:-|[^\S\n]+)?agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
 )
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
-_OTHERS = "!"  # no product token holds it
+_OTHER_CRAWLERS = "!"  # no product token holds it
 _MARKUP = re.compile(r"\s*<")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
 MAX_SITEMAPS = 20
-"""Sitemap lines of one robots.txt that are followed: a larger site names an index."""
-_MEMORY_CHARS = 16 * 1024 * 1024
-_MEMORY_ORIGINS = 4096
+"""Sitemap lines of one robots.txt that are followed: a site with more names an index of sitemaps."""
+_CACHE_CHARS = 16 * 1024 * 1024
+_CACHE_ORIGINS = 4096
 
 
 class Rules:
     """What one origin allows us."""
 
     def __init__(self, text: str, token: str) -> None:
-        """`text` of a robots.txt for a crawler of this product token."""
+        """`text`: a robots.txt. `token`: this crawler's product token, lower case."""
         self._token = token
         self._rules = Protego.parse(_only_ours(text, token)) if text.strip() else None
         self.sitemaps = sitemaps_of(text)
         self.crawl_delay_s: float | None = self._rules.crawl_delay(token) if self._rules else None
 
     def allows(self, address: str) -> bool:
-        """Whether this address may be asked."""
+        """Return whether this address may be requested."""
         return self._rules is None or bool(self._rules.can_fetch(address, self._token))
 
 
-class RobotsMemory:
-    """Records from the store with their rules parsed; the latest ones are kept, bounded by their text."""
+class RobotsCache:
+    """Records from the store with their rules parsed; the latest ones are kept, bounded by the length of their text."""
 
     def __init__(self, store: RobotsStore, token: str) -> None:
         self._store = store
@@ -55,7 +55,8 @@ class RobotsMemory:
         self._chars = 0
 
     def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
-        """The origin's record, still believed at `now`, with its rules (None: not now); None: it must be asked for."""
+        """Return the origin's record, still valid at `now`, with its rules (None: not now); None when it must be
+        fetched."""
         found = self._parsed.get(origin)
         if found is not None:
             if found[0].expires_at > now:
@@ -66,7 +67,7 @@ class RobotsMemory:
         return self._remember(record) if record is not None and record.expires_at > now else None
 
     def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
-        """Keep a new record, here and in the store."""
+        """Keep a new record, here and in the store, and return it with its rules."""
         self._store.write_robots(record)
         return self._remember(record)
 
@@ -75,7 +76,7 @@ class RobotsMemory:
         rules = None if record.body is None else Rules(record.body, self._token)
         self._parsed[record.origin] = record, rules
         self._chars += len(record.body or "")
-        while len(self._parsed) > 1 and (self._chars > _MEMORY_CHARS or len(self._parsed) > _MEMORY_ORIGINS):
+        while len(self._parsed) > 1 and (self._chars > _CACHE_CHARS or len(self._parsed) > _CACHE_ORIGINS):
             self._forget(next(iter(self._parsed)))
         return record, rules
 
@@ -85,7 +86,7 @@ class RobotsMemory:
 
 
 def product_token(user_agent: str) -> str:
-    """The name by which robots.txt knows us (RFC 9309, 2.2.1): the first token of the User-Agent, lower case."""
+    """Return the name by which robots.txt knows us (RFC 9309, 2.2.1): the User-Agent's first token, lower case."""
     found = _TOKEN.match(user_agent.strip())
     return found[0].lower() if found else "geocrawl"
 
@@ -93,7 +94,7 @@ def product_token(user_agent: str) -> str:
 def record_of(
     origin: str, status: int | None, body: bytes, now: float, settings: Settings, *, retry_after_s: float | None = None
 ) -> RobotsRecord:
-    """What an answer to /robots.txt means (RFC 9309, 2.3.1); `status` None: there was none."""
+    """Return the record of an answer to /robots.txt (RFC 9309, 2.3.1). `status` None: there was no answer."""
     text: str | None = ""
     if status is None or status == 429 or status >= 500:
         text = None
@@ -106,7 +107,7 @@ def record_of(
 
 
 def read_text(body: bytes, limit: int) -> str:
-    """The text of a robots.txt; '' for a page, XML or binary in its place. A line cut by the limit is left out."""
+    """Return the text of a robots.txt without a line that the limit cut; '' for a page, XML or binary in its place."""
     text = body[:limit].decode("utf-8-sig", "replace")
     if "\0" in text or _MARKUP.match(text):
         return ""
@@ -116,8 +117,10 @@ def read_text(body: bytes, limit: int) -> str:
 
 
 def sitemaps_of(text: str) -> tuple[str, ...]:
-    """The addresses of a robots.txt's Sitemap lines, which hold for every crawler (sitemaps.org, "Specifying the
-    Sitemap location"); each once, in order."""
+    """Return the addresses of a robots.txt's Sitemap lines, each once, in order, at most `MAX_SITEMAPS`.
+
+    They hold for every crawler (sitemaps.org, "Specifying the Sitemap location").
+    """
     if "itemap" not in text and "ITEMAP" not in text:
         return ()
     lines = _SITEMAP_LINE.findall("\n".join(text.splitlines()))
@@ -125,16 +128,16 @@ def sitemaps_of(text: str) -> tuple[str, ...]:
 
 
 def _only_ours(text: str, token: str) -> str:
-    """The text with all crawlers but us and `*` called by one other name.
+    """Return the text with all crawlers but us and `*` renamed to one that does not exist.
 
-    Names match whole product tokens, without case (RFC 9309, 2.2.1), and thousands of groups cost nothing.
+    Names match whole product tokens in any case (RFC 9309, 2.2.1), and thousands of groups cost nothing.
     """
 
     def rename(line: re.Match[str]) -> str:
         value = line[2].strip()
         if value != "*":
             found = _TOKEN.match(value)
-            value = token if found and found[0].lower() == token else _OTHERS
+            value = token if found and found[0].lower() == token else _OTHER_CRAWLERS
         return line[1] + value
 
     return _AGENT_LINE.sub(rename, "\n".join(text.splitlines()))

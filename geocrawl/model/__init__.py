@@ -36,7 +36,7 @@ from geocrawl.model.services import (
 )
 from geocrawl.model.web import (
     ADDRESS_ONLY,
-    BARRED,
+    NOT_PERMITTED,
     SCRIPT_SRC,
     Failure,
     FailureCode,
@@ -53,7 +53,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
-    "BARRED",
+    "NOT_PERMITTED",
     "SCRIPT_SRC",
     "SIBLING",
     "Attempt",

@@ -125,10 +125,10 @@ def _scheduled(state: Health, since: float, in_a_row: int, last_s: float | None,
     if pace is None:
         return Condition(state, since, in_a_row)
     interval = min(last_s * pace.factor, pace.longest_s) if last_s else pace.first_s
-    return Condition(state, since, in_a_row, interval, at + interval * (1 + JITTER * _lot(key, in_a_row)))
+    return Condition(state, since, in_a_row, interval, at + interval * (1 + JITTER * _jitter(key, in_a_row)))
 
 
-def _lot(key: str, number: int) -> float:
+def _jitter(key: str, number: int) -> float:
     """A number of -1…1, the same for the same key and number."""
     digest = hashlib.blake2b(f"{key} {number}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") / 0x7FFFFFFF - 1.0

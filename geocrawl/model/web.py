@@ -110,8 +110,10 @@ class FailureCode(StrEnum):
     """The host rests, or another process has its turn; nothing was sent (`geocrawl probe` beside a catalogue)."""
 
 
-BARRED = frozenset({FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN, FailureCode.RESTING})
-"""Nobody was asked and nobody may be: no verdict, no second try."""
+NOT_PERMITTED = frozenset(
+    {FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN, FailureCode.RESTING}
+)
+"""Codes of requests that were not sent because they may not be: no verdict follows, and no second try."""
 
 
 @dataclass(frozen=True, slots=True)

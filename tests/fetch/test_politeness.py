@@ -12,10 +12,10 @@ from geocrawl.fetch.politeness import (
     DAY_S,
     Effect,
     after_exchange,
-    counted,
+    count_request,
     delay_s,
     effect_of,
-    is_spent,
+    is_day_limit_reached,
     read_retry_after,
 )
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
@@ -33,11 +33,11 @@ S = Settings()
 
 
 def test_the_table_says_what_an_answer_means() -> None:
-    assert {effect_of(status) for status in (429, 503)} == {Effect.STRAIN}
-    assert {effect_of(status) for status in (502, 504)} == {Effect.TROUBLE}
-    assert {effect_of(status) for status in (200, 301, 403, 404, 500)} == {Effect.FINE}
-    assert effect_of(FailureCode.DNS) is effect_of(FailureCode.TIMEOUT_READ) is Effect.TROUBLE
-    assert effect_of(FailureCode.BODY_LIMIT) is effect_of(FailureCode.WRONG_TYPE) is Effect.NOTHING
+    assert {effect_of(status) for status in (429, 503)} == {Effect.OVERLOAD}
+    assert {effect_of(status) for status in (502, 504)} == {Effect.ERROR}
+    assert {effect_of(status) for status in (200, 301, 403, 404, 500)} == {Effect.OK}
+    assert effect_of(FailureCode.DNS) is effect_of(FailureCode.TIMEOUT_READ) is Effect.ERROR
+    assert effect_of(FailureCode.BODY_LIMIT) is effect_of(FailureCode.WRONG_TYPE) is Effect.NEUTRAL
 
 
 def rests_of(outcome: int | FailureCode, count: int, settings: Settings = S) -> list[float]:
@@ -55,7 +55,7 @@ def test_a_strained_host_rests_at_once_and_twice_as_long_each_time() -> None:
     for number, wait in enumerate(waits):
         assert wait == pytest.approx(min(60 * 2.0**number, 86_400), rel=0.1)
     assert max(waits) <= S.backoff_max_s
-    assert len({round(wait / 2**number, 6) for number, wait in enumerate(waits[:8])}) > 1, "rests vary"
+    assert len({round(wait / 2**number, 6) for number, wait in enumerate(waits[:8])}) > 1, "back-offs vary"
     assert rests_of(503, 16) == waits, "and can be repeated"
 
 
@@ -248,8 +248,8 @@ def test_a_host_may_have_a_number_of_requests_of_its_own() -> None:
     now = 20_000 * DAY_S + 5.0
     for name, limit in (("a.example", 2), ("b.example", 10)):
         host = HostState(name)
-        while not is_spent(host, now, settings):
-            host = counted(host, now)
+        while not is_day_limit_reached(host, now, settings):
+            host = count_request(host, now)
         assert host.asked == limit
-        assert not is_spent(host, now + DAY_S, settings)
-    assert not is_spent(host, now, Settings()), "no limit"
+        assert not is_day_limit_reached(host, now + DAY_S, settings)
+    assert not is_day_limit_reached(host, now, Settings()), "no limit"

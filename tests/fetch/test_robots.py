@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.robots import RobotsMemory, Rules, product_token, read_text, record_of, sitemaps_of
+from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, record_of, sitemaps_of
 from geocrawl.model import Failure, FailureCode, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
@@ -129,7 +129,7 @@ async def test_a_record_of_an_earlier_run_is_used(kit: MakeKit) -> None:
 
 def test_the_rules_in_memory_are_bounded() -> None:
     store = MemoryRobots()
-    memory = RobotsMemory(store, "geocrawl")
+    memory = RobotsCache(store, "geocrawl")
     text = "User-agent: *\nDisallow: /x\n" + "#" * 400_000
     for number in range(100):
         memory.put(RobotsRecord(f"http://h{number}", 200, text, 0, 10))

@@ -17,11 +17,11 @@ STATUS_LINE = len("HTTP/1.1 200 OK\r\n") + len("\r\n")
 BODY = b"<p>map</p>" * 5000
 
 
-async def heard(behaviour: Behaviour, target: str, **changes: object) -> tuple[Page | Failure, int]:
+async def on_received(behaviour: Behaviour, target: str, **changes: object) -> tuple[Page | Failure, int]:
     """What came of asking for a target, and how many bytes were told."""
     told: list[int] = []
     chosen = settings(**changes)
-    fetcher = PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, heard=told.append)
+    fetcher = PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, on_received=told.append)
     async with serve(behaviour) as server:
         async with fetcher.turn(HostState("127.0.0.1")) as turn:
             found = await turn.fetch(url(server.base + target), purpose=Purpose.PAGE)
@@ -39,7 +39,7 @@ async def heard(behaviour: Behaviour, target: str, **changes: object) -> tuple[P
     ],
 )
 async def test_header_fields_and_bodies_count_as_they_were_sent(sent: bytes) -> None:
-    found, count = await heard(pages({"/": sent}), "/")
+    found, count = await on_received(pages({"/": sent}), "/")
     assert isinstance(found, Page)
     status_line = sent.index(b"\r\n") + 2
     assert count == len(sent) - status_line - len(b"\r\n"), "all but the status line and the empty one"
@@ -47,7 +47,7 @@ async def test_header_fields_and_bodies_count_as_they_were_sent(sent: bytes) -> 
 
 async def test_robots_txt_counts_too() -> None:
     robots, page = answer(b"User-agent: *\nAllow: /\n", content_type="text/plain"), answer(b"<p>page</p>")
-    _, count = await heard(pages({"/robots.txt": robots, "/": page}), "/", ignore_robots=False)
+    _, count = await on_received(pages({"/robots.txt": robots, "/": page}), "/", ignore_robots=False)
     assert count == len(robots) + len(page) - 2 * STATUS_LINE
 
 
@@ -57,11 +57,11 @@ async def test_an_answer_that_breaks_off_counts_as_far_as_it_came() -> None:
         await writer.drain()
         writer.close()
 
-    found, count = await heard(lambda target, writer: torn(writer), "/")
+    found, count = await on_received(lambda target, writer: torn(writer), "/")
     assert isinstance(found, Failure) and count >= len(BODY)
 
 
 async def test_an_answer_over_the_limit_counts_although_it_is_refused() -> None:
-    found, count = await heard(pages({"/": answer(BODY)}), "/", page_body_bytes=1000)
+    found, count = await on_received(pages({"/": answer(BODY)}), "/", page_body_bytes=1000)
     assert isinstance(found, Failure) and found.code is FailureCode.BODY_LIMIT
     assert 1000 < count <= len(answer(BODY))

@@ -25,8 +25,8 @@ from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Work
 from geocrawl.daemon.ticks import TICKS
+from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
-from geocrawl.fetch.transport import ExactTransport
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
@@ -75,7 +75,7 @@ class SoakClock(ReplayClock):
 
 
 class FaultyTransport:
-    """`fetch.carrier.Transport`: the real one, to the web on loopback, with faults of the network itself."""
+    """`fetch.transport.Transport`: the real one, to the web on loopback, with faults of the network itself."""
 
     def __init__(self, settings: Settings, clock: SoakClock, faults: Faults) -> None:
         self._inner = ExactTransport(settings, AddressGuard(allow_private=True))

@@ -6,11 +6,11 @@ import re
 
 from geocrawl.formats.elements import line_of, local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import BARRED, Attempt, Failure, FailureCode, Outcome, Page, Url
+from geocrawl.model import NOT_PERMITTED, Attempt, Failure, FailureCode, Outcome, Page, Url
 from geocrawl.probe.content.images import Picture, is_image, read_picture
 
 _TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
-_REFUSED = BARRED | {FailureCode.ROBOTS, FailureCode.BUDGET}
+_REFUSED = NOT_PERMITTED | {FailureCode.ROBOTS, FailureCode.BUDGET}
 _EXCEPTION = re.compile(r"(?:ServiceException|ExceptionReport|ExceptionText|Exception|WMTException)\Z")
 _DETAIL_CHARS = 300
 _LOOK_BYTES = 65_536

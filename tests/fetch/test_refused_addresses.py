@@ -14,7 +14,7 @@ from .conftest import AGENT, MemoryRobots, settings, url
 def fetcher(*deny: str) -> PoliteFetcher:
     rules = AddressRules((), deny)
     chosen = settings(ignore_robots=False)
-    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, barred=rules.reason)
+    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=rules.reason)
 
 
 async def test_nothing_of_a_denied_host_is_asked_and_neither_is_its_robots_txt() -> None:

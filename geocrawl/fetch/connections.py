@@ -1,0 +1,144 @@
+"""Connections to the network: httpx's aiohttp transport, with the address sent byte for byte and every connect guarded.
+
+The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
+passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
+address is exempt from the guard.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import weakref
+from collections.abc import Callable
+
+import aiohttp
+import httpx
+from aiohttp import ClientTimeout
+from httpx_aiohttp import AiohttpTransport
+from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exceptions
+from yarl import URL
+
+from geocrawl.fetch.guard import AddressGuard, AddrInfo
+from geocrawl.fetch.proxy import Proxy
+from geocrawl.settings import Settings
+
+_KEEPALIVE_S = 15.0
+_DNS_CACHE_S = 300
+_LEAST_HEADER_BYTES = 32
+"""A header line is hardly shorter: with the limit of a header block it bounds the number of lines."""
+
+
+class ExactTransport(httpx.AsyncBaseTransport):
+    """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
+    None."""
+
+    def __init__(self, settings: Settings, guard: AddressGuard) -> None:
+        context = httpx.create_ssl_context()
+        direct = _Connections(guard.open_socket, settings.max_idle_connections)
+        proxied = _Connections(_open_socket, settings.max_idle_connections)
+        self._direct = _Transport(settings, context, direct)
+        self._proxied = _Transport(settings, context, proxied)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
+        transport = self._direct if request.extensions["proxy"] is None else self._proxied
+        return await transport.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._direct.aclose()
+        await self._proxied.aclose()
+
+
+def exact_url(address: str) -> URL:
+    """Return the address as aiohttp's URL, such that its path and query are sent as they stand."""
+    if address.endswith("?"):  # yarl drops the `?` of an empty query unless it is part of the path
+        bare = URL(address, encoded=True)
+        return URL.build(scheme=bare.scheme, authority=bare.raw_authority, path=bare.raw_path + "?", encoded=True)
+    return URL(address, encoded=True)
+
+
+class _Connections:
+    """Opens sockets and counts the open ones, so that idle ones stay bounded however many hosts are visited."""
+
+    def __init__(self, open_socket: Callable[[AddrInfo], socket.socket], limit: int) -> None:
+        self._open_socket = open_socket
+        self._limit = limit
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+    def open(self, info: AddrInfo) -> socket.socket:
+        opened = self._open_socket(info)
+        self._sockets.add(opened)
+        return opened
+
+    def crowded(self) -> bool:
+        """Return whether a server should be asked to close the connection after its answer."""
+        if len(self._sockets) <= self._limit:
+            return False
+        for one in [one for one in self._sockets if one.fileno() < 0]:
+            self._sockets.discard(one)
+        return len(self._sockets) > self._limit
+
+
+class _Transport(AiohttpTransport):
+    """The requests of one session."""
+
+    def __init__(self, settings: Settings, context: ssl.SSLContext, connections: _Connections) -> None:
+        super().__init__(verify=context, client=self._open_session)
+        self._settings = settings
+        self._connections = connections
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        s = self._settings
+        connector = aiohttp.TCPConnector(
+            ssl=self.ssl_context,
+            limit=0,  # the number of workers is the limit
+            limit_per_host=1,
+            ttl_dns_cache=_DNS_CACHE_S,
+            keepalive_timeout=_KEEPALIVE_S,
+            socket_factory=self._connections.open,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            timeout=ClientTimeout(total=None, connect=s.connect_timeout_s, sock_read=s.read_timeout_s),
+            max_line_size=s.header_bytes,
+            max_field_size=s.header_bytes,
+            max_headers=s.header_bytes // _LEAST_HEADER_BYTES,
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if not isinstance(self.client, aiohttp.ClientSession):
+            self.client = self.get_client()
+        proxy: Proxy | None = request.extensions["proxy"]
+        url = exact_url(request.extensions["address"])
+        headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
+        if self._connections.crowded():
+            headers.append(("Connection", "close"))
+        for_tunnel: dict[str, str] = {}
+        if proxy is not None and proxy.authorization:
+            if url.scheme == "https":
+                for_tunnel["Proxy-Authorization"] = proxy.authorization
+            else:
+                headers.append(("Proxy-Authorization", proxy.authorization))
+        with map_aiohttp_exceptions():
+            answer = await self.client.get(
+                url,
+                headers=headers,
+                allow_redirects=False,
+                proxy=proxy.address if proxy else None,
+                proxy_headers=for_tunnel,
+            )
+        return httpx.Response(
+            answer.status,
+            headers=answer.raw_headers,
+            stream=AiohttpResponseStream(answer),
+            request=request,
+        )
+
+
+def _open_socket(info: AddrInfo) -> socket.socket:
+    family, kind, protocol, _, _ = info
+    return socket.socket(family, kind, protocol)
