@@ -1,8 +1,8 @@
-"""Best-N-first: the best N pages that wait are taken together, and what they bring waits for the next N.
+"""Serve the best N waiting pages as a batch (best-N-first); what they bring waits for the next batch.
 
-A batch is a tier above every strategy's own: its pages are served before all others, and only when none of them waits
-or is held is the next batch made. It stands in the rows, so a killed crawl goes on with the batch it was in. A host
-that rests keeps nobody waiting: a batch is used up when what is left of it is on resting hosts.
+A batch is a tier above every strategy's own: its pages are served before all others, and the next batch is made only
+when none of them waits or is leased. It stands in the rows, so a killed crawl goes on with its batch. A host that backs
+off delays nobody: a batch is used up when all that is left of it is on such hosts.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _Row = tuple[int, int, float, int]
 class Batches:
     """Makes batches of `stride` pages. Works inside the caller's transaction."""
 
-    def __init__(self, connection: Connection, hosts: Hosts, tally: Counters, stride: int) -> None:
+    def __init__(self, connection: Connection, hosts: Hosts, counters: Counters, stride: int) -> None:
         self._connection = connection
         self._hosts = hosts
-        self._tally = tally
+        self._counters = counters
         self._stride = stride
 
     def refill(self) -> None:
@@ -41,13 +41,13 @@ class Batches:
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):
             self._connection.execute(sql.RAISE_TIER, (url_id, BATCH_TIER))
-            self._tally.add("page", "waiting", tier, -1)
-            self._tally.add("page", "waiting", BATCH_TIER, 1)
+            self._counters.add("page", "waiting", tier, -1)
+            self._counters.add("page", "waiting", BATCH_TIER, 1)
             self._hosts.raise_head(host_id, Rank(BATCH_TIER, score))
         self._hosts.flush()
 
     def _pages(self, host: tuple[int, int | None]) -> Iterator[_Row]:
-        """A host's waiting pages, the best first; the one under way left out."""
+        """Yield a host's waiting pages, the best first, without the one under way."""
         host_id, held = host
         for url_id, tier, score in self._connection.execute(sql.BEST_PAGES, (host_id, self._stride)):
             if url_id != held:

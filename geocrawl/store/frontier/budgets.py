@@ -1,15 +1,15 @@
-"""Budgets against what is made without end: URL patterns that bring nothing, and sites whose services look alike.
+"""Bound what sites make without end: URL patterns that bring nothing, and sites whose services look alike.
 
 A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
 knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
-as many again, and what was refused meanwhile waits again (`reopen_budgeted.py`); so a listing of data sets is never
-cut off from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
+as many again, and what was refused meanwhile waits again (`reopen_budgeted.py`); so a listing of data sets is never cut
+off from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
 one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.
 
-A site that has `max_alike_services` valid services of one pattern is held: nothing new of it is asked until a person
-has looked (`geocrawl release SITE`); what was valid before is still watched.
+A site that has `max_alike_services` valid services of one pattern is quarantined: nothing new of it is asked until a
+person releases it (`geocrawl release SITE`); what was valid before is still watched. The stored reason code is `held`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from geocrawl.store.frontier.lifecycle import HARVEST_TIER
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
-PATTERN, HOSTS, HELD = "trap:pattern", "trap:hosts", "held"
-"""Reasons: the pattern's budget is spent; the site has too many hosts; the site waits for a person's look."""
+PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
+"""Reasons: the pattern's budget is spent; the site has too many hosts; the site is quarantined."""
 _CREDIT_HOPS = 5
 _READ = "SELECT fruitless, finds FROM pattern WHERE key = ?"
 # A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
@@ -50,12 +50,12 @@ _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
 _ALIKE = """
 INSERT INTO alike (key, services) VALUES (?, 1)
 ON CONFLICT DO UPDATE SET services = services + 1 RETURNING services"""
-_HOLD = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND NOT released"
+_QUARANTINE = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND NOT released"
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """0: no limit."""
+    """Limits of budgets; 0: no limit."""
 
     fruitless_per_pattern: int
     alike_services: int
@@ -63,7 +63,7 @@ class Caps:
 
 
 class Budgets:
-    """Counts what patterns and sites bring; every method works inside the caller's transaction."""
+    """Counts what patterns and sites bring. Every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None) -> None:
         """`lifted(key)` is called for a pattern whose budget was spent and grows."""
@@ -75,9 +75,9 @@ class Budgets:
 
     def page_reason(self, url: Url) -> str:
         """Return why a page is not asked, '' when it may be."""
-        hosts, is_held = self._site(url.site)
-        if is_held:
-            return HELD
+        hosts, is_quarantined = self._site(url.site)
+        if is_quarantined:
+            return QUARANTINED
         key = page_pattern_key(url)
         if key is not None and self._is_spent(key):
             return PATTERN
@@ -89,7 +89,7 @@ class Budgets:
         if not is_new:
             return ""
         if self._site(site)[1]:
-            return HELD
+            return QUARANTINED
         return PATTERN if self._is_spent(service_pattern_key(kind, service_url(address), site)) else ""
 
     # ----------------------------------------------------------------------- after it
@@ -100,7 +100,7 @@ class Budgets:
         self._connection.execute(_VISITED, (key, fruitless, relevance))
 
     def uncount(self, url_id: int) -> None:
-        """Take back what the last visit of a page or endpoint counted that nobody answered."""
+        """Take back what the last visit of a URL counted towards its pattern: our own network was away."""
         purpose, address, depth, tier, revisit_s, endpoint_id, reason = self._connection.execute(
             _ASKED, (url_id,)
         ).fetchone()
@@ -126,7 +126,7 @@ class Budgets:
                 self._found(key)
 
     def probed(self, endpoint_id: int, *, valid: bool, at: float) -> None:
-        """Count a verdict on an endpoint that was never valid before; hold its site when it has enough of the kind."""
+        """Count a verdict on an endpoint that was never valid; quarantine its site when it has too many alike."""
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
             return
@@ -137,7 +137,7 @@ class Budgets:
         self._found(key)
         alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
-            self._connection.execute(_HOLD, (at, service_pattern(service_url(address), site, kind), site))
+            self._connection.execute(_QUARANTINE, (at, service_pattern(service_url(address), site, kind), site))
 
     # ----------------------------------------------------------------------- parts
 
@@ -150,7 +150,7 @@ class Budgets:
         return is_spent(self._connection.execute(_READ, (key,)).fetchone(), self._caps)
 
     def _site(self, site: str) -> tuple[int, bool]:
-        """(hosts seen of it, whether it is held)."""
+        """Return how many hosts were seen of a site, and whether it is quarantined."""
         row = self._connection.execute(_SITE, (site,)).fetchone()
         return (0, False) if row is None else (row[0], bool(row[1]))
 
@@ -167,8 +167,10 @@ def is_spent(pattern: tuple[int, int] | None, caps: Caps) -> bool:
 
 
 def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
-    """Whether a page counts towards its pattern's budget. Start pages have none, a harvest's pages have bounds of their
-    own, and pages that are read again were counted."""
+    """Whether a page counts towards its pattern's budget.
+
+    Start pages have none, a harvest's pages have bounds of their own, and pages that are read again were counted.
+    """
     return depth > 0 and tier < HARVEST_TIER and revisit_s is None
 
 
@@ -190,21 +192,21 @@ def service_pattern_key(kind: str, url: Url, site: str) -> int:
     return group_key(f"service {service_pattern(url, site, kind)}")
 
 
-# --------------------------------------------------------------------------- sites that wait for a person's look
+# --------------------------------------------------------------------------- quarantined sites
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSite:
-    """A site of which nothing new is asked."""
+    """A site that waits for a person: nothing new of it is asked."""
 
     site: str
     since: float
     pattern: str
-    """Of its services' addresses."""
+    """The pattern of its services' addresses."""
 
 
 def held_sites(connection: Connection) -> tuple[HeldSite, ...]:
-    """Those that a person has to look at, the first held first."""
+    """Return the sites that a person has to look at, in the order in which they were quarantined."""
     rows = connection.execute(
         "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND NOT released ORDER BY held_at, name"
     )

@@ -1,4 +1,4 @@
-"""Running totals of the frontier, so that `status` never counts millions of rows."""
+"""Keep running totals of the frontier, so that `status` never counts millions of rows."""
 
 from __future__ import annotations
 
@@ -74,8 +74,10 @@ def _counter_name(purpose: str, state: str, tier: int) -> str:
 
 
 def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int, int]]:
-    """(purpose, state) → number by tier; tier 0 for all states but waiting. A leased URL is still counted as
-    waiting."""
+    """Return the number of URLs by (purpose, state) and tier; tier 0 for all states but waiting.
+
+    A leased URL is counted as waiting.
+    """
     totals: dict[tuple[Purpose, State], dict[int, int]] = {}
     for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0"):
         purpose, state, tier = (*name.split(":"), "0")[:3]
@@ -84,7 +86,7 @@ def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int,
 
 
 def read_stats(connection: Connection, now: float) -> FrontierStats:
-    """The frontier's counts; costs the same whatever its size, but for the number of hosts."""
+    """Return the frontier's counts; the cost grows with the number of leased hosts only."""
     totals = read_totals(connection)
     by_tier = dict(totals.get((Purpose.PAGE, State.WAITING), {}))
     probes = sum(totals.get((Purpose.PROBE, State.WAITING), {}).values())
@@ -105,7 +107,7 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
 
 
 def read_refusals(connection: Connection) -> dict[str, int]:
-    """Pages and probes that are refused, by reason, the most frequent first."""
+    """Return the number of refused pages and probes by reason, the most frequent first."""
     rows = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value > 0").fetchall()
     counts = {name.removeprefix(REFUSED): value for name, value in rows}
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

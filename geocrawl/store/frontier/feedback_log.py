@@ -1,4 +1,4 @@
-"""What a strategy may learn, kept until its next dump covers it.
+"""Keep the feedback that a strategy learns from until its next dump covers it.
 
 A settlement writes its feedback in its own transaction, so a visit is settled and remembered, or neither. A dump
 arrives with the visit that follows it: it is stored, and the feedback before that visit is deleted at once. Whenever
@@ -18,22 +18,25 @@ from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
 from geocrawl.urls import read_url
 
 STATE = "strategy:state"
-"""The last dump."""
+"""Key of the strategy's last dump."""
 COUNTS = "strategy:counts"
-"""How much the strategy held then, as JSON: so `status` need not read a dump."""
+"""Key of the strategy's sizes at that dump, as JSON: `status` need not read the dump."""
 REVISED = "strategy:revised"
-"""Number of the feedback after which the queue was last ranked anew."""
+"""Key of the number of the feedback after which the queue was last ranked anew."""
 
 
 class FeedbackLog:
-    """The feedback since the last dump. The writing methods work inside the caller's transaction."""
+    """Reads and writes feedback since the last dump. Methods that write work inside the caller's transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._connection: Connection = database.connection
 
     def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
-        """Keep the feedback of a visit; with `visit.learnt` those before it go. `targets`: ids of `visit.links`."""
+        """Write and return the feedback of a visit; with `visit.learnt` drop what came before it.
+
+        `targets`: the ids of `visit.links`.
+        """
         entry, verdict = visit.lease.entry, visit.verdict
         valid = None if verdict is None else verdict.status is Status.VALID
         links = tuple(
@@ -54,32 +57,32 @@ class FeedbackLog:
         )
 
     def read(self) -> Iterator[Feedback]:
-        """Those since the last dump, in order; one in memory at a time."""
+        """Yield the feedback since the last dump, in order, one in memory at a time."""
         return read_feedback(self._connection)
 
     def forget(self) -> None:
-        """Another strategy begins: nothing that the former one learnt is its own."""
+        """Drop the dump and all feedback, for another strategy begins."""
         self._connection.execute(sql.FORGET_LESSONS, (None,))
         for name in (STATE, COUNTS, REVISED):
             self._database.delete_meta(name)
 
     def revised(self) -> int:
-        """The feedback after which the queue was last ranked anew; 0: none was."""
+        """Return the number of the feedback after which the queue was last ranked anew; 0: it never was."""
         return int(self._database.meta(REVISED) or 0)
 
     def write_revised(self, number: int) -> None:
-        """The queue was ranked anew after this feedback."""
+        """Write that the queue was ranked anew after this feedback."""
         self._database.write_meta(REVISED, str(number))
 
 
 def read_state(connection: Connection) -> bytes | None:
-    """The last dump; None when there was none."""
+    """Return the strategy's last dump; None when there was none."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (STATE,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
 def read_feedback(connection: Connection) -> Iterator[Feedback]:
-    """Those since the last dump, in order; one in memory at a time."""
+    """Yield the feedback since the last dump, in order, one in memory at a time."""
     last = 0
     while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
         last, url_id, purpose, depth, found_on, state, reason, valid, links, features = row
@@ -98,7 +101,7 @@ def read_feedback(connection: Connection) -> Iterator[Feedback]:
 
 
 def _identity(connection: Connection, url_id: int) -> str:
-    """What two spellings of an address have in common, and so what stands in the row is as good as any."""
+    """Return the identity of a URL from its stored address: all spellings of one page have the same."""
     url = read_url(connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
     assert url is not None, "an address that was written by read_url is read by it"
     return url.identity

@@ -1,7 +1,8 @@
-"""The frontier on SQLite: which URLs are known, which one is next, and what a visit changes.
+"""Keep the frontier on one database: which URLs are known, which one is next, and what a visit changes.
 
-This file opens and closes the transactions. `lifecycle.py` has the states of a URL, `enqueue.py` what an operator adds,
-`leases.py` and `hosts.py` choose the next URL; `snapshot.py`, `plan.py` and `settlement.py` settle a visit.
+`lifecycle.py` says which states there are; `enqueue.py` adds what an operator supplies; `leases.py` and `hosts.py`
+choose who is next; `plan.py` and `arrivals.py` decide what a visit changes, and `settlement.py` writes it. This file
+opens and closes their transactions.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class SqlFrontier:
         owner: str = "",
         records_only: bool = False,
     ) -> None:
-        """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement leaves a feedback.
+        """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
         `stride`: pages taken together (best-N-first). `owner`: machine:process, named on leases.
         `records_only`: of pages only those of a harvest are leased.
         """
@@ -76,25 +77,25 @@ class SqlFrontier:
         self._owner = owner
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
-        self._tally = Counters(self._connection)
+        self._counters = Counters(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
-        self._queue = Queue(self._connection, self._hosts, self._tally)
-        self._lifted = BudgetReopener(database, self._queue, caps.fruitless_per_pattern)
+        self._queue = Queue(self._connection, self._hosts, self._counters)
+        self._reopener = BudgetReopener(database, self._queue, caps.fruitless_per_pattern)
         self._records_only = records_only
-        budgets = Budgets(self._connection, caps, self._lifted.add)
+        budgets = Budgets(self._connection, caps, self._reopener.add)
         rules = ArrivalRules(limits, caps, by_depth)
-        self._arrivals = ArrivalWriter(self._connection, self._hosts, self._tally, self._queue, catalog, rules)
+        self._arrivals = ArrivalWriter(self._connection, self._hosts, self._counters, self._queue, catalog, rules)
         self._feedback = FeedbackLog(database)
-        self._reranking = Reranking(database, self._hosts, self._tally)
-        self._batches = Batches(self._connection, self._hosts, self._tally, stride) if stride > 1 else None
+        self._reranking = Reranking(database, self._hosts, self._counters)
+        self._batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
         waits = RevisitWaits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
         self._settlement = Settlement(
             self._connection,
             SettlementRules(rules, settings.max_attempts, waits),
             self._arrivals,
             self._hosts,
-            self._tally,
+            self._counters,
             self._queue,
             catalog,
             database.blocked,
@@ -103,7 +104,7 @@ class SqlFrontier:
             content_reports=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
             feedback=self._feedback if learns else None,
         )
-        self._given = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
+        self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
         self._leases = Leases(
             self._connection,
             settings,
@@ -121,25 +122,25 @@ class SqlFrontier:
         self._free_from_the_dead()
 
     def _forget(self) -> None:
-        for part in (self._hosts, self._arrivals, self._tally):
+        for part in (self._hosts, self._arrivals, self._counters):
             part.clear()
 
     # ----------------------------------------------------------------------- what a person gives
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
-        """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
-        return self._given.add_seeds(urls, rank, again=again)
+        """Put seeds at depth 0; return how many will be visited. A visited one only with `again`."""
+        return self._enqueuer.add_seeds(urls, rank, again=again)
 
     def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
-        """Put a catalogue's first pages of records at the top of the queue; returns how many pages wait."""
-        return self._given.add_records(urls, within=within)
+        """Put a catalogue's first pages of records at the top of the queue; return how many pages wait."""
+        return self._enqueuer.add_records(urls, within=within)
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
-        """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
-        return self._given.add_candidates(candidates, again=again)
+        """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
+        return self._enqueuer.add_candidates(candidates, again=again)
 
     def seeds(self) -> Iterator[Url]:
-        """The pages of depth 0, redirects' targets among them."""
+        """Yield the pages of depth 0, redirects' targets among them."""
         for (address,) in self._connection.execute(sql.SEEDS).fetchall():
             url = read_url(address)
             if url is not None:
@@ -157,32 +158,32 @@ class SqlFrontier:
     # ----------------------------------------------------------------------- leases
 
     def lease(self, *, pages: bool = True) -> Lease | None:
-        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+        """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
         now = self._clock.now()
-        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_lift(pages=pages):
+        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
             return None
         with self._database.transaction:
             self._leases.wake(now)
             if self._batches and pages:
                 self._batches.refill()
             lease = self._leases.take(now, pages=pages)
-            if lease is None and self._may_lift(pages=pages) and self._lifted.reopen():
+            if lease is None and self._may_reopen(pages=pages) and self._reopener.reopen():
                 self._settlement.flush()
                 lease = self._leases.take(now, pages=pages)
             self._settlement.flush()
         self._idle = lease is None
         return lease
 
-    def _may_lift(self, *, pages: bool) -> bool:
-        """Whether nothing else is to be asked than what was refused by a budget that has grown since."""
-        return pages and not self._records_only and self._lifted.is_due(lambda: self.ready_at() is None)
+    def _may_reopen(self, *, pages: bool) -> bool:
+        """Whether only addresses refused by a since-raised budget are left."""
+        return pages and not self._records_only and self._reopener.is_due(lambda: self.ready_at() is None)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
-        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
+        """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
         return self._leases.ready_at(pages=pages)
 
     def others_at_work(self) -> bool:
-        """Whether hosts with work are held, by other processes or their guests, when none is by us."""
+        """Whether other processes have leased hosts that have queued URLs; asked when this process has leased none."""
         return self._leases.others_at_work()
 
     def settle(self, visit: Visit) -> Settled:
@@ -191,24 +192,24 @@ class SqlFrontier:
             return self._settlement.write(visit)
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
-        """Give an entry back unvisited."""
+        """End a lease without a visit."""
         with self._database.transaction:
             self._hosts.give_back(lease, host, self._clock.now())
 
     def flush(self) -> None:
-        """Commit what is pending: nothing, for each settlement is committed at once."""
+        """Commit what is pending: nothing here, for each settlement is committed at once."""
 
     # ----------------------------------------------------------------------- the queue anew
 
     def waiting(self) -> Iterator[Waiting]:
-        """Pages that wait, and those that the present strategy dropped, in the order first seen.
+        """Yield pages that wait, and those that the present strategy dropped, in the order first seen.
 
         They may be reranked while they are read.
         """
         return self._queue.rankable()
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Give pages that wait a new rank; None drops one from the queue. Returns how many were ranked anew.
+        """Give waiting pages a new rank, where None drops a page from the queue; return how many were ranked anew.
 
         `through`: the feedback that it came after, written down after the last of the ranks: a process killed before
         that will rank anew once more.
@@ -221,30 +222,30 @@ class SqlFrontier:
         return changed
 
     def feedback(self) -> Iterator[Feedback]:
-        """Those since the strategy's last dump, in order."""
+        """Yield the feedback since the strategy's last dump, in order."""
         return self._feedback.read()
 
     def revised(self) -> int:
-        """The feedback after which the queue was last ranked anew; 0: none was."""
+        """Return the number of the feedback after which the queue was last ranked anew; 0: it never was."""
         return self._feedback.revised()
 
     def strategy_state(self) -> bytes | None:
-        """The strategy's last dump; None when there was none."""
+        """Return the strategy's last dump; None when there was none."""
         return self._database.meta_bytes(STATE)
 
     def clear_feedback(self) -> None:
-        """Another strategy begins: nothing that the former one strategy_state is its own."""
+        """Drop the dump and all feedback, for another strategy begins."""
         with self._database.transaction:
             self._feedback.forget()
 
     def stop_recording_feedback(self) -> None:
-        """Another process keeps them: what this one strategy_state would take the place of what that one did."""
+        """Record no feedback: an earlier process owns the learning state, and ours would overwrite it."""
         self._settlement = replace(self._settlement, feedback=None)
 
     # ----------------------------------------------------------------------- what is due
 
     def reprobe(self, now: float, most: int) -> int:
-        """Queue endpoints whose next probe is due, `most` at a time; returns how many were put there."""
+        """Queue at most `most` endpoints whose next probe is due; return how many."""
         with self._database.transaction:
             due = [self._catalog.candidate(endpoint_id) for endpoint_id in health.due(self._connection, now, most)]
             queued = self._arrivals.add_probes(due, now, again=True, due=True).now
@@ -252,7 +253,10 @@ class SqlFrontier:
         return queued
 
     def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
-        """Queue pages whose next visit is due: sitemaps and pages of records, or others."""
+        """Queue at most `most` pages whose next visit is due; return how many.
+
+        `catalogues`: sitemaps and pages of records, else all other pages.
+        """
         with self._database.transaction:
             found = revisits.due(self._connection, now, most, catalogues=catalogues)
             for url_id in found:
@@ -261,7 +265,7 @@ class SqlFrontier:
         return len(found)
 
     def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
-        """Put failed pages and probes back, now and with all attempts; returns how many wait again.
+        """Put failed pages and probes back, at once and with all attempts; return how many wait again.
 
         With `reason` also what was refused for it (robots, guard, scope, stop:… and so on).
         """
@@ -279,8 +283,8 @@ class SqlFrontier:
             rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall() if was_held else []
             for (url_id,) in rows:
                 self._queue.reopen(url_id)
-            had_spent = self._lifted.release(site)
-            count = len(rows) + (self._lifted.reopen() if had_spent else 0)
+            had_spent = self._reopener.release(site)
+            count = len(rows) + (self._reopener.reopen() if had_spent else 0)
             self._settlement.flush()
         return count if was_held or had_spent else None
 

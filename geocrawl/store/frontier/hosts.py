@@ -1,4 +1,6 @@
-"""Hosts: who is next, who rests, who is held. One row a host carries its politeness, its lease and its queue's head.
+"""Keep the host rows: which host is next, which one backs off, which one is leased.
+
+One row a host carries its politeness, its lease and the rank of its queue's head.
 
 The ready query walks an index of free hosts in order of their heads and passes over those whose delay has not run out;
 hosts that rest longer than `PARK_S` are taken out of its way and brought back when they are due.
@@ -16,7 +18,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
 PARK_S = 5.0
-"""A longer rest takes a host out of the ready query's way: it would be passed over at every lease."""
+"""A host that backs off for longer is parked: the ready query would pass over it at every lease."""
 _LOWEST = Rank(-(2**31), float("-inf"))
 
 
@@ -42,14 +44,14 @@ class HostArrivals:
 
 
 class Hosts:
-    """The host rows. Every method works inside the caller's transaction."""
+    """Reads and writes host rows. Every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._arrivals: dict[int, HostArrivals] = {}
 
     def clear(self) -> None:
-        """Forget what may have been undone."""
+        """Drop what was collected in a transaction that was undone."""
         self._arrivals.clear()
 
     # ----------------------------------------------------------------------- what arrives
@@ -83,7 +85,7 @@ class Hosts:
             self._arrivals.clear()
 
     def refresh(self, host_id: int, left: int) -> None:
-        """`left` URLs left the queue (or lost rank): find its head anew."""
+        """Find the head of a host's queue anew after `left` URLs left it (or lost rank)."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(sql.REFRESH, (host_id, *head, new.waiting - left, new.pages))
@@ -91,11 +93,11 @@ class Hosts:
     # ----------------------------------------------------------------------- leases
 
     def next_turn(self) -> int:
-        """The number of a settlement: hosts of equal rank are served in the order of their last one."""
+        """Return the number of this settlement; hosts of equal rank are served in the order of their last one."""
         return int(self._connection.execute(sql.NEXT_TURN).fetchone()[0])
 
     def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
-        """End a lease: politeness written down, `left` URLs gone from the queue, its head found anew."""
+        """End a lease: write the host's politeness, take `left` URLs off its queue, find its head anew."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(
@@ -104,18 +106,18 @@ class Hosts:
         )
 
     def give_back(self, lease: Lease, state: HostState | None, now: float) -> None:
-        """End a lease without a visit; nothing happens when it is no longer ours."""
+        """End a lease without a visit; do nothing when another process has leased the host since."""
         row = self._connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
         if row.rowcount and state is not None:
             self._connection.execute(sql.WRITE_POLITENESS, (state.name, *politeness(state, now)))
 
     def held_by(self, owner: str) -> list[tuple[int, str]]:
-        """Row number and name of hosts that `owner` (machine:process) holds."""
+        """Return id and name of the hosts that `owner` has leased."""
         held = self._connection.execute(sql.HELD).fetchall()
         return [(host_id, name) for host_id, holder, name in held if holder == owner]
 
     def held_by_the_dead(self, owner: str) -> list[tuple[int, str]]:
-        """Row number and name of hosts held by processes of `owner`'s machine that are no more."""
+        """Return id and name of hosts leased by processes of `owner`'s machine that have ended."""
         machine = owner.rpartition(":")[0]
         held = self._connection.execute(sql.HELD).fetchall()
         return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", machine)]
@@ -146,7 +148,7 @@ def is_dead(holder: str, machine: str) -> bool:
 
 
 def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, bool]:
-    """What a host's row keeps of it: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, parked."""
+    """Return a host's politeness columns: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, parked."""
     parked = state.next_at - now > PARK_S
     return (
         state.next_at,

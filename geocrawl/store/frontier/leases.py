@@ -1,4 +1,4 @@
-"""Which entry is next, who holds its host, and for how long."""
+"""Lease the best ready URL together with its host, and end leases that expired or whose holder died."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from geocrawl.store.keys import group_key
 from geocrawl.urls import query_group, read_url
 
 _REQUESTS_BUT_MAPS = 12
-"""Of one turn, at most: robots.txt, redirects, a probe's interview."""
+"""Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
 _AT_WORK_S = 10.0
 
@@ -27,19 +27,22 @@ _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 
 
 def lease_of_s(host: HostState, settings: Settings) -> float:
-    """Seconds for which a host is held: a turn waits the delay before each request, and nobody may come between."""
+    """Return the seconds for which a host is leased: the delay before each request of the lease is part of it."""
     pace_s = settings.pace_s(host.name, host.crawl_delay_s)
     return max(settings.lease_s, pace_s * (settings.map_requests + _REQUESTS_BUT_MAPS))
 
 
 def at_work_s(settings: Settings) -> float:
-    """Seconds for which a server may be at work on the last request of a killed process: it need not see that nobody
-    waits for the answer. Few take longer, and a crawl that is started again is not to rest for the rarest."""
+    """Return the seconds for which a server may still work on the last request of a killed process.
+
+    A server need not notice that nobody waits for the answer. Few take longer, and a crawl that is started again should
+    not wait for the rarest.
+    """
     return min(settings.total_timeout_s, _AT_WORK_S)
 
 
 class Leases:
-    """Takes the best ready entry. What writes does so inside the caller's transaction."""
+    """Leases entries. Methods that write work inside the caller's transaction."""
 
     def __init__(
         self,
@@ -66,12 +69,12 @@ class Leases:
         self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
 
     def may_be_ready(self, now: float, *, pages: bool) -> bool:
-        """Whether it is worth taking the write lock: workers that found nothing ask often."""
+        """Whether a lease may succeed. Spares the write lock: idle workers ask often."""
         due = self._connection.execute(sql.DUE, (now,)).fetchone()
         return bool(due or self._connection.execute(sql.READY_HOST, (now, self._least(pages=pages))).fetchone())
 
     def wake(self, now: float) -> None:
-        """Bring back what has become due: rested hosts, leases that ran out, failed URLs to be tried again."""
+        """Bring back what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again."""
         due = self._connection.execute(sql.DUE, (now,)).fetchall()
         for kind, row_id in due:
             if kind == "rest":
@@ -84,7 +87,7 @@ class Leases:
             self._hosts.flush()
 
     def take(self, now: float, *, pages: bool) -> Lease | None:
-        """The best ready entry, its host held; None when nothing is ready now. `pages=False`: probes only."""
+        """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
         least = self._least(pages=pages)
         while True:
             host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
@@ -100,7 +103,7 @@ class Leases:
             return Lease(self._entry(head, now), state, token + 1, until)
 
     def _leave_out(self, head: _Head, of_host: int) -> bool:
-        """Refuse what the caps and budgets have come to exclude since it arrived; `of_host`: pages of it so far."""
+        """Refuse a URL that caps or budgets exclude by now; return True then. `of_host`: pages seen of its host."""
         url_id, purpose, endpoint_id = head[0], head[3], head[9]
         is_page = purpose == Purpose.PAGE
         reason = self._page_reason(head, of_host) if is_page else self._budgets.probe_reason(endpoint_id)
@@ -133,7 +136,10 @@ class Leases:
         return Entry(url_id, Purpose(purpose), url, depth, Rank(tier, score), attempts, hops, candidate, validators)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
-        """When the next entry can be leased (past: at once; held by others: when that expires); None: nothing waits."""
+        """Return when the next entry can be leased; None when nothing waits.
+
+        A time in the past means at once; for a host that others have leased it is the end of their lease.
+        """
         least = self._least(pages=pages)
         if least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
@@ -145,17 +151,20 @@ class Leases:
         return min(times, default=None)
 
     def others_at_work(self) -> bool:
-        """Whether hosts with work are held, by other processes or their guests, when none is by us."""
+        """Whether other processes have leased hosts that have queued URLs; asked when this process has leased none."""
         return self._connection.execute(sql.ANY_HELD).fetchone() is not None
 
     def end(self, hosts: Iterable[tuple[int, str]], now: float, *, killed: bool = False) -> None:
-        """End the leases of these hosts (number, name), which were never settled. Their last requests may just have
-        been answered, so the hosts rest as after one; those of a killed process may be under way."""
+        """End the leases of these hosts (id, name) that were never settled.
+
+        Their last requests may just have been answered, so the delay is kept; those of a killed process may still be
+        under way, which takes longer.
+        """
         under_way_s = at_work_s(self._settings) if killed else 0.0
         for host_id, name in hosts:
             delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
             self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
 
     def _least(self, *, pages: bool) -> int:
-        """The least tier that is leased."""
+        """Return the lowest tier that may be leased."""
         return self._least_tier if pages else PROBE_TIER

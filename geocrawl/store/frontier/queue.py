@@ -1,4 +1,4 @@
-"""Changes of the queue outside visits: what becomes due, comes back, or is shut out by a new limit."""
+"""Change states outside visits: URLs that become due, are put back, or are shut out by a new depth limit."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ from geocrawl.urls import read_url
 
 
 class Queue:
-    """Moves URLs between states, counters and hosts' heads in step. Works inside the caller's transaction."""
+    """Moves URLs between states and keeps counters and hosts' queues in step. Works inside the caller's transaction."""
 
-    def __init__(self, connection: Connection, hosts: Hosts, tally: Counters) -> None:
+    def __init__(self, connection: Connection, hosts: Hosts, counters: Counters) -> None:
         self._connection = connection
         self._hosts = hosts
-        self._tally = tally
+        self._counters = counters
 
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
-        """A URL changes its state; it keeps its attempts and rank."""
+        """Change the state of a URL, which keeps its attempts and rank."""
         purpose, state, _, tier, score, host_id, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         self._connection.execute(sql.WRITE_STATE, (url_id, to, reason))
         if state == State.REFUSED:
-            self._tally.refuse(former or "", -1)
+            self._counters.refuse(former or "", -1)
         if to is State.REFUSED:
-            self._tally.refuse(reason or "", 1)
-        self._tally.add(purpose, state, tier, -1)
-        self._tally.add(purpose, to, tier, 1)
+            self._counters.refuse(reason or "", 1)
+        self._counters.add(purpose, state, tier, -1)
+        self._counters.add(purpose, to, tier, 1)
         if to is State.WAITING:
             self._hosts.enter(host_id, Rank(tier, score))
         elif state == State.WAITING:
             self._hosts.refresh(host_id, left=1)
 
     def reopen(self, url_id: int, *, due: bool = False) -> None:
-        """A URL that is no longer waiting waits again, with all its attempts. `due`: by itself; what a person puts
-        back is read whole."""
+        """Let a URL wait again, with all its attempts.
+
+        `due`: its time has come by itself. What a person puts back is read whole, not asked by validators.
+        """
         self.change(url_id, State.WAITING)
         self._connection.execute(sql.FORGET_ATTEMPTS, (url_id,))
         if not due:
             self.ask_whole(url_id)
 
     def ask_whole(self, url_id: int) -> None:
-        """The next visit is not to hear that nothing was modified."""
+        """Drop a URL's validators, so that its next visit reads it whole."""
         self._connection.execute(sql.FORGET_VALIDATORS, (url_id,))
 
     def lift(self, url_id: int, rank: Rank) -> None:
-        """A page of any state waits, with this rank and all its attempts."""
+        """Let a page of any state wait, with this rank and all its attempts."""
         _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         if state == State.WAITING:  # out of the queue first, so that its counters stay in step
             self.change(url_id, State.REFUSED)
@@ -60,7 +62,7 @@ class Queue:
         self.reopen(url_id)
 
     def retry(self, host: str | None, reason: str | None) -> int:
-        """Reopen what failed, and with a reason what was refused for it; returns how many."""
+        """Reopen failed URLs (of a host, for a reason) and those refused for that reason; return how many."""
         if reason in (CANDIDATE, FORGOTTEN):
             return 0
         rows = self._connection.execute(sql.RETRYABLE, (host, reason)).fetchall()
@@ -69,12 +71,12 @@ class Queue:
         return len(rows)
 
     def heed_depth(self, max_depth: int) -> None:
-        """Set aside waiting pages beyond the limit, let in those within."""
+        """Set aside waiting pages beyond the depth limit, and let in those within."""
         for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
             self.change(url_id, State.WAITING if depth <= max_depth else State.TOO_DEEP)
 
     def rankable(self) -> Iterator[Waiting]:
-        """Pages that a strategy may rank, in batches, so that they may be written while they are read."""
+        """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""
         last = 0
         while rows := self._connection.execute(sql.RANKABLE, (last,)).fetchall():
             for url_id, address, anchor, depth, relevance, found_on in rows:

@@ -1,9 +1,9 @@
-"""Patterns whose budget was spent and grew again: what was refused meanwhile waits again, as far as the budget goes.
+"""Reopen addresses that a spent budget refused, when the budget of their pattern has grown.
 
-A find can come late: of a page that was read before the budget was spent, or read again since. Looking for what was
-refused goes through all addresses, so it is put off until nothing else is ready, and is done once in as many visits as
-a budget allows, or when nothing waits at all. The oldest addresses come first; what a budget leaves out is looked for
-again while it is not spent, and after the next find.
+A find can come late: from a page that was read before the budget was spent, or read again since. Looking for refused
+addresses goes through all of them, so it is put off until nothing else is ready, and is done once in as many visits as
+a budget allows, or when nothing waits at all. The oldest addresses come first; those that a budget leaves out are
+looked for again while it is not spent, and after the next find.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE
 
 
 class BudgetReopener:
-    """The patterns whose budget grew. The writing methods work inside the caller's transaction."""
+    """Remembers patterns whose budget grew. Methods that write work inside the caller's transaction."""
 
     def __init__(self, database: Database, queue: Queue, budget: int) -> None:
         """`budget`: `Caps.fruitless_per_pattern`."""
@@ -47,17 +47,17 @@ class BudgetReopener:
         database.on_undo(self._read)
 
     def add(self, key: int) -> None:
-        """The spent budget of a pattern has grown."""
+        """Remember a pattern whose spent budget has grown."""
         if key not in self._keys and len(self._keys) < _MOST:
             self._keys.add(key)
             self._write()
 
     def is_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Whether it is time to look for what was refused."""
+        """Whether it is time to look for refused addresses."""
         return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
 
     def reopen(self) -> int:
-        """Let what was refused wait again; returns how many addresses do."""
+        """Let refused addresses wait again, as far as the budgets go; return how many."""
         self._looked_at = self._settlements()
         left = {key: self._left(key) for key in self._keys}
         more, count = set[int](), 0
@@ -75,8 +75,7 @@ class BudgetReopener:
         return count
 
     def release(self, site: str) -> bool:
-        """A person has looked at a site: the spent patterns of its refused addresses may be asked as often again.
-        Returns whether there are any."""
+        """Double the spent budgets of a site's patterns, for a person released it; return whether there are any."""
         ids = {row[0] for row in self._connection.execute(_OF_SITE, (PATTERN, site)).fetchall()}
         keys = {key for url_id, key in self._refused() if url_id in ids} if ids and self._budget else set[int]()
         for key in sorted(keys):
@@ -85,7 +84,7 @@ class BudgetReopener:
         return bool(ids)
 
     def _left(self, key: int) -> int:
-        """Requests that a pattern's budget still allows."""
+        """Return how many requests a pattern's budget still allows."""
         row = self._connection.execute(_LEFT, (key, self._budget)).fetchone()
         return max(row[0], 0) if row else 0
 
@@ -93,7 +92,7 @@ class BudgetReopener:
         return int(self._connection.execute(_SETTLEMENTS).fetchone()[0])
 
     def _refused(self) -> Iterator[tuple[int, int]]:
-        """Id and pattern of each address that was refused for its pattern, the oldest first."""
+        """Yield id and pattern of each address that was refused for its pattern, the oldest first."""
         last = 0
         while rows := self._connection.execute(_REFUSED, (PATTERN, last)).fetchall():
             for url_id, purpose, address, kind, service, site in rows:

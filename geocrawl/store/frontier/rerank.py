@@ -18,24 +18,24 @@ from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
 
 _READY = 1_000_000
-"""Ranks laid ready at once: about 30 bytes each, in memory."""
+"""Ranks in the temporary table at once: about 30 bytes each, in memory."""
 _WRITTEN = 50_000
-"""Ranks carried over in one transaction, which lasts about a quarter of a second."""
+"""Ranks written in one transaction, which lasts about a quarter of a second."""
 _STEP = 2_000
 """Ranks taken from the strategy at once."""
 
 
 class Reranking:
-    """Gives waiting pages new ranks; their counters and their hosts' heads follow."""
+    """Writes new ranks of waiting pages, and keeps counters and hosts' queues in step."""
 
-    def __init__(self, database: Database, hosts: Hosts, tally: Counters) -> None:
+    def __init__(self, database: Database, hosts: Hosts, counters: Counters) -> None:
         self._database = database
         self._connection: Connection = database.connection
         self._hosts = hosts
-        self._tally = tally
+        self._counters = counters
 
     def give(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
-        """(id, new rank) of pages; None drops one from the queue. Returns how many were ranked anew.
+        """Write (id, new rank) of pages, where None drops a page from the queue; return how many were ranked anew.
 
         Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is.
         """
@@ -48,7 +48,7 @@ class Reranking:
         return changed
 
     def _lay_ready(self, ranks: Iterator[tuple[int, Rank | None]]) -> bool:
-        """Fill the temporary table anew; false when there was nothing to fill it with."""
+        """Fill the temporary table with the next ranks; return False when there are none."""
         self._connection.execute(sql.CLEAR_NEW_RANKS)
         some = False
         while batch := [(url_id, *(rank or (None, None))) for url_id, rank in islice(ranks, _STEP)]:
@@ -57,24 +57,24 @@ class Reranking:
         return some
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
-        """(first, last) id of each `_WRITTEN` ranks that are ready."""
+        """Yield the (first, last) id of every `_WRITTEN` ranks in the temporary table."""
         first = -(2**63)
         while (last := self._connection.execute(sql.LAST_OF_NEXT_RANKS, (first, _WRITTEN)).fetchone()[0]) is not None:
             yield first, last
             first = last + 1
 
     def _write(self, first: int, last: int) -> int:
-        """Carry over the ranks of these rows, inside the caller's transaction; returns how many rows changed."""
+        """Write the ranks of these rows inside the caller's transaction; return how many rows changed."""
         left: dict[int, int] = {}
         changed = 0
         for host_id, state, tier, to, tier_to, count in self._connection.execute(sql.RANK_CHANGES, (first, last)):
-            self._tally.add("page", state, tier, -count)
-            self._tally.add("page", to, tier_to, count)
+            self._counters.add("page", state, tier, -count)
+            self._counters.add("page", to, tier_to, count)
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
         self._connection.execute(sql.WRITE_NEW_RANKS, (first, last))
         for host_id, count in left.items():
             self._hosts.refresh(host_id, count)
-        self._tally.flush()
+        self._counters.flush()
         return changed

@@ -1,4 +1,4 @@
-"""What origins answered for /robots.txt, kept over processes and restarts."""
+"""Keep what origins answered for /robots.txt, over processes and restarts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class SqlRobots:
         self._database = database
 
     def read_robots(self, origin: str) -> RobotsRecord | None:
-        """The last answer, expired or not; None when the origin was never asked."""
+        """Return the last answer, expired or not; None when the origin was never asked."""
         row = self._database.connection.execute(_READ, (origin,)).fetchone()
         return None if row is None else RobotsRecord(*row)
 
     def write_robots(self, record: RobotsRecord) -> None:
-        """Keep an answer in place of the last one."""
+        """Write an answer in the place of the last one."""
         values = (record.origin, record.status, record.body, record.fetched_at, record.expires_at)
         with self._database.transaction:
             self._database.connection.execute(_WRITE, values)

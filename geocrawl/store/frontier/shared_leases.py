@@ -35,7 +35,7 @@ WHERE id = ?1 AND lease_token = ?2"""
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A host that is ours for a turn."""
+    """A host that was leased."""
 
     host_id: int
     token: int
@@ -44,12 +44,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class NotNow:
-    """A host that is not: another one holds it, or it rests for longer than we wait."""
+    """A host that cannot be leased now: leased elsewhere, or backing off for longer than we wait."""
 
     until: float
-    """When that ends at the latest."""
+    """When the other lease or the back-off ends, at the latest."""
     holder: str
-    """machine:process; '' when the host rests."""
+    """Who has leased the host; '' when it backs off."""
 
 
 class SharedLeases:
@@ -63,11 +63,11 @@ class SharedLeases:
         self._owner = owner()
 
     def covers(self, host: str) -> bool:
-        """Whether a host is left alone on request."""
+        """Whether a host opted out."""
         return self._database.blocked.covers(host)
 
     def take(self, name: str, now: float) -> Held | NotNow:
-        """Hold a host, if it is free and rests no longer than the patience of a crawl."""
+        """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
         if not_now := self._why_not(self._find(name), now):  # the write lock is not taken to wait
             return not_now
         with self._database.transaction:
@@ -87,7 +87,7 @@ class SharedLeases:
         return Held(host_id, token + 1, state)
 
     def give_back(self, held: Held, state: HostState, now: float) -> None:
-        """End the lease with what politeness learnt of the host."""
+        """End the lease and write the host's politeness."""
         with self._database.transaction:
             self._connection.execute(_GIVE_BACK, (held.host_id, held.token, *politeness(state, now)))
 
@@ -112,7 +112,7 @@ class SharedRobots:
         self._own = own
 
     def read_robots(self, origin: str) -> RobotsRecord | None:
-        """The later of the last answers; None when the origin was never asked."""
+        """Return the later of the last answers; None when the origin was never asked."""
         found = self._own.read_robots(origin)
         try:
             shared = self._catalogue.read_robots(origin)
@@ -121,7 +121,7 @@ class SharedRobots:
         return max((record for record in (shared, found) if record), key=lambda record: record.fetched_at, default=None)
 
     def write_robots(self, record: RobotsRecord) -> None:
-        """Keep an answer in both."""
+        """Write an answer to both stores."""
         self._own.write_robots(record)
         try:
             self._catalogue.write_robots(record)

@@ -1,4 +1,4 @@
-"""The frontier's statements, each with a sentence. Named by what they do; parameters are numbered or named."""
+"""The frontier's SQL statements, each with a sentence that says what it does; `?1` and so on are its parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEXT_TURN = """
 INSERT INTO counter (name, value) VALUES ('turn', 1)
 ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"""
 
-# Runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it holds a host at ?3.
+# Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
 OPEN_RUNS = """
 SELECT owner, strategy, datetime(started_at, 'unixepoch'),
   EXISTS (SELECT 1 FROM host WHERE lease_until > ?3 AND lease_owner = run.owner)
@@ -19,101 +19,101 @@ FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
 
 # --------------------------------------------------------------------------- hosts
 
-# A host's row number and how many different pages were seen of it.
+# Read a host's id and how many different pages were seen of it.
 FIND_HOST = "SELECT id, pages FROM host WHERE name = ?"
-# A new host takes its turn after those that wait already.
+# Add a host, whose turn comes after those that wait already.
 ADD_HOST = """
 INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
 RETURNING id"""
-# New hosts whose ids were planned.
+# Add hosts whose ids were planned.
 ADD_HOSTS = """
 INSERT INTO host (id, name, turn) VALUES (?, ?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))"""
-# ?2 more hosts of a site.
+# Count ?2 more hosts of a site.
 SEE_HOSTS = """
 INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?1, ?2, NULL, '', 0)
 ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
-# A person has looked at a site that was held.
+# Release a quarantined site.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
-# What was held back of it.
+# Find what quarantine refused of a site.
 HELD_URLS = """
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.state = 'refused' AND u.reason = 'held' AND (h.name = ?1 OR h.name LIKE '%.' || ?1) ORDER BY u.id"""
-# URLs entered a host's queue or rose in it: ?2, ?3 is the best of their ranks, ?4 how many are new, ?5 pages new to us.
+# Count URLs into a host's queue: ?2, ?3 is the best of their ranks, ?4 how many are new to it, ?5 pages seen first now.
 ENQUEUE = """
 UPDATE host SET
   best_tier = CASE WHEN (?4 > 0 AND waiting = 0) OR (?2, ?3) > (best_tier, best_score) THEN ?2 ELSE best_tier END,
   best_score = CASE WHEN (?4 > 0 AND waiting = 0) OR (?2, ?3) > (best_tier, best_score) THEN ?3 ELSE best_score END,
   waiting = waiting + ?4, pages = pages + ?5
 WHERE id = ?1"""
-# The rank of the head of a host's queue.
+# Read the rank of the head of a host's queue.
 HEAD_RANK = (
     "SELECT tier, score FROM url WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"
 )
-# The queue's length and head were found anew: ?2, ?3 its rank, ?4 more in it, ?5 pages seen for the first time.
+# Write the head and length of a host's queue: ?2, ?3 the head's rank, ?4 more URLs, ?5 pages seen for the first time.
 REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5 WHERE id = ?1"
-# The same at the end of a lease, with what politeness learnt of the host and its next turn. (A turn is over when it is
-# settled: one that was given back, or lost with its process, leaves the host where it stood among its equals.)
+# The same at the end of a lease, with the host's politeness and its next turn. (Only a settled lease counts as a turn:
+# one that was given back, or lost with its process, leaves the host where it stood among its equals.)
 FREE_AND_REFRESH = """
 UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
   next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11, parked = ?12,
   turn = ?13, lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
-# The end of a lease that was given back.
+# End a lease that was given back.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
-# What politeness learnt of a host whose lease was given back.
+# Write the politeness of a host whose lease was given back.
 WRITE_POLITENESS = """
 UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, asked_day = ?6, asked = ?7,
   parked = ?8 WHERE name = ?1"""
-# The ready host with the best head; of equals the one that has waited longest for its turn.
+# Find the ready host with the best head; of equals the one that has waited longest for its turn.
 READY_HOST = """
 SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_token, pages FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
-# Hold a host for one of its URLs.
+# Lease a host for one of its URLs.
 LEASE = (
     "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4 WHERE id = ?1"
 )
-# What has become due: hosts whose rest is over, leases that ran out, failed URLs to be tried again.
+# Find what is due: hosts whose back-off ended, leases that expired, failed URLs to be tried again.
 DUE = """
 SELECT 'rest', id FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at <= ?1
 UNION ALL SELECT 'lease', id FROM host WHERE lease_until > 0 AND lease_until <= ?1
 UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'page' AND retry_at <= ?1
 UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'probe' AND retry_at <= ?1"""
-# A host's rest is over.
+# End a host's back-off.
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
-# Hosts that are held, with their holders.
+# Find leased hosts with the owners of their leases.
 HELD = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
-# Whether one of them has work.
+# Whether a leased host has queued URLs.
 ANY_HELD = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
-# A lease ran out; its holder's settlement still counts until somebody else takes the host.
+# Expire a lease; a settlement by its owner still counts until another process leases the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
-# The holder of a lease settled nothing: its last request may just have been answered, so the host rests as after one
-# (at ?2; ?3 is the delay, ?4 the longest Crawl-delay), or be under way for as long as ?5, if any delay is kept at all.
+# End a lease that was not settled. Its last request may just have been answered, so the delay is kept (from ?2; ?3 is
+# the delay, ?4 the longest Crawl-delay), or may be under way for another ?5 seconds, if any delay is kept at all.
 FREE_UNSETTLED = """
 UPDATE host SET lease_until = 0, next_at = max(next_at, ?2 + (
   SELECT iif(pace > 0, pace + ?5, 0) FROM (SELECT max(?3, min(coalesce(crawl_delay_s, 0), ?4)) AS pace)))
 WHERE id = ?1"""
-# When the next host with work of tier ?1 or higher is free and rested: at rest, parked, or held by somebody.
+# Read when the next host with work of tier ?1 or higher is ready: it keeps its delay, backs off, or is leased.
 NEXT_READY = """
 SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND best_tier >= ?1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0 AND best_tier >= ?1)"""
-# The same over all tiers, from the index of rests.
+# The same over all tiers, by an index.
 NEXT_READY_ANY = """
 SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
-# When the next failed page or probe is tried again, its host permitting.
+# Read when the next failed page or probe is tried again, its host permitting.
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.retry_at IS NOT NULL AND u.purpose = ? ORDER BY u.retry_at LIMIT 1"""
-# Hosts in all (none is ever deleted), and those with work that rest past ?1 (all of them are parked).
+# Count hosts, and those with work that back off past ?1 (all of them are parked).
 COUNT_HOSTS = """
-SELECT (SELECT coalesce(max(id), 0) FROM host),
+SELECT (SELECT count(*) FROM host),
   (SELECT count(*) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ?1)"""
-# Pages and probes that are held now.
+# Count pages and probes that are leased now.
 COUNT_LEASED = (
     "SELECT u.purpose, u.tier, count(*) FROM host h JOIN url u ON u.id = h.lease_url WHERE h.lease_until > 0 "
     "AND u.state = 'waiting' GROUP BY u.purpose, u.tier"
@@ -121,12 +121,12 @@ COUNT_LEASED = (
 
 # --------------------------------------------------------------------------- urls
 
-# What links need to know of the pages and probes seen before, by a JSON list of keys.
+# Read the pages and probes that are known, by a JSON list of keys.
 KNOWN_URLS = "SELECT key, id, depth, tier, score, state FROM url WHERE key IN (SELECT value FROM json_each(?))"
-# The highest ids of URLs and hosts: the next ones follow, as SQLite itself would number them.
+# Read the highest ids of URLs and hosts: the next ones follow, as SQLite itself would number them.
 HIGHEST_IDS = "SELECT coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)"
-# What decides on addresses that nobody knew: the highest ids, hosts ?1 and sites ?2 by name, queries ?3 and patterns ?4
-# by key, each a JSON list.
+# Read what decides on addresses that nobody knew: the highest ids, hosts ?1 and sites ?2 by name, queries ?3 and
+# patterns ?4 by key, each a JSON list.
 FACTS = """
 SELECT 'ids', NULL, coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)
 UNION ALL SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value FROM json_each(?1))
@@ -135,121 +135,121 @@ UNION ALL SELECT 'queries', key, seen, NULL FROM query_group WHERE key IN (SELEC
 UNION ALL SELECT 'pattern', key, fruitless, finds FROM pattern WHERE key IN (SELECT value FROM json_each(?4))"""
 # Whether a page or probe is known.
 FIND_URL = "SELECT 1 FROM url WHERE key = ?"
-# The same, with its state.
+# Read the state of a page or probe.
 FIND_URL_STATE = "SELECT id, state, reason FROM url WHERE key = ?"
-# A page or probe seen for the first time.
+# Add a page or probe.
 ADD_URL = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in,
                  hops, endpoint_id, first_seen)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-# The head of a host's queue.
+# Read the head of a host's queue.
 HEAD = """
 SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
 WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"""
-# A URL as it stands, with the lease on its host.
+# Read a URL as it stands, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
        u.reason, u.revisit_s, u.digest,
        u.depth = 0 OR coalesce(u.found_in, '') IN ('sitemap', 'records-page'), h.lease_token, h.lease_url
 FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = ?"""
-# The outcome of a visit.
+# Write the outcome of a visit.
 SETTLE_URL = """
 UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
   content_type = ?8, size_bytes = ?9, elapsed_ms = ?10, title = ?11, relevance = ?12, page_score = ?13
 WHERE id = ?1"""
-# Nothing was modified: what is stored of the page stays.
+# The same when nothing was modified: what is stored of the page stays.
 SETTLE_NOT_MODIFIED = """
 UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at = ?6, http_status = ?7,
   elapsed_ms = ?8 WHERE id = ?1"""
-# Where a visited page leads.
+# Write where a visited page leads.
 WRITE_OUTLINKS = """
 INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"""
-# Where visited pages lead, by a JSON list of ids.
+# Read where visited pages lead, by a JSON list of ids.
 READ_OUTLINKS = "SELECT url_id, links FROM outlinks WHERE url_id IN (SELECT value FROM json_each(?))"
-# What decides whether shorter ways and better links change URLs, by a JSON list of ids.
+# Read what decides whether shorter ways and better links change URLs, by a JSON list of ids.
 PLACES = """
 SELECT id, purpose, state, depth, tier, score, host_id FROM url WHERE id IN (SELECT value FROM json_each(?))"""
-# A URL as it stands outside a visit.
+# Read a URL as it stands outside a visit.
 PLACE = "SELECT purpose, state, depth, tier, score, host_id, reason FROM url WHERE id = ?"
 # Update depth, rank and state of a URL.
 MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = ?1"
-# The page of the best-ranked link to a URL.
+# Write the page of the best-ranked link to a URL.
 WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id = ?1"
-# A URL changes its state outside a visit.
+# Write the state of a URL outside a visit.
 WRITE_STATE = "UPDATE url SET state = ?2, reason = ?3, retry_at = NULL WHERE id = ?1"
-# All attempts are open again.
+# Give a URL all its attempts again.
 FORGET_ATTEMPTS = "UPDATE url SET attempts = 0 WHERE id = ?"
-# Pages and probes that failed (of a host, for a reason), and those refused for that reason.
+# Find pages and probes that failed (of a host, for a reason), and those refused for that reason.
 RETRYABLE = """
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
 WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
   AND (?1 IS NULL OR h.name = ?1) AND (?2 IS NULL OR u.reason = ?2) ORDER BY u.id"""
-# Pages that may be the service that an endpoint's probe looks for.
+# Find pages that may be the service that an endpoint's probe looks for.
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
-# ?2 more addresses that differ only in their query.
+# Count ?2 more addresses that differ only in their query.
 SEE_QUERIES = """
 INSERT INTO query_group (key, seen) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = seen + excluded.seen"""
-# Number of query variants seen for a path.
+# Read the number of query variants seen of a path.
 QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
-# Pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
+# Read pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
 RANKABLE = """
 SELECT u.id, u.address, u.anchor, u.depth, p.relevance, u.found_on FROM url u LEFT JOIN url p ON p.id = u.found_on
 WHERE u.id > ?1 AND u.purpose = 'page' AND (u.state = 'waiting' OR (u.state = 'refused' AND u.reason = 'unranked'))
 ORDER BY u.id LIMIT 2000"""
-# The pages of depth 0.
+# Read the pages of depth 0.
 SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose = 'page' ORDER BY id"
-# Waiting pages that the depth limit now shuts out, or too deep ones that it lets in.
+# Find waiting pages that the depth limit now shuts out, and too deep ones that it lets in.
 ACROSS_DEPTH = """
 SELECT id, depth FROM url WHERE purpose = 'page'
 AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
 
 # --------------------------------------------------------------------------- validators
 
-# What a URL can be asked by, if it was read whole after ?2 and, as a service, has been well since.
+# Read a URL's validators, if it was read whole after ?2 and, as a service, has been valid since.
 VALIDATORS = """
 SELECT v.address, v.etag, v.modified FROM validator v JOIN url u ON u.id = v.url_id
 LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE v.url_id = ?1 AND v.read_at > ?2 AND (u.purpose = 'page' OR e.status = 'valid')"""
-# It was read whole.
+# Write the validators of a URL that was read whole.
 KEEP_VALIDATORS = """
 INSERT INTO validator (url_id, address, etag, modified, read_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
   address = excluded.address, etag = excluded.etag, modified = excluded.modified, read_at = excluded.read_at"""
-# It is to be read whole.
+# Drop a URL's validators.
 FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
 
 # --------------------------------------------------------------------------- ranks anew
 
-# New ranks, by the row they belong to; no tier: the page is dropped.
+# Make the staging table of new ranks, by URL id; no tier: the page is dropped.
 MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"
-# None are ready.
+# Empty the staging table.
 CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
-# Lay one ready; a later one for the same page counts.
+# Stage a rank (last write wins).
 LAY_NEW_RANK = "INSERT OR REPLACE INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)"
-# The last of the ?2 ranks from row ?1 on.
+# Read the last of the ?2 staged ids from ?1 on.
 LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2)"
-# Of pages that wait or were dropped, those whose rank or state the new one changes.
+# Pages that wait or were dropped and whose rank or state changes.
 _CHANGED = """
 n.id BETWEEN ?1 AND ?2 AND url.purpose = 'page'
 AND (url.state = 'waiting' OR (url.state = 'refused' AND url.reason = 'unranked'))
 AND CASE WHEN n.tier IS NULL THEN url.state = 'waiting'
     ELSE url.state <> 'waiting' OR url.tier <> n.tier OR url.score <> n.score END"""
-# How many that are, by host, by state and tier before and after. (The cross join keeps to the order of the rows.)
+# Count them by host, and by state and tier before and after. (The cross join keeps to the order of the rows.)
 RANK_CHANGES = f"""
 SELECT url.host_id, url.state, url.tier, CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
   coalesce(n.tier, url.tier), count(*)
 FROM temp.new_rank n CROSS JOIN url ON url.id = n.id WHERE {_CHANGED} GROUP BY 1, 2, 3, 4, 5"""  # noqa: S608 both are ours
-# Write them. (Without NOT INDEXED the planner would walk the whole queue for each range.)
+# Write their ranks. (Without NOT INDEXED the planner would walk the whole queue for each range.)
 WRITE_NEW_RANKS = f"""
 UPDATE url NOT INDEXED SET tier = coalesce(n.tier, url.tier), score = coalesce(n.score, url.score),
   state = CASE WHEN n.tier IS NULL THEN 'refused' ELSE 'waiting' END,
   reason = CASE WHEN n.tier IS NULL THEN 'unranked' END
 FROM temp.new_rank n WHERE url.id = n.id AND url.id BETWEEN ?1 AND ?2 AND {_CHANGED}"""  # noqa: S608 both are ours
 
-# Waiting pages of a tier, ?1 and up, but for probes.
+# Count waiting pages of tier ?1 and higher.
 COUNT_TIER = "SELECT count(*) FROM url WHERE state = 'waiting' AND purpose = 'page' AND tier >= ?1"
-# Pages of records of a host, ?2 the place where links to such stand.
+# Find pages of records of a host; ?2: where links to such pages are found.
 RECORDS_OF_HOST = """
 SELECT u.id, u.address FROM url u JOIN host h ON h.id = u.host_id
 WHERE h.name = ?1 AND u.purpose = 'page' AND u.found_in = ?2 AND u.state <> 'leased'
@@ -257,47 +257,47 @@ WHERE h.name = ?1 AND u.purpose = 'page' AND u.found_in = ?2 AND u.state <> 'lea
 
 # --------------------------------------------------------------------------- batches
 
-# Whether a page of the batch, tier ?1, waits on a host that does not rest, or is held.
+# Whether a page of the batch, tier ?1, waits on a host that does not back off, or is leased.
 BATCH_GOES_ON = """
 SELECT 1 FROM host h WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
   AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier = ?1)
 UNION ALL SELECT 1 FROM host h WHERE lease_until > 0
   AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier = ?1) LIMIT 1"""
-# Hosts that do not rest and whose best rank is of tier ?1 or higher.
+# Count hosts that do not back off and whose head is of tier ?1 or higher.
 COUNT_HEADS = "SELECT count(*) FROM host WHERE waiting > 0 AND parked = 0 AND best_tier >= ?1"
-# Hosts that do not rest, the best first, with the URL that is under way.
+# Find hosts that do not back off, the best first, with the URL that is under way.
 BEST_HOSTS = """
 SELECT id, CASE WHEN lease_until > 0 THEN lease_url END FROM host WHERE waiting > 0 AND parked = 0
 ORDER BY best_tier DESC, best_score DESC, id LIMIT ?1"""
-# The best ?2 pages of a host, and one more: one of them may be under way.
+# Find the best ?2 pages of a host, and one more: one of them may be under way.
 BEST_PAGES = """
 SELECT id, tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' AND purpose = 'page'
 ORDER BY tier DESC, score DESC, id LIMIT ?2 + 1"""
-# A page joins the batch and keeps its score.
+# Put a page into the batch; it keeps its score.
 RAISE_TIER = "UPDATE url SET tier = ?2 WHERE id = ?1"
 
-# --------------------------------------------------------------------------- lessons
+# --------------------------------------------------------------------------- feedback
 
-# What a visit teaches.
+# Add the feedback of a visit.
 ADD_LESSON = """
 INSERT INTO lesson (url_id, purpose, depth, found_on, state, reason, valid, links, memo)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
-# FeedbackLog that a dump covers: those before ?1, all without it.
+# Drop feedback that a dump covers: all before ?1, all there is without it.
 FORGET_LESSONS = "DELETE FROM lesson WHERE ?1 IS NULL OR number < ?1"
-# The lesson after ?1.
+# Read the feedback after ?1.
 NEXT_LESSON = """
 SELECT number, url_id, purpose, depth, found_on, state, reason, valid, links, memo FROM lesson
 WHERE number > ?1 ORDER BY number LIMIT 1"""
-# How a URL is spelt.
+# Read a URL's address.
 ADDRESS = "SELECT address FROM url WHERE id = ?"
 
 # --------------------------------------------------------------------------- the page store
 
-# A running total.
+# Read a running total.
 COUNTED = "SELECT value FROM counter WHERE name = ?"
-# Keep a page.
+# Add a page to the page store.
 ADD_PAGE = "INSERT INTO page_store (url_id, score, stored_at, encoding, size_bytes, body) VALUES (?, ?, ?, ?, ?, ?)"
-# Keep one no longer; its size.
+# Drop a page from it; return its size.
 DROP_PAGE = "DELETE FROM page_store WHERE url_id = ? RETURNING size_bytes"
-# The page to go first: of equals the one seen first.
+# Find the page to drop first: of equals the one seen first.
 WORST_PAGE = "SELECT url_id, score FROM page_store ORDER BY score, url_id LIMIT 1"
