@@ -18,7 +18,7 @@ from pathlib import Path
 
 from geocrawl.model import Lease, Link, Purpose, Rank, RankedLink, Relevance, Settled, State, Url, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
 
@@ -48,7 +48,7 @@ def main(urls: int, *, rerank: bool = False) -> dict[str, float]:
         clock = FixedClock()
         database = Database.open(Path(folder) / "frontier.db", create=True, clock=clock)
         settings = Settings(max_pages_per_host=10**9, max_fruitless_per_pattern=10**9, max_hosts_per_site=10**9)
-        catalog = SqlCatalog(database, clock)
+        catalog = Catalog(database, clock)
         frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1")
         frontier.add_seeds([page(0)], Rank(20))
         figures = {

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import frontier as bench
 from geocrawl.model import Rank
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
 
@@ -59,7 +59,7 @@ def measure(links: int, pages_a_host: int) -> dict[str, float]:
         counted = CountedConnection(database.connection)
         database.connection = counted  # type: ignore[assignment]
         settings = Settings(max_pages_per_host=10**9, max_fruitless_per_pattern=10**9, max_hosts_per_site=10**9)
-        catalog = SqlCatalog(database, clock)
+        catalog = Catalog(database, clock)
         frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1", learns=True)
         frontier.add_seeds([bench.page(0)], Rank(20))
         chooser, statements = random.Random(1), list[str]()

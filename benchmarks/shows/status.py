@@ -14,7 +14,7 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Layer, Rank, Service, Status, Url, Verdict
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import read_url
@@ -65,13 +65,17 @@ def fill(db: Path, services: int, waiting: int) -> None:
     clock = SystemClock()
     database = Database.open(db, create=True, clock=clock)
     try:
-        catalog, detector = SqlCatalog(database, clock), Detector(declarations())
+        catalog, detector = Catalog(database, clock), Detector(declarations())
         for number in range(services):
             candidate = detector.given(_url(f"http://maps{number % SITES}.example/wms?map=/srv/{number}.map"))
-            catalog.record(candidate, Verdict(Status.VALID, "ok", service(number), http_status=200), BEGUN + number)
+            found = Verdict(Status.VALID, "ok", service(number), http_status=200)
+            with database.transaction:
+                catalog.write(catalog.note(candidate, BEGUN + number), candidate, found, BEGUN + number)
         for number in range(services // 10):
             candidate = detector.given(_url(f"http://gone{number % SITES}.example/wms?map=/srv/{number}.map"))
-            catalog.record(candidate, Verdict(Status.INVALID, "http-404", http_status=404), BEGUN + number)
+            dead = Verdict(Status.INVALID, "http-404", http_status=404)
+            with database.transaction:
+                catalog.write(catalog.note(candidate, BEGUN + number), candidate, dead, BEGUN + number)
         frontier = SqlFrontier(database, Settings(), clock, catalog=catalog)
         frontier.add_seeds((_url(f"http://www{n % 2000}.example/page/{n}") for n in range(waiting)), Rank(5, 0.5))
         frontier.flush()

@@ -42,11 +42,11 @@ def decide_same(
 
     `choose` returns the pairs, given the database's connection.
     """
-    from geocrawl.store.catalog.catalog import SqlCatalog
+    from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.queries.addresses import decide
 
     clock = wiring.system_clock()
     with wiring.open_database(path, clock, create=False) as database:
         decided = choose(database.connection)
-        decide(SqlCatalog(database, clock), decided, same=same, at=clock.now())
+        decide(Catalog(database, clock), decided, same=same, at=clock.now())
         return decided

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store.catalog.catalog import SqlCatalog
+    from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.database import Database
     from geocrawl.store.frontier.frontier import SqlFrontier
 
@@ -66,7 +66,7 @@ class Session:
     """The topic of that strategy; '' for the strategy's own."""
     learning: Learning
     frontier: SqlFrontier
-    catalog: SqlCatalog
+    catalog: Catalog
     detector: Detector
     reader: PageReader
     environment: Environment | None

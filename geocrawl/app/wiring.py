@@ -127,7 +127,7 @@ def make_session(
     """
     from geocrawl.crawler.learning import Learning
     from geocrawl.page.document import PageReader
-    from geocrawl.store.catalog.catalog import SqlCatalog
+    from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.database import owner
     from geocrawl.store.frontier.frontier import SqlFrontier
 
@@ -136,7 +136,7 @@ def make_session(
         demand_topic(stored_topic, database.path)
         settings = replace(settings, topic=stored_topic)
     strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
-    catalog = SqlCatalog(database, clock)
+    catalog = Catalog(database, clock)
     frontier = SqlFrontier(
         database,
         settings,

@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Run:
         ("http://b.example/wfs", WFS),
     ]:
         candidate = Candidate(service_endpoint(service.kind, url(address)), Evidence("query"))
-        world.catalog.record(candidate, verdict("ok", service), world.clock.now())
+        world.record(candidate, verdict("ok", service), world.clock.now())
     world.database.close()
 
     def geocrawl(command: str, *arguments: str) -> subprocess.CompletedProcess[str]:

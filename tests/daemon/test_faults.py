@@ -214,7 +214,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
     mine, theirs = candidate("http://a.example/wms"), candidate("http://b.example/wms")
     well = verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint="a"))
     for each in (mine, theirs):
-        world.catalog.record(each, well, world.clock.now())
+        world.record(each, well, world.clock.now())
     rows = "SELECT * FROM endpoint ORDER BY id"
     before = connection.execute(rows).fetchall()
     world.clock.time += 30 * DAY_S
@@ -234,7 +234,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
         world.frontier.settle(visit)
         traces.settled(lease.entry, visit, away=False)
     world.clock.time += 1
-    world.catalog.record(theirs, well, world.clock.now())
+    world.record(theirs, well, world.clock.now())
     assert put_back(world.database, world.clock.now() - 60, OURS, traces.endpoints) == 2
     after = connection.execute(rows).fetchall()
     assert after[0] == before[0] and after[1] != before[1]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.store.catalog.clusters import Edge, partition
-from geocrawl.store.catalog.matching import Description, items_hash, likeness, telling_items
+from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
-from geocrawl.urls import service_endpoint, spelling_group
+from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
 
 ATLAS = Service(
@@ -47,7 +47,7 @@ def record(world: World, address: str, service: Service | None) -> None:
     world.clock.time += 1
     endpoint = service_endpoint(service.kind if service else Kind.WMS, url(address))
     found = verdict("ok" if service else "http-404", service)
-    world.catalog.record(Candidate(endpoint, Evidence("query")), found, world.clock.now())
+    world.record(Candidate(endpoint, Evidence("query")), found, world.clock.now())
 
 
 def clusters(connection: Connection) -> set[frozenset[str]]:
@@ -272,20 +272,10 @@ def test_a_partition_holds_all_parts_none_together_and_is_the_same_in_any_order(
 
 def described(number: int, address: str, service: Service) -> Description:
     endpoint: Endpoint = service_endpoint(service.kind, url(address))
-    return Description(
-        number,
-        endpoint.key,
-        service.kind,
-        spelling_group(endpoint.key),
-        service.fingerprint,
-        items_hash(service),
-        telling_items(service),
-        "",
-        service.provider,
-    )
+    return replace(describe(number, endpoint.key, service), calls_itself="")
 
 
 @given(st.sampled_from(ADDRESSES), st.sampled_from(ADDRESSES), st.sampled_from((ATLAS, TINY, SAMPLES)), st.booleans())
-def test_likeness_is_the_same_for_both_orders(one: str, other: str, service: Service, equal: bool) -> None:
+def test_a_match_is_the_same_for_both_orders(one: str, other: str, service: Service, equal: bool) -> None:
     first, second = described(1, one, service), described(2, other, service if equal else ATLAS)
-    assert likeness(first, second) == likeness(second, first)
+    assert match(first, second) == match(second, first)

@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> World:
 def record(world: World, reason: str = "ok", service: Service | None = SERVICE, *, after_days: float = 0.0) -> int:
     world.clock.time += after_days * DAY_S
     found = verdict(reason, service if reason == "ok" else None, elapsed_ms=100.0)
-    return world.catalog.record(candidate("maps.example.org/ows"), found, world.clock.time)
+    return world.record(candidate("maps.example.org/ows"), found, world.clock.time)
 
 
 def test_each_verdict_moves_the_health_on_and_sets_the_next_probe(world: World) -> None:
@@ -58,11 +58,11 @@ def test_an_ordinary_page_that_looked_like_a_service_is_not_asked_again(world: W
 def test_what_was_only_guessed_and_does_not_answer_is_not_asked_again(world: World) -> None:
     named = candidate("maps.example.org/ows")
     guessed = replace(candidate("maps.example.org/wfs"), evidence=replace(named.evidence, signal=SIBLING))
-    world.catalog.record(guessed, verdict("http-404"), world.clock.time)
-    world.catalog.record(named, verdict("http-404"), world.clock.time)
+    world.record(guessed, verdict("http-404"), world.clock.time)
+    world.record(named, verdict("http-404"), world.clock.time)
     later = world.clock.time + 400 * DAY_S
     assert len(due(world.database.connection, later, 10)) == 1, "what somebody names"
-    world.catalog.record(replace(guessed, evidence=named.evidence), verdict("http-404"), world.clock.time)
+    world.record(replace(guessed, evidence=named.evidence), verdict("http-404"), world.clock.time)
     assert len(due(world.database.connection, later, 10)) == 2, "and what somebody comes to name"
 
 
@@ -117,15 +117,13 @@ def test_percentiles_are_values_that_were_seen() -> None:
 
 def test_survival_counts_the_living_as_not_dead_yet(world: World) -> None:
     for host in ("a", "b", "c", "d"):
-        world.catalog.record(candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time)
+        world.record(candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time)
     for days, dead in ((10, "a"), (20, "b")):
         for hour in range(4):
             at = world.clock.time + (days + hour / 24) * DAY_S
-            world.catalog.record(candidate(f"{dead}.example.org/ows"), verdict("timeout-read"), at)
+            world.record(candidate(f"{dead}.example.org/ows"), verdict("timeout-read"), at)
     for host in ("c", "d"):
-        world.catalog.record(
-            candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time + 30 * DAY_S
-        )
+        world.record(candidate(f"{host}.example.org/ows"), verdict("ok", SERVICE), world.clock.time + 30 * DAY_S)
     found = survival(world.database.connection)
     assert (found.services, found.deaths) == (4, 2)
     assert found.curve[0] == (0.0, 1.0) and found.curve[-1][1] == pytest.approx(0.5)

@@ -114,7 +114,7 @@ def test_due_services_are_queued_once(world: World) -> None:
     from tests.support.world import verdict
 
     endpoint = candidate("maps.example/ows")
-    world.catalog.record(endpoint, verdict("timeout-read"), world.clock.now())
+    world.record(endpoint, verdict("timeout-read"), world.clock.now())
     assert world.frontier.reprobe(world.clock.now(), 10) == 0
     world.clock.time += DAY_S
     assert world.frontier.reprobe(world.clock.now(), 10) == 1

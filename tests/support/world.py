@@ -26,7 +26,7 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.urls import endpoint_key, read_url
@@ -87,7 +87,7 @@ class World:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
         self.database = Database.open(path, create=True, clock=self.clock)
-        self.catalog = SqlCatalog(self.database, self.clock)
+        self.catalog = Catalog(self.database, self.clock)
         self.frontier = SqlFrontier(
             self.database,
             self.settings,
@@ -147,6 +147,13 @@ class World:
         assert lease.entry.purpose is Purpose.PAGE
         self.settle(lease, *links, candidates=candidates)
         return lease.entry.url.address
+
+    def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
+        """Note a candidate and write its verdict, as settlements do; returns the endpoint's id."""
+        with self.database.transaction:
+            endpoint_id = self.catalog.note(candidate, at)
+            self.catalog.write(endpoint_id, candidate, verdict, at)
+        return endpoint_id
 
     def row(self, text: str) -> tuple[str, str | None, int, int]:
         """(state, reason, depth, tier) of a page."""

@@ -1,4 +1,4 @@
-"""What changed between two descriptions of a service: computed when the second one is written, and kept."""
+"""Compare the description that an endpoint gives with the stored one, and write what changed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,34 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, insert, select
+
 from geocrawl.model import Layer, Service
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import CHANGE, LAYER, SERVICE
 
 MOST_CHANGES = 500
 """Of one description; a last row then says how many more there were."""
 _TEXT_CHARS = 300
-_FIELDS = ("title", "abstract", "provider", "fees", "access_constraints", "version", "online_resource")
-_SIDE_DEG = 1e-6
+_TEXTS = ("title", "abstract", "provider", "fees", "access_constraints", "version", "online_resource")
+_SAME_SIDE_DEG = 1e-6
+
+_ADD_CHANGE = insert(CHANGE)
+_SERVICE = select(*(SERVICE.c[name] for name in (*_TEXTS, "formats", "contact"))).where(
+    SERVICE.c.id == bindparam("service")
+)
+# Groups without a name are no content of their own.
+_LAYERS = (
+    select(LAYER.c.name, LAYER.c.title, LAYER.c.west, LAYER.c.south, LAYER.c.east, LAYER.c.north)
+    .where(LAYER.c.service_id == bindparam("service"), LAYER.c.name != "")
+    .order_by(LAYER.c.position)
+)
 
 Box = tuple[float, float, float, float]
 
 
 class Difference(NamedTuple):
-    """One thing that is not as it was."""
+    """One thing that two descriptions of a service say differently."""
 
     what: str
     name: str
@@ -34,38 +48,32 @@ class ChangeWriter:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def described(self, endpoint_id: int, former: int, service: Service, at: float) -> None:
-        """Compare what an endpoint's service was (`former`, still as it was written) with what it says now."""
+    def write(self, endpoint_id: int, former: int, service: Service, at: float) -> None:
+        """Write how `service`, which an endpoint describes now, differs from the stored service `former`."""
         found = list(differences(self._connection, former, service))
         kept = found[:MOST_CHANGES]
         if len(found) > MOST_CHANGES:
             kept.append(Difference("more", "", "", str(len(found) - MOST_CHANGES)))
-        self._connection.executemany(
-            "INSERT INTO change (endpoint_id, service_id, at, what, name, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(endpoint_id, former, at, *each) for each in kept],
-        )
+        ids = {"endpoint_id": endpoint_id, "service_id": former, "at": at}
+        self._connection.run_many(_ADD_CHANGE, [ids | each._asdict() for each in kept])
 
 
 def differences(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
-    """What of the service with number `former` is different in `service`."""
-    columns = ", ".join((*_FIELDS, "formats", "contact"))
-    row = connection.execute(f"SELECT {columns} FROM service WHERE id = ?", (former,)).fetchone()  # noqa: S608
+    """Yield what of the stored service with the id `former` is different in `service`."""
+    row = connection.run(_SERVICE, {"service": former}).fetchone()
     if row is None:
         return
     *texts, formats, contact = row
-    for name, before in zip(_FIELDS, texts, strict=True):
+    for name, before in zip(_TEXTS, texts, strict=True):
         yield from _differing(name, "", before or "", getattr(service, name) or "")
     yield from _differing("formats", "", _line(json.loads(formats)), _line(service.formats))
     yield from _differing("contact", "", _line(json.loads(contact).values()), _line(service.contact.values()))
-    yield from _of_layers(connection, former, service)
+    yield from _differing_layers(connection, former, service)
 
 
-def _of_layers(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
-    """By name: groups without one are no content of their own."""
-    rows = connection.execute(
-        "SELECT name, title, west, south, east, north FROM layer WHERE service_id = ? AND name <> '' ORDER BY position",
-        (former,),
-    )
+def _differing_layers(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
+    """Yield the differences between layers of one name."""
+    rows = connection.run(_LAYERS, {"service": former})
     before = {name: (title, None if None in box else box) for name, title, *box in rows}
     now: dict[str, Layer] = {}
     for layer in service.layers:
@@ -93,7 +101,7 @@ def _differing(what: str, name: str, before: str, after: str) -> Iterator[Differ
 def _moved(before: list[float] | None, after: Box | None) -> bool:
     if before is None or after is None:
         return (before is None) is not (after is None)
-    return any(abs(a - b) > _SIDE_DEG for a, b in zip(before, after, strict=True))
+    return any(abs(a - b) > _SAME_SIDE_DEG for a, b in zip(before, after, strict=True))
 
 
 def _sides(box: list[float] | Box | None) -> str:

@@ -1,51 +1,83 @@
-"""One service, many addresses: which endpoints are one, why, and which address is the best.
+"""Tell which endpoints are one service, keep why, and choose the best of a service's addresses.
 
-Every pair of endpoints that are alike stands as an edge in `same_service` with its signal. A cluster is what edges
-connect, strongest first, as long as it joins no two endpoints that a person has called different: so it can be undone,
-and it does not depend on the order in which endpoints were probed. A person's word stands as an edge of its own and is
-never removed by a probe.
+Every pair of endpoints that match is an edge in the table `same_service`, with the signal by which they match. A
+cluster is what edges connect, the strongest first, as long as it joins no two endpoints that a person has called
+different: so it can be undone, and it does not depend on the order in which endpoints were probed. A person's word is
+an edge of its own and is never removed by a probe.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import bindparam, delete, func, literal, or_, select, union
+from sqlalchemy.dialects import sqlite
 
 from geocrawl.model import Service, Url
-from geocrawl.store.catalog.matching import SIGNALS, Description, host_of, items_hash, likeness, telling_items
+from geocrawl.store.catalog.matching import SIGNALS, Description, describe, match
 from geocrawl.store.engine.connection import Connection
-from geocrawl.urls import display_order, read_url, spelling_group
+from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, SAME_SERVICE
+from geocrawl.urls import display_order, read_url
 
-MOST_ALIKE = 8
-"""Endpoints that one is compared with: the first of each kind of likeness. More are connected through these."""
-_COLUMNS = "endpoint_id, key, kind, family, fingerprint, items, telling, calls_itself, provider"
-_DESCRIBE = f"INSERT OR REPLACE INTO description ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-_ALIKE = f"""
-SELECT * FROM (SELECT {_COLUMNS} FROM description
-  WHERE kind = ?1 AND fingerprint = ?2 AND endpoint_id <> ?4 ORDER BY endpoint_id LIMIT ?5)
-UNION SELECT * FROM (SELECT {_COLUMNS} FROM description
-  WHERE kind = ?1 AND family = ?3 AND endpoint_id <> ?4 ORDER BY endpoint_id LIMIT ?5)"""  # noqa: S608
-_FORGET = "DELETE FROM same_service WHERE ?1 IN (first_id, second_id) AND signal <> 'person'"
-_ADD_EDGE = (
-    "INSERT OR REPLACE INTO same_service (first_id, second_id, signal, detail, same, at) VALUES (?, ?, ?, ?, ?, ?)"
-)
-_EDGES = "SELECT first_id, second_id, signal, same FROM same_service WHERE first_id = ?1 OR second_id = ?1"
-_MEMBERS = """
-SELECT other.id FROM endpoint e JOIN endpoint other ON other.service_id = e.service_id WHERE e.id = ?"""
-_NEIGHBOURS = """
-SELECT DISTINCT e.service_id FROM same_service s JOIN endpoint e ON e.id IN (s.first_id, s.second_id)
-WHERE ?1 IN (s.first_id, s.second_id) AND e.id <> ?1 AND e.service_id IS NOT NULL"""
-_PARTED = "SELECT 1 FROM same_service WHERE same = 0 LIMIT 1"
+MOST_COMPARED = 8
+"""Endpoints that one is compared with: the first ones of the same document and the first ones of the same family of
+addresses. More are connected through these."""
 _MOST_RANKED = 200
-"""Addresses of a service that are ranked for the best: the shortest."""
-_CANDIDATES = f"""
-SELECT id, url, status = 'valid', coalesce(last_ok, 0) FROM endpoint WHERE service_id = ?
-ORDER BY status = 'valid' DESC, length(url), url LIMIT {_MOST_RANKED}"""  # noqa: S608
+"""Addresses of a service among which the best is chosen: the shortest."""
+
+_FIELDS = tuple(DESCRIPTION.c[name] for name in Description.__dataclass_fields__)
+_ADD_DESCRIPTION = sqlite.insert(DESCRIPTION)
+_KEEP_DESCRIPTION = _ADD_DESCRIPTION.on_conflict_do_update(
+    index_elements=[DESCRIPTION.c.endpoint_id],
+    set_={field.name: _ADD_DESCRIPTION.excluded[field.name] for field in _FIELDS[1:]},
+)
+_DESCRIPTION = select(*_FIELDS).where(DESCRIPTION.c.endpoint_id == bindparam("endpoint"))
+_OTHERS = (
+    select(*_FIELDS)
+    .where(DESCRIPTION.c.kind == bindparam("kind"), DESCRIPTION.c.endpoint_id != bindparam("endpoint"))
+    .order_by(DESCRIPTION.c.endpoint_id)
+    .limit(bindparam("most"))
+)
+_COMPARED = union(
+    select(_OTHERS.where(DESCRIPTION.c.fingerprint == bindparam("fingerprint")).subquery()),
+    select(_OTHERS.where(DESCRIPTION.c.family == bindparam("family")).subquery()),
+)
+_OF_PAIR = or_(SAME_SERVICE.c.first_id == bindparam("endpoint"), SAME_SERVICE.c.second_id == bindparam("endpoint"))
+_FORGET_EDGES = delete(SAME_SERVICE).where(_OF_PAIR, SAME_SERVICE.c.signal != "person")
+_ADD_EDGE = sqlite.insert(SAME_SERVICE)
+_KEEP_EDGE = _ADD_EDGE.on_conflict_do_update(
+    index_elements=[SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal],
+    set_={name: _ADD_EDGE.excluded[name] for name in ("detail", "same", "at")},
+)
+_EDGES = select(SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal, SAME_SERVICE.c.same).where(
+    _OF_PAIR
+)
+_OTHER = ENDPOINT.alias("other")
+_SAME_NOW = (
+    select(_OTHER.c.id)
+    .select_from(ENDPOINT.join(_OTHER, _OTHER.c.service_id == ENDPOINT.c.service_id))
+    .where(ENDPOINT.c.id == bindparam("endpoint"))
+)
+_JOINED_SERVICES = (
+    select(ENDPOINT.c.service_id)
+    .distinct()
+    .select_from(SAME_SERVICE.join(ENDPOINT, ENDPOINT.c.id.in_([SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id])))
+    .where(_OF_PAIR, ENDPOINT.c.id != bindparam("endpoint"), ENDPOINT.c.service_id.is_not(None))
+)
+_ANY_DIFFERENT = select(literal(1)).where(SAME_SERVICE.c.same == 0).limit(1)
+_IS_VALID = ENDPOINT.c.status == "valid"
+_ADDRESSES = (
+    select(ENDPOINT.c.id, ENDPOINT.c.url, _IS_VALID, func.coalesce(ENDPOINT.c.last_ok, 0))
+    .where(ENDPOINT.c.service_id == bindparam("service"))
+    .order_by(_IS_VALID.desc(), func.length(ENDPOINT.c.url), ENDPOINT.c.url)
+    .limit(_MOST_RANKED)
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """A decided pair, ordered by how strongly it holds."""
+    """A pair of endpoints that are one service or are not, ordered by how strongly that holds."""
 
     strength: int
     first: int
@@ -53,52 +85,46 @@ class Edge:
     same: bool
 
 
-class Clusters:
+class EndpointClusters:
     """Keeps descriptions and edges; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def describe(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
-        """Keep what an endpoint says of itself now, and its edges; returns whether that is new."""
-        now = Description(
-            endpoint_id=endpoint_id,
-            key=key,
-            kind=str(service.kind),
-            family=spelling_group(key),
-            fingerprint=service.fingerprint,
-            items=items_hash(service),
-            telling=telling_items(service),
-            calls_itself=host_of(service.online_resource),
-            provider=service.provider.strip(),
-        )
-        if self._known(endpoint_id) == now:
+    def keep_description(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
+        """Keep what an endpoint says of itself now, with its edges; return whether that is new."""
+        now = describe(endpoint_id, key, service)
+        row = self._connection.run(_DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
+        if row is not None and Description(*row) == now:
             return False
-        self._keep(now, at)
+        self._connection.run(_KEEP_DESCRIPTION, asdict(now))
+        self._connection.run(_FORGET_EDGES, {"endpoint": endpoint_id})
+        for other in self._compared_with(now):
+            matched = match(now, other)
+            if matched is not None:
+                self._keep_edge(endpoint_id, other.endpoint_id, matched.signal, matched.detail, same=True, at=at)
         return True
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """Keep a person's word about two endpoints; it takes the place of what they said before."""
-        first, second = sorted((one, other))
-        detail = "a person says so"
-        self._connection.execute(_ADD_EDGE, (first, second, "person", detail, int(same), at))
+        """Keep a person's word about two endpoints; it replaces what a person said of them before."""
+        self._keep_edge(one, other, "person", "a person says so", same=same, at=at)
 
-    def neighbours(self, endpoint_id: int) -> tuple[int, ...] | None:
-        """The services that an endpoint without one is joined to by its edges; None when a person parted any endpoints,
-        so that only `around` can tell."""
-        if self._connection.execute(_PARTED).fetchone():
+    def joined_services(self, endpoint_id: int) -> tuple[int, ...] | None:
+        """Return the services that edges join an endpoint without a service to, in order; None when a person called any
+        endpoints different, so that only `clusters_around` can tell."""
+        if self._connection.run(_ANY_DIFFERENT).fetchone():
             return None
-        return tuple(sorted(row[0] for row in self._connection.execute(_NEIGHBOURS, (endpoint_id,))))
+        return tuple(sorted(row[0] for row in self._connection.run(_JOINED_SERVICES, {"endpoint": endpoint_id})))
 
-    def around(self, endpoint_id: int) -> list[tuple[int, ...]]:
-        """The clusters, as they are now, of all endpoints that this one is or was together with; each in order."""
+    def clusters_around(self, endpoint_id: int) -> list[tuple[int, ...]]:
+        """Return the clusters of all endpoints that are or were one service with this one; see `partition`."""
         reached, edges, waiting = {endpoint_id}, set[Edge](), [endpoint_id]
-        together = set[int]()
+        of_seen_services = set[int]()
         while waiting:
             current = waiting.pop()
             found = set[int]()
-            if current not in together:
-                together |= (found := {row[0] for row in self._connection.execute(_MEMBERS, (current,))})
+            if current not in of_seen_services:
+                of_seen_services |= (found := self._same_now(current))
             for edge in self._edges(current):
                 edges.add(edge)
                 if edge.same:
@@ -107,62 +133,52 @@ class Clusters:
             reached |= found
         return partition(reached, edges)
 
-    def best(self, service_id: int) -> int | None:
-        """The endpoint of a service whose address is best: valid before not, then last valid, then the plainest."""
+    def best_endpoint(self, service_id: int) -> int | None:
+        """Return the endpoint whose address is the best of a service: valid, then last valid, then the plainest
+        address; None for a service without endpoints."""
         ranked = []
-        for number, address, valid, last_ok in self._connection.execute(_CANDIDATES, (service_id,)):
+        for number, address, valid, last_ok in self._connection.run(_ADDRESSES, {"service": service_id}):
             url: Url | None = read_url(address)
             assert url is not None, "an address that was written by read_url is read by it"
             ranked.append((not valid, 0.0 if valid else -last_ok, display_order(url), number))
         return min(ranked)[-1] if ranked else None
 
-    def _known(self, endpoint_id: int) -> Description | None:
-        row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM description WHERE endpoint_id = ?",  # noqa: S608
-            (endpoint_id,),
-        ).fetchone()
-        return Description(*row) if row else None
+    def _compared_with(self, now: Description) -> list[Description]:
+        values = {
+            "kind": now.kind,
+            "endpoint": now.endpoint_id,
+            "fingerprint": now.fingerprint,
+            "family": now.family,
+            "most": MOST_COMPARED,
+        }
+        return [Description(*row) for row in self._connection.run(_COMPARED, values).fetchall()]
 
-    def _keep(self, now: Description, at: float) -> None:
-        values = (
-            now.endpoint_id,
-            now.key,
-            now.kind,
-            now.family,
-            now.fingerprint,
-            now.items,
-            now.telling,
-            now.calls_itself,
-            now.provider,
-        )
-        self._connection.execute(_DESCRIBE, values)
-        self._connection.execute(_FORGET, (now.endpoint_id,))
-        alike = (now.kind, now.fingerprint, now.family, now.endpoint_id, MOST_ALIKE)
-        for row in self._connection.execute(_ALIKE, alike).fetchall():
-            other = Description(*row)
-            found = likeness(now, other)
-            if found is not None:
-                first, second = sorted((now.endpoint_id, other.endpoint_id))
-                self._connection.execute(_ADD_EDGE, (first, second, found.signal, found.detail, 1, at))
+    def _keep_edge(self, one: int, other: int, signal: str, detail: str, *, same: bool, at: float) -> None:
+        first, second = sorted((one, other))
+        pair = {"first_id": first, "second_id": second}
+        self._connection.run(_KEEP_EDGE, {**pair, "signal": signal, "detail": detail, "same": int(same), "at": at})
+
+    def _same_now(self, endpoint_id: int) -> set[int]:
+        return {row[0] for row in self._connection.run(_SAME_NOW, {"endpoint": endpoint_id})}
 
     def _edges(self, endpoint_id: int) -> Iterator[Edge]:
-        for first, second, signal, same in self._connection.execute(_EDGES, (endpoint_id,)):
+        for first, second, signal, same in self._connection.run(_EDGES, {"endpoint": endpoint_id}):
             yield Edge(SIGNALS.index(signal) if signal in SIGNALS else len(SIGNALS), first, second, bool(same))
 
 
 def partition(endpoints: Iterable[int], edges: Iterable[Edge]) -> list[tuple[int, ...]]:
-    """Endpoints in clusters: joined along the edges, the strongest first, never two that are said to be different.
+    """Return the endpoints in clusters: joined along the edges, the strongest first, never two that are different.
 
-    The same for any order of the arguments; clusters and their members in order of number.
+    The same for any order of the arguments; clusters and their members are in ascending order.
     """
     cluster = {number: {number} for number in endpoints}
     ordered: Sequence[Edge] = sorted(edges)
-    apart = [(edge.first, edge.second) for edge in ordered if not edge.same]
+    different = [(edge.first, edge.second) for edge in ordered if not edge.same]
     for edge in ordered:
         one, other = cluster.get(edge.first), cluster.get(edge.second)
         if not edge.same or one is None or other is None or one is other:
             continue
-        if any((a in one and b in other) or (a in other and b in one) for a, b in apart):
+        if any((a in one and b in other) or (a in other and b in one) for a, b in different):
             continue
         one |= other
         cluster.update(dict.fromkeys(other, one))

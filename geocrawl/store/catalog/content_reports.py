@@ -1,59 +1,84 @@
-"""What valid endpoints were seen to deliver, as rows: the level, the last proof's attempts, a thumbnail."""
+"""Write content reports: the level that an endpoint reached, each request for content, a thumbnail."""
 
 from __future__ import annotations
 
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import sqlite
+
 from geocrawl.model import ContentReport
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, PROOF, THUMBNAIL
 
-_LEVEL = "UPDATE endpoint SET level = ?, proved_at = ?, https = coalesce(?, https), cors = ? WHERE id = ?"
-_ADD = """
-INSERT INTO proof (endpoint_id, position, layer, crs, outcome, elapsed_ms, detail, url)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-_KEEP_IMAGE = """
-INSERT INTO thumbnail (endpoint_id, at, image) VALUES (?, ?, ?)
-ON CONFLICT (endpoint_id) DO UPDATE SET at = excluded.at, image = excluded.image"""
-_OVER = """
-DELETE FROM thumbnail WHERE endpoint_id IN (
-  SELECT endpoint_id FROM (
-    SELECT endpoint_id, sum(length(image)) OVER (ORDER BY at DESC, endpoint_id DESC) AS kept FROM thumbnail)
-  WHERE kept > ?)"""
+_WRITE_LEVEL = (
+    update(ENDPOINT)
+    .where(ENDPOINT.c.id == bindparam("endpoint"))
+    .values(https=func.coalesce(bindparam("answers_https"), ENDPOINT.c.https))
+)
+_FORGET_REQUESTS = delete(PROOF).where(PROOF.c.endpoint_id == bindparam("endpoint"))
+_ADD_REQUEST = insert(PROOF)
+_ADD_THUMBNAIL = sqlite.insert(THUMBNAIL)
+_KEEP_THUMBNAIL = _ADD_THUMBNAIL.on_conflict_do_update(
+    index_elements=[THUMBNAIL.c.endpoint_id],
+    set_={"at": _ADD_THUMBNAIL.excluded.at, "image": _ADD_THUMBNAIL.excluded.image},
+)
+_NEWEST_FIRST = select(
+    THUMBNAIL.c.endpoint_id,
+    func.sum(func.length(THUMBNAIL.c.image))
+    .over(order_by=[THUMBNAIL.c.at.desc(), THUMBNAIL.c.endpoint_id.desc()])
+    .label("bytes"),
+).subquery()
+_DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
+    THUMBNAIL.c.endpoint_id.in_(
+        select(_NEWEST_FIRST.c.endpoint_id).where(_NEWEST_FIRST.c.bytes > bindparam("most_bytes"))
+    )
+)
 _DETAIL_CHARS = 500
+_MOST_IMAGE_BYTES = 32_768
 _LOOK_EVERY = 64
+"""Thumbnails that are written between two looks at what all of them take; a small limit is looked at every time."""
 
 
 class ContentReportWriter:
-    """Writes proofs; every method works inside the caller's transaction."""
+    """Writes content reports; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, *, thumbnail_bytes: int) -> None:
-        """`thumbnail_bytes`: what all thumbnails may take; past it the oldest go."""
+        """`thumbnail_bytes`: what all thumbnails may take; beyond that the oldest are dropped."""
         self._connection = connection
         self._thumbnail_bytes = thumbnail_bytes
-        self._images = 0
+        self._written_thumbnails = 0
 
-    def write(self, endpoint_id: int, proof: ContentReport, at: float) -> None:
-        """Replace the endpoint's former proof. A thumbnail stays until another takes its place."""
-        https = None if proof.https is None else int(proof.https)
-        self._connection.execute(_LEVEL, (proof.level, at, https, proof.cors, endpoint_id))
-        self._connection.execute("DELETE FROM proof WHERE endpoint_id = ?", (endpoint_id,))
-        rows = [
-            (
-                endpoint_id,
-                position,
-                each.layer,
-                each.crs,
-                each.outcome,
-                round(each.milliseconds, 1),
-                each.detail[:_DETAIL_CHARS],
-                each.url,
-            )
-            for position, each in enumerate(proof.attempts)
-        ]
-        self._connection.executemany(_ADD, rows)
-        if proof.thumbnail and self._thumbnail_bytes > 0:
-            self._keep(endpoint_id, proof.thumbnail, at)
+    def write(self, endpoint_id: int, report: ContentReport, at: float) -> None:
+        """Replace the endpoint's former report. A thumbnail stays until another takes its place."""
+        level = {
+            "level": report.level,
+            "proved_at": at,
+            "cors": report.cors,
+            "answers_https": None if report.https is None else int(report.https),
+        }
+        self._connection.run(_WRITE_LEVEL, {"endpoint": endpoint_id, **level})
+        self._connection.run(_FORGET_REQUESTS, {"endpoint": endpoint_id})
+        self._connection.run_many(
+            _ADD_REQUEST,
+            [
+                {
+                    "endpoint_id": endpoint_id,
+                    "position": position,
+                    "layer": attempt.layer,
+                    "crs": attempt.crs,
+                    "outcome": attempt.outcome,
+                    "elapsed_ms": round(attempt.milliseconds, 1),
+                    "detail": attempt.detail[:_DETAIL_CHARS],
+                    "url": attempt.url,
+                }
+                for position, attempt in enumerate(report.attempts)
+            ],
+        )
+        if report.thumbnail and self._thumbnail_bytes > 0:
+            self._keep_thumbnail(endpoint_id, report.thumbnail, at)
 
-    def _keep(self, endpoint_id: int, image: bytes, at: float) -> None:
-        self._connection.execute(_KEEP_IMAGE, (endpoint_id, at, image))
-        self._images += 1
-        if self._images % _LOOK_EVERY == 0 or self._thumbnail_bytes < _LOOK_EVERY * 32_768:
-            self._connection.execute(_OVER, (self._thumbnail_bytes,))
+    def _keep_thumbnail(self, endpoint_id: int, image: bytes, at: float) -> None:
+        self._connection.run(_KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
+        self._written_thumbnails += 1
+        is_small = self._thumbnail_bytes < _LOOK_EVERY * _MOST_IMAGE_BYTES
+        if is_small or self._written_thumbnails % _LOOK_EVERY == 0:
+            self._connection.run(_DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from sqlalchemy import bindparam, insert, select, update
+
 from geocrawl.model.health import DAY_S, Condition, Health, after
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, HEALTH_EVENT
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
-"""Reasons that say for good that an address is none. (What is not found may be announced before it stands.)"""
+"""Reasons that say for good that an address is no service. (What is not found may be announced before it stands.)"""
 UNASKED_S = 7 * DAY_S
 GUESSED = 2
 """`endpoint.weak` of what nobody named: another kind of service, looked for beside a valid one."""
-_READ = "SELECT key, health, health_since, in_a_row, interval_s, due_at, last_ok, weak FROM endpoint WHERE id = ?"
-_WRITE = """
-UPDATE endpoint SET health = ?, health_since = ?, in_a_row = ?, interval_s = ?, due_at = ? WHERE id = ?"""
-_EVENT = "INSERT INTO health_event (endpoint_id, at, before, after, reason) VALUES (?, ?, ?, ?, ?)"
+
+_THIS = ENDPOINT.c.id == bindparam("endpoint")
+_READ = select(
+    *(ENDPOINT.c.key, ENDPOINT.c.health, ENDPOINT.c.health_since, ENDPOINT.c.in_a_row, ENDPOINT.c.interval_s),
+    *(ENDPOINT.c.due_at, ENDPOINT.c.last_ok, ENDPOINT.c.weak),
+).where(_THIS)
+_WRITE = update(ENDPOINT).where(_THIS)
+_ADD_EVENT = insert(HEALTH_EVENT)
+_POSTPONE = update(ENDPOINT).where(_THIS, ENDPOINT.c.due_at.is_not(None))
+_DUE = (
+    select(ENDPOINT.c.id)
+    .where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
+    .order_by(ENDPOINT.c.due_at, ENDPOINT.c.id)
+    .limit(bindparam("most"))
+)
 
 
 class HealthWriter:
@@ -22,33 +36,34 @@ class HealthWriter:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def probed(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
+    def write_probe(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
         """Take a verdict into account, before `endpoint.last_ok` is written.
 
         An address that never was valid is not asked again when it is told to be no service (an ordinary page, or a
         mistyped link), or was only guessed.
         """
-        key, state, since, in_a_row, interval_s, due_at, last_ok, weak = self._connection.execute(
-            _READ, (endpoint_id,)
-        ).fetchone()
+        row = self._connection.run(_READ, {"endpoint": endpoint_id}).fetchone()
+        key, state, since, in_a_row, interval_s, due_at, last_ok, weak = row
         before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
         now = after(before, ok=ok, at=at, key=key)
-        is_none = last_ok is None and not ok and (reason in NO_SERVICE or weak == GUESSED)
-        due = None if is_none else now.due_at
-        self._connection.execute(_WRITE, (now.state, now.since, now.in_a_row, now.interval_s, due, endpoint_id))
+        is_no_service = last_ok is None and not ok and (reason in NO_SERVICE or weak == GUESSED)
+        condition = {
+            "health": now.state,
+            "health_since": now.since,
+            "in_a_row": now.in_a_row,
+            "interval_s": now.interval_s,
+            "due_at": None if is_no_service else now.due_at,
+        }
+        self._connection.run(_WRITE, {"endpoint": endpoint_id, **condition})
         if now.state is not before.state:
-            self._connection.execute(_EVENT, (endpoint_id, at, before.state, now.state, reason))
+            event = {"endpoint_id": endpoint_id, "at": at, "before": before.state, "after": now.state, "reason": reason}
+            self._connection.run(_ADD_EVENT, event)
 
-    def unasked(self, endpoint_id: int, at: float) -> None:
-        """It could not be asked, which says nothing of its health; robots.txt may allow it in a week."""
-        self._connection.execute(
-            "UPDATE endpoint SET due_at = ? WHERE id = ? AND due_at IS NOT NULL", (at + UNASKED_S, endpoint_id)
-        )
+    def write_unasked(self, endpoint_id: int, at: float) -> None:
+        """Postpone the next probe of an endpoint that could not be asked: robots.txt may allow it in a week."""
+        self._connection.run(_POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
 
 
 def due(connection: Connection, now: float, most: int) -> list[int]:
-    """Ids of the endpoints whose next probe is due, the longest overdue first."""
-    rows = connection.execute(
-        "SELECT id FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?", (now, most)
-    )
-    return [row[0] for row in rows]
+    """Return the ids of the endpoints whose next probe is due, the longest overdue first."""
+    return [row[0] for row in connection.run(_DUE, {"now": now, "most": most})]

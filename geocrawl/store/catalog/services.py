@@ -1,237 +1,227 @@
-"""What a valid endpoint describes, as rows: the service, its layers, its words.
+"""Write what a valid endpoint describes: the service, its layers, its words for the search.
 
-Endpoints that `clusters` finds to be one are one service; the link is `endpoint.service_id` alone, so it can be undone.
-A service keeps its number while an endpoint of it is left, and says what the best of its addresses said last.
+Endpoints that `clusters` finds to be one are one service; `endpoint.service_id` alone says so, and can be changed back.
+A service keeps its id while an endpoint of it is left, and says what the best of its addresses said last.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from geocrawl.model import Endpoint, Layer, Service
-from geocrawl.store.catalog.clusters import Clusters
+from sqlalchemy import ClauseElement, bindparam, delete, func, insert, literal, select, update
+
+from geocrawl.model import Endpoint, Service
+from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.catalog.index_words import Segment
+from geocrawl.store.catalog.service_rows import layer_row, service_row
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE, SERVICE_TEXT
 
-Box = tuple[float | None, float | None, float | None, float | None]
-_NO_BOX: Box = (None, None, None, None)
+_THIS = SERVICE.c.id == bindparam("service")
+_ADD = insert(SERVICE).returning(SERVICE.c.id)
+_WRITE = update(SERVICE).where(_THIS)
+_CONFIRM = update(SERVICE).where(_THIS).values(last_ok=func.max(SERVICE.c.last_ok, bindparam("at")))
+_FINGERPRINT = select(SERVICE.c.fingerprint).where(_THIS)
+_DROP = delete(SERVICE).where(_THIS)
+_COPIED = [column for column in SERVICE.c if column.name not in ("id", "best_id")]
+_COPY = (
+    insert(SERVICE)
+    .from_select([column.name for column in _COPIED], select(*_COPIED).where(_THIS))
+    .returning(SERVICE.c.id)
+)
 
-_SERVICE_COLUMNS = (
-    "kind, fingerprint, site, title, abstract, keywords, provider, contact, fees, access_constraints, version, "
-    "formats, online_resource, layer_count, west, south, east, north, last_ok"
+_SERVICE_OF = select(ENDPOINT.c.service_id).where(ENDPOINT.c.id == bindparam("endpoint"))
+_PUT = (
+    update(ENDPOINT)
+    .where(ENDPOINT.c.id == bindparam("endpoint"), ENDPOINT.c.service_id.is_distinct_from(bindparam("service")))
+    .values(service_id=bindparam("service"))
 )
-_ADD = f"INSERT INTO service ({_SERVICE_COLUMNS}, first_seen) VALUES ({', '.join('?' * 20)}) RETURNING id"  # noqa: S608
-_REPLACE = f"UPDATE service SET ({_SERVICE_COLUMNS}) = ({', '.join('?' * 19)}) WHERE id = ?"  # noqa: S608
-_TOUCH = "UPDATE service SET last_ok = max(last_ok, ?) WHERE id = ?"
-_FINGERPRINT = "SELECT fingerprint FROM service WHERE id = ?"
-_STATED = (
-    "SELECT 1 FROM description d JOIN endpoint e ON e.id = d.endpoint_id WHERE e.service_id = ? AND d.fingerprint = ?"
+_MOVE_ALL = update(ENDPOINT).where(ENDPOINT.c.service_id == bindparam("former"))
+_ENDPOINTS = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("service"))
+_ANY_ENDPOINT = select(literal(1)).where(ENDPOINT.c.service_id == bindparam("service")).limit(1)
+_SAYS_STILL = (
+    select(literal(1))
+    .select_from(DESCRIPTION.join(ENDPOINT, ENDPOINT.c.id == DESCRIPTION.c.endpoint_id))
+    .where(ENDPOINT.c.service_id == bindparam("service"), DESCRIPTION.c.fingerprint == bindparam("fingerprint"))
 )
-_SERVICE_OF = "SELECT service_id FROM endpoint WHERE id = ?"
-_DESCRIBED_BY = """
-SELECT s.id FROM endpoint e JOIN service s ON s.id = e.service_id LEFT JOIN description d ON d.endpoint_id = e.id
-WHERE e.id = ? AND (d.fingerprint = s.fingerprint OR d.fingerprint IS NULL)"""
-_PUT = "UPDATE endpoint SET service_id = ? WHERE id = ? AND service_id IS NOT ?"
-_BEST = "UPDATE service SET best_id = ? WHERE id = ?"
-_LEFT = "SELECT 1 FROM endpoint WHERE service_id = ? LIMIT 1"
-_COPY = f"""
-INSERT INTO service ({_SERVICE_COLUMNS}, first_seen) SELECT {_SERVICE_COLUMNS}, first_seen FROM service WHERE id = ?
-RETURNING id"""  # noqa: S608
-_LAYER_COLUMNS = (
-    "position, parent, name, title, abstract, crs, styles, keywords, queryable, west, south, east, north, item, formats"
+_LAST_DESCRIBED_BY = (
+    select(SERVICE.c.id)
+    .select_from(
+        ENDPOINT.join(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id).outerjoin(
+            DESCRIPTION, DESCRIPTION.c.endpoint_id == ENDPOINT.c.id
+        )
+    )
+    .where(
+        ENDPOINT.c.id == bindparam("endpoint"),
+        (DESCRIPTION.c.fingerprint == SERVICE.c.fingerprint) | DESCRIPTION.c.fingerprint.is_(None),
+    )
 )
-_COPY_LAYERS = (
-    f"INSERT INTO layer (service_id, {_LAYER_COLUMNS}) SELECT ?, {_LAYER_COLUMNS} FROM layer WHERE service_id = ?"  # noqa: S608
+
+_OF_SERVICE = LAYER.c.service_id == bindparam("service")
+_ADD_LAYER = insert(LAYER)
+_DROP_LAYERS = delete(LAYER).where(_OF_SERVICE)
+_COPIED_OF_LAYER = [column for column in LAYER.c if column.name != "service_id"]
+_COPY_LAYERS = insert(LAYER).from_select(
+    ["service_id", *(column.name for column in _COPIED_OF_LAYER)],
+    select(bindparam("copy"), *_COPIED_OF_LAYER).where(_OF_SERVICE),
 )
-_TEXT_COLUMNS = "title, abstract, keywords, provider, layers"
-_ADD_TEXT = f"INSERT INTO service_text (rowid, {_TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
-_TEXTS = f"SELECT {_TEXT_COLUMNS} FROM service_text WHERE rowid = ?"  # noqa: S608
-_ADD_LAYER = f"INSERT INTO layer (service_id, {_LAYER_COLUMNS}) VALUES ({', '.join('?' * 16)})"  # noqa: S608
+
+_WORDS = [column for column in SERVICE_TEXT.c if column.name != "rowid"]
+_ADD_WORDS = insert(SERVICE_TEXT)
+_DROP_WORDS = delete(SERVICE_TEXT).where(SERVICE_TEXT.c.rowid == bindparam("service"))
+_COPY_WORDS = insert(SERVICE_TEXT).from_select(
+    ["rowid", *(column.name for column in _WORDS)],
+    select(bindparam("copy"), *_WORDS).where(SERVICE_TEXT.c.rowid == bindparam("service")),
+)
 
 
 class ServiceWriter:
     """Writes services; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, segment: Segment) -> None:
+        """`segment` splits texts into words for the index."""
         self._connection = connection
         self._segment = segment
-        self._clusters = Clusters(connection)
+        self._clusters = EndpointClusters(connection)
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
-        """Keep what an endpoint says of itself, and put it to the others that are the same service."""
-        is_new = self._clusters.describe(endpoint_id, endpoint.key, service, at)
-        former = self._row(_SERVICE_OF, endpoint_id)[0]
-        if former is None and (services := self._clusters.neighbours(endpoint_id)) is not None:
-            self._join(endpoint_id, services, new=(service, endpoint.url.site, at))
+        """Keep what an endpoint says of itself, and join it to the others that are the same service."""
+        is_new = self._clusters.keep_description(endpoint_id, endpoint.key, service, at)
+        site = endpoint.url.site
+        former = self._service_of(endpoint_id)
+        if former is None and (services := self._clusters.joined_services(endpoint_id)) is not None:
+            self._join(endpoint_id, services, new=(service, site, at))
         elif is_new or former is None:
-            self._regroup(endpoint_id, new=(service, endpoint.url.site, at))
-        number = int(self._row(_SERVICE_OF, endpoint_id)[0])
-        self._describe(number, service, endpoint_id, endpoint.url.site, at)
+            self._regroup(endpoint_id, new=(service, site, at))
+        number = self._service_of(endpoint_id)
+        assert number is not None, "joined or regrouped with a description of its own"
+        self._describe(number, service, endpoint_id, site, at)
 
-    def described_by(self, endpoint_id: int) -> int | None:
-        """The service that an endpoint is of, when what is stored of it is what this endpoint said last."""
-        row = self._row(_DESCRIBED_BY, endpoint_id)
-        return row[0] if row else None
+    def last_described_by(self, endpoint_id: int) -> int | None:
+        """Return the service of an endpoint, if what is stored of the service is what this endpoint said last."""
+        number: int | None = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id)
+        return number
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """A person's word that two valid endpoints are one service, or are not."""
+        """Keep a person's word that two valid endpoints are one service, or are not."""
         self._clusters.decide(one, other, same=same, at=at)
         for endpoint_id in (one, other):
             self._regroup(endpoint_id)
 
-    def parted(self, numbers: Iterable[int]) -> int:
-        """Endpoints of these services have gone: what is left of each is put together anew, and a service of which
-        nothing is left is dropped. Returns how many were."""
+    def regroup_what_is_left(self, services: Iterable[int]) -> int:
+        """Put together anew the endpoints that are left of services that lost some, and drop services that lost all;
+        return how many were dropped."""
         dropped = 0
-        for number in numbers:
-            left = self._connection.execute("SELECT id FROM endpoint WHERE service_id = ?", (number,)).fetchall()
-            for (endpoint_id,) in left:
+        for number in services:
+            left = [row[0] for row in self._connection.run(_ENDPOINTS, {"service": number})]
+            for endpoint_id in left:
                 self._regroup(endpoint_id)
             if not left:
                 self._drop(number)
                 dropped += 1
         return dropped
 
-    def touch(self, endpoint_id: int, at: float) -> None:
-        """An endpoint still says what it said: so does its service."""
-        self._connection.execute(_TOUCH, (at, self._row(_SERVICE_OF, endpoint_id)[0]))
+    def confirm(self, endpoint_id: int, at: float) -> None:
+        """Write that an endpoint, and so its service, still says what it said."""
+        self._connection.run(_CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
 
     def choose_best(self, endpoint_id: int) -> None:
-        """Which of its service's addresses is the best, after a verdict on one of them."""
-        number = self._row(_SERVICE_OF, endpoint_id)[0]
+        """Choose the best address of an endpoint's service, after a verdict on the endpoint."""
+        number = self._service_of(endpoint_id)
         if number is not None:
-            self._connection.execute(_BEST, (self._clusters.best(number), number))
+            self._write_best(number)
 
     def _join(self, endpoint_id: int, services: tuple[int, ...], new: tuple[Service, str, float]) -> None:
-        """Put an endpoint that has no service yet to those that it is joined to, which are then one."""
+        """Put an endpoint without a service to those that edges join it to, which are then one service."""
         number = services[0] if services else self._add(*new)
-        self._connection.execute(_PUT, (number, endpoint_id, number))
+        self._connection.run(_PUT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:
-            self._connection.execute("UPDATE endpoint SET service_id = ? WHERE service_id = ?", (number, other))
+            self._connection.run(_MOVE_ALL, {"service_id": number, "former": other})
             self._drop(other)
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> None:
         """Give each cluster around an endpoint a service of its own; `new`: what is written for one that has none."""
         claimed = set[int]()
         before = set[int]()
-        for members in self._clusters.around(endpoint_id):
-            held = {row[0] for member in members if (row := self._row(_SERVICE_OF, member))[0] is not None}
-            before |= held
-            if free := held - claimed:
+        for members in self._clusters.clusters_around(endpoint_id):
+            former = {number for member in members if (number := self._service_of(member)) is not None}
+            before |= former
+            if free := former - claimed:
                 number = min(free)
             elif new is not None and endpoint_id in members:
                 number = self._add(*new)
-            elif held:
-                number = self._copy(min(held))
+            elif former:
+                number = self._copy(min(former))
             else:
                 continue
             claimed.add(number)
-            self._connection.executemany(_PUT, [(number, member, number) for member in members])
-            self._connection.execute(_BEST, (self._clusters.best(number), number))
+            self._connection.run_many(_PUT, [{"service": number, "endpoint": member} for member in members])
+            self._write_best(number)
         for number in sorted(before - claimed):
-            if self._row(_LEFT, number) is None:
+            if self._value(_ANY_ENDPOINT, service=number) is None:
                 self._drop(number)
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
-        """Let the service say what this endpoint says, if it is the best of its addresses, or if none of them says any
-        longer what is stored."""
-        stored, best = self._row(_FINGERPRINT, number)[0], self._clusters.best(number)
-        self._connection.execute(_BEST, (best, number))
-        is_best = best == endpoint_id
-        if stored == service.fingerprint or not (is_best or self._row(_STATED, number, stored) is None):
-            self._connection.execute(_TOUCH, (at, number))
+        """Let the service say what an endpoint says, if that is the best of its endpoints, or if no endpoint of it says
+        any longer what is stored."""
+        stored = self._value(_FINGERPRINT, service=number)
+        is_best = self._write_best(number) == endpoint_id
+        if stored == service.fingerprint or not (is_best or self._is_said_by_none(number, stored)):
+            self._connection.run(_CONFIRM, {"service": number, "at": at})
             return
-        values = (service.kind, service.fingerprint, site, *_described(service), at)
-        self._connection.execute(_REPLACE, (*values, number))
-        self._write_parts(number, service)
+        self._connection.run(_WRITE, {"service": number, **service_row(service, site, at)})
+        self._drop_parts(number)
+        self._add_parts(number, service)
+
+    def _is_said_by_none(self, number: int, fingerprint: str) -> bool:
+        return self._value(_SAYS_STILL, service=number, fingerprint=fingerprint) is None
 
     def _add(self, service: Service, site: str, at: float) -> int:
-        values = (service.kind, service.fingerprint, site, *_described(service), at, at)
-        number = int(self._row(_ADD, *values)[0])
-        self._write_parts(number, service)
+        number = int(self._value(_ADD, **service_row(service, site, at), first_seen=at))
+        self._add_parts(number, service)
         return number
 
     def _copy(self, number: int) -> int:
-        """Another service that says the same, for an endpoint that was parted from it."""
-        copy = int(self._row(_COPY, number)[0])
-        self._connection.execute(_COPY_LAYERS, (copy, number))
-        if texts := self._row(_TEXTS, number):
-            self._connection.execute(_ADD_TEXT, (copy, *texts))
+        """Add a service that says the same, for endpoints that were parted from it; return its id."""
+        copy = int(self._value(_COPY, service=number))
+        for statement in (_COPY_LAYERS, _COPY_WORDS):
+            self._connection.run(statement, {"copy": copy, "service": number})
         return copy
 
-    def _row(self, statement: str, *values: object) -> Any:
-        return self._connection.execute(statement, values).fetchone()
-
-    def _write_parts(self, number: int, service: Service) -> None:
-        self._clear_parts(number)
-        rows = ((number, position, *_layer_values(layer)) for position, layer in enumerate(service.layers))
-        self._connection.executemany(_ADD_LAYER, rows)
-        titles = " \n".join(f"{layer.title} {layer.name}" for layer in service.layers)
-        texts = (service.title, service.abstract, " \n".join(service.keywords), service.provider, titles)
-        words = [self._segment(text) for text in texts]
-        self._connection.execute(_ADD_TEXT, (number, *words))
-
-    def _clear_parts(self, number: int) -> None:
-        self._connection.execute("DELETE FROM layer WHERE service_id = ?", (number,))
-        self._connection.execute("DELETE FROM service_text WHERE rowid = ?", (number,))
-
     def _drop(self, number: int) -> None:
-        """A service that no endpoint offers any more."""
-        self._clear_parts(number)
-        self._connection.execute("DELETE FROM service WHERE id = ?", (number,))
+        self._drop_parts(number)
+        self._connection.run(_DROP, {"service": number})
 
+    def _add_parts(self, number: int, service: Service) -> None:
+        """Add the layers and the words of a service that has none."""
+        layers = enumerate(service.layers)
+        rows = [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
+        self._connection.run_many(_ADD_LAYER, rows)
+        texts = {
+            "title": service.title,
+            "abstract": service.abstract,
+            "keywords": " \n".join(service.keywords),
+            "provider": service.provider,
+            "layers": " \n".join(f"{layer.title} {layer.name}" for layer in service.layers),
+        }
+        words = {name: self._segment(text) for name, text in texts.items()}
+        self._connection.run(_ADD_WORDS, {"rowid": number, **words})
 
-def _described(service: Service) -> tuple[object, ...]:
-    return (
-        service.title,
-        service.abstract,
-        _json(service.keywords),
-        service.provider,
-        json.dumps(dict(service.contact), ensure_ascii=False),
-        service.fees,
-        service.access_constraints,
-        service.version,
-        _json(service.formats),
-        service.online_resource,
-        sum(1 for layer in service.layers if layer.name),
-        *_union(_box(layer) for layer in service.layers),
-    )
+    def _drop_parts(self, number: int) -> None:
+        for statement in (_DROP_LAYERS, _DROP_WORDS):
+            self._connection.run(statement, {"service": number})
 
+    def _write_best(self, number: int) -> int | None:
+        best = self._clusters.best_endpoint(number)
+        self._connection.run(_WRITE, {"service": number, "best_id": best})
+        return best
 
-def _layer_values(layer: Layer) -> tuple[object, ...]:
-    return (
-        layer.parent,
-        layer.name,
-        layer.title,
-        layer.abstract,
-        _json(layer.crs),
-        _json(layer.styles),
-        _json(layer.keywords),
-        int(layer.queryable),
-        *_box(layer),
-        layer.item,
-        _json(layer.formats),
-    )
+    def _service_of(self, endpoint_id: int) -> int | None:
+        number: int | None = self._value(_SERVICE_OF, endpoint=endpoint_id)
+        return number
 
-
-def _box(layer: Layer) -> Box:
-    """west, south, east, north of a layer's own extent, degrees."""
-    if layer.box is None or layer.box.is_empty:
-        return _NO_BOX
-    west, south, east, north = layer.box.bounds
-    return (west, south, east, north)
-
-
-def _union(boxes: Iterable[Box]) -> Box:
-    """The box around all that are known."""
-    known = [box for box in boxes if box[0] is not None]
-    if not known:
-        return _NO_BOX
-    west, south, east, north = zip(*known, strict=True)
-    return (min(west), min(south), max(east), max(north))
-
-
-def _json(values: Iterable[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
+    def _value(self, statement: ClauseElement, **values: object) -> Any:
+        """Return the first column of a statement's first row, None when there is no row."""
+        row = self._connection.run(statement, values).fetchone()
+        return None if row is None else row[0]

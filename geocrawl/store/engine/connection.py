@@ -10,13 +10,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from geocrawl.store.engine.faults import BUSY_S, fault
+
+if TYPE_CHECKING:
+    from sqlalchemy import ClauseElement
+
+    from geocrawl.store.engine.core import Binder, Compiler
 
 Values = Sequence[Any] | Mapping[str, Any]
 """What fills the placeholders of one statement, by position or by name."""
 
+_NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 _CACHED_STATEMENTS = 256
 
 
@@ -69,13 +76,14 @@ class Rows:
 class Connection:
     """One connection to a database; outside `Transaction` each statement commits by itself."""
 
-    __slots__ = ("_execute", "_raw", "path")
+    __slots__ = ("_compiler", "_execute", "_raw", "path")
 
     def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
         """`path`: the database as errors name it."""
         self.path = path
         self._raw = raw
         self._execute = raw.execute
+        self._compiler: Compiler | None = None
 
     @classmethod
     def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> Connection:
@@ -107,6 +115,25 @@ class Connection:
             return Rows(self._raw.executemany(statement, values), self.path)
         except sqlite3.Error as error:
             raise fault(self.path, error) from error
+
+    def run(self, statement: ClauseElement, values: Mapping[str, Any] = _NO_VALUES) -> Rows:
+        """Execute a statement of SQLAlchemy Core, compiled at its first use (`core.py`); return its rows. An INSERT or
+        UPDATE writes the columns that `values` names."""
+        text, binder = self._compiled(statement, values)
+        return self.execute(text, binder(values))
+
+    def run_many(self, statement: ClauseElement, values: Sequence[Mapping[str, Any]]) -> None:
+        """Execute a writing statement of SQLAlchemy Core once for each element of `values`, which name the same."""
+        if values:
+            text, binder = self._compiled(statement, values[0])
+            self.executemany(text, map(binder, values))
+
+    def _compiled(self, statement: ClauseElement, values: Mapping[str, Any]) -> tuple[str, Binder]:
+        if self._compiler is None:
+            from geocrawl.store.engine.core import Compiler  # SQLAlchemy's import takes 0.3 s: not for `status`
+
+            self._compiler = Compiler()
+        return self._compiler.compiled(statement, values)
 
     @property
     def in_transaction(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Rank, RankedLink, State, Url
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalPlan, ArrivalRules, Source, wanted_of
@@ -38,7 +38,7 @@ class ArrivalWriter:
         hosts: Hosts,
         counters: Counters,
         queue: Queue,
-        catalog: SqlCatalog,
+        catalog: Catalog,
         rules: ArrivalRules,
     ) -> None:
         self._connection = connection

@@ -25,7 +25,7 @@ from geocrawl.model import (
 from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
@@ -60,7 +60,7 @@ class SqlFrontier:
         settings: Settings,
         clock: Clock,
         *,
-        catalog: SqlCatalog,
+        catalog: Catalog,
         by_depth: bool = False,
         learns: bool = False,
         stride: int = 1,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, State, Validators
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
@@ -51,7 +51,7 @@ class Leases:
         hosts: Hosts,
         limits: Limits,
         queue: Queue,
-        catalog: SqlCatalog,
+        catalog: Catalog,
         budgets: Budgets,
         *,
         owner: str,

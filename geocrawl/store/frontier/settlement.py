@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geocrawl.model import Feedback, Lease, Purpose, Settled, State, Status, Visit
-from geocrawl.store.catalog.catalog import SqlCatalog
+from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
@@ -47,7 +47,7 @@ class Settlement:
     hosts: Hosts
     counters: Counters
     queue: Queue
-    catalog: SqlCatalog
+    catalog: Catalog
     opt_out: OptOut
     budgets: Budgets
     pages: PageStore

@@ -124,7 +124,7 @@ def _remove_endpoints(connection: Connection, endpoints: list[tuple[int, int | N
     connection.execute(f"UPDATE url SET endpoint_id = NULL WHERE endpoint_id IN {gone}", ids)  # noqa: S608 our own
     connection.execute(f"DELETE FROM endpoint WHERE id IN {gone}", ids)  # noqa: S608 our own
     services = sorted({service for _, service in endpoints if service is not None})
-    return ServiceWriter(connection, spaced).parted(services)
+    return ServiceWriter(connection, spaced).regroup_what_is_left(services)
 
 
 def _remove_facts(connection: Connection, host: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.store.catalog.clusters import Clusters
+from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
@@ -139,4 +139,4 @@ def _put_back_one(connection: Connection, touched: Touched) -> None:
     connection.execute(_FORGET_EVENTS, (endpoint_id, touched.since))
     service = connection.execute("SELECT service_id FROM endpoint WHERE id = ?", (endpoint_id,)).fetchone()[0]
     if service is not None:
-        connection.execute(_BEST, (Clusters(connection).best(service), service))
+        connection.execute(_BEST, (EndpointClusters(connection).best_endpoint(service), service))

@@ -11,7 +11,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import service_keys
 
 if TYPE_CHECKING:
-    from geocrawl.store.catalog.catalog import SqlCatalog
+    from geocrawl.store.catalog.catalog import Catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def pairs(ones: Sequence[Address], others: Sequence[Address]) -> list[tuple[Addr
     ]
 
 
-def decide(catalog: SqlCatalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
+def decide(catalog: Catalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
     """Keep a person's word on these pairs; it holds over probes and crawls until a person says otherwise."""
     for one, other in decided:
         catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)

@@ -54,9 +54,9 @@ class Host(SQLModel, table=True):
     lease_url: int | None = None
     lease_owner: str | None = None
     """machine:process"""
-    asked_day: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    asked_day: int = starting_with(text("0"), 0)
     """The day of the last request, days since the epoch (UTC)."""
-    asked: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    asked: int = starting_with(text("0"), 0)
     """Requests on that day."""
 
 
@@ -113,7 +113,7 @@ class Url(SQLModel, table=True):
     """The strategy's own score of the page; for gws r = cos(T, P)."""
     digest: int | None = Field(default=None, sa_column=Column(HASH))
     """64 bits of BLAKE2b over the text and the links of a page that named services: tells whether it changed."""
-    changes: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    changes: int = starting_with(text("0"), 0)
     """Revisits that found the page changed."""
     revisit_s: float | None = None
     """Time between two visits, learnt from the page's changes; NULL: it is not visited again by itself."""

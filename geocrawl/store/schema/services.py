@@ -74,9 +74,9 @@ class Layer(SQLModel, table=True):
     south: float | None = None
     east: float | None = None
     north: float | None = None
-    item: str = Field(default="layer", sa_column_kwargs={"server_default": text("'layer'")})
+    item: str = starting_with(text("'layer'"), "layer")
     """layer, feature-type, coverage, collection, process, offering, record-type, folder"""
-    formats: str = Field(default="[]", sa_column_kwargs={"server_default": text("'[]'")})
+    formats: str = starting_with(text("'[]'"), "[]")
     """JSON list of media types."""
 
 
@@ -128,12 +128,12 @@ class Endpoint(SQLModel, table=True):
     """1: answers over HTTPS; NULL: not asked."""
     cors: str | None = None
     """Access-Control-Allow-Origin of the content; '' when the server sends none."""
-    health: str = Field(default="new", sa_column_kwargs={"server_default": text("'new'")})
+    health: str = starting_with(text("'new'"), "new")
     """new, alive, degraded, down, gone: what all probes over time say (`status` is the verdict of the last one)."""
     health_since: float | None = None
-    in_a_row: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+    in_a_row: int = starting_with(text("0"), 0)
     """Valid answers in a row, or failures as a negative number."""
-    interval_s: float = Field(default=0.0, sa_column_kwargs={"server_default": text("0")})
+    interval_s: float = starting_with(text("0"), 0.0)
     """Between the last probe and the next, before jitter."""
     due_at: float | None = None
     """Time of the next probe; NULL: none, because the endpoint never worked or is gone."""
