@@ -173,7 +173,7 @@ class Level(StrEnum):
     """Content for at least one item."""
 
 
-class Outcome(StrEnum):
+class ContentOutcome(StrEnum):
     """What one request for content brought."""
 
     OK = "ok"
@@ -200,7 +200,7 @@ class Attempt:
     layer: str
     """Name of the item asked for."""
     crs: str
-    outcome: Outcome
+    outcome: ContentOutcome
     milliseconds: float
     detail: str = ""
     """One line: text of the exception, size of the image, number of colours."""

@@ -82,7 +82,7 @@ def is_file(endpoint: Url) -> bool:
     return endpoint.address.partition("?")[0].lower().endswith(".xml")
 
 
-def hold(
+def run(
     candidate: Candidate, questions: Sequence[Question], examine: Examine, promises: Promises | None = None
 ) -> Interview:
     """Ask until the answers tell; the verdict is on the one that says most."""

@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Take(Generic[T]):
+class ItemSpec(Generic[T]):
     """What is taken out of a document, by local names."""
 
-    items: frozenset[str]
+    elements: frozenset[str]
     """Elements that are items: {"Layer"}, {"FeatureType"} …"""
     within: frozenset[str]
     """What they stand in: {"Capability"}, {"Contents"} …; an item may also stand in an item."""
@@ -50,7 +50,7 @@ class Take(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Generic[T]):
+class Items(Generic[T]):
     """A document as far as it could be read."""
 
     reading: Reading
@@ -60,23 +60,23 @@ class Taken(Generic[T]):
 
 
 def read_items(
-    body: bytes, content_type: str, take: Take[T], *, cut: bool = False, above: int = STREAM_BYTES
-) -> Taken[T]:
+    body: bytes, content_type: str, spec: ItemSpec[T], *, cut: bool = False, above: int = STREAM_BYTES
+) -> Items[T]:
     """The tree of a body and the items in it. `cut`: the body was longer and ends at a limit (`Page.cut`).
 
     Never raises, whatever the body.
     """
     if len(body) > above or cut:
-        return _Streamed(body, content_type, take, cut=cut).read()
+        return _Streamed(body, content_type, spec, cut=cut).read()
     reading = read_xml(body, content_type)
-    collector = _Collector(take)
+    collector = _Collector(spec)
     if reading.root is not None:
         for event, element in etree.iterwalk(reading.root, events=("start", "end")):
             collector.see(event, element)
-    return Taken(reading, collector.items())
+    return Items(reading, collector.items())
 
 
-NOTHING: Take[None] = Take(frozenset(), frozenset(), lambda _element, _around: None)
+NOTHING: ItemSpec[None] = ItemSpec(frozenset(), frozenset(), lambda _element, _around: None)
 """For documents without items."""
 
 
@@ -88,15 +88,15 @@ def read_whole(page: Page) -> Reading:
 class _Collector(Generic[T]):
     """Items in document order, from the begins and ends of elements."""
 
-    def __init__(self, take: Take[T]) -> None:
-        self._take = take
+    def __init__(self, spec: ItemSpec[T]) -> None:
+        self._spec = spec
         self._found: list[T | None] = []
         self._open: list[tuple[etree._Element, int]] = []
-        self._parents = take.within | take.items
+        self._parents = spec.within | spec.elements
 
     def see(self, event: str, element: etree._Element) -> bool:
         """Whether an item has ended, and was read."""
-        if local_name(element) not in self._take.items:
+        if local_name(element) not in self._spec.elements:
             return False
         if event == "start":
             if local_name_of_parent(element) in self._parents:
@@ -112,7 +112,7 @@ class _Collector(Generic[T]):
 
     def _end_innermost(self) -> etree._Element:
         element, index = self._open.pop()
-        self._found[index] = self._take.read(element, self._open[-1][1] if self._open else None)
+        self._found[index] = self._spec.read(element, self._open[-1][1] if self._open else None)
         return element
 
     def innermost(self) -> int | None:
@@ -164,21 +164,21 @@ class _Source:
 class _Streamed(Generic[T]):
     """One long document."""
 
-    def __init__(self, body: bytes, content_type: str, take: Take[T], *, cut: bool) -> None:
+    def __init__(self, body: bytes, content_type: str, spec: ItemSpec[T], *, cut: bool) -> None:
         self._text = LongText(body, content_type)
-        self._take = take
+        self._spec = spec
         self._body_is_cut = cut
 
-    def read(self) -> Taken[T]:
+    def read(self) -> Items[T]:
         """The whole, or as much as may be held."""
         if not self._text.is_markup():
-            return Taken(Reading(None, tuple(self._text.deviations())))
+            return Items(Reading(None, tuple(self._text.deviations())))
         found = None if self._body_is_cut or self._text.needs_mending() else self._pass(strict=True)
-        return found or self._pass(strict=False) or Taken(Reading(None, tuple(self._text.deviations())))
+        return found or self._pass(strict=False) or Items(Reading(None, tuple(self._text.deviations())))
 
-    def _pass(self, *, strict: bool) -> Taken[T] | None:
+    def _pass(self, *, strict: bool) -> Items[T] | None:
         """One way through the document; None when a strict parser refuses it, or there is no root."""
-        collector = _Collector(self._take)
+        collector = _Collector(self._spec)
         pieces = self._text.raw() if strict else self._text.mended()
         source = _Source(pieces, collector, lambda: len(parser.error_log))
         parser: Any = etree.iterparse(
@@ -191,28 +191,28 @@ class _Streamed(Generic[T]):
         )
         try:
             for event, element in parser:
-                if collector.see(event, element) or (event == "end" and local_name(element) in self._take.drop):
-                    _clear(element, self._take)
+                if collector.see(event, element) or (event == "end" and local_name(element) in self._spec.drop):
+                    _clear(element, self._spec)
                     source.grown = 0
         except (etree.XMLSyntaxError, ValueError, LookupError):
             return None
         if parser.root is None:
             return None
-        return self._taken(parser, collector, source, strict=strict)
+        return self._items(parser, collector, source, strict=strict)
 
     def _tags(self) -> list[str]:
         """What the parser tells of: to hear of every element takes ten times as long. A prefix that nobody declared is
         part of the name for a recovering parser."""
-        names = self._take.items | self._take.drop
+        names = self._spec.elements | self._spec.drop
         written = names | self._text.prefixed(names)
         return [f"{{*}}{name}" for name in sorted(written)] or ["-"]
 
-    def _taken(self, parser: Any, collector: _Collector[T], source: _Source, *, strict: bool) -> Taken[T]:
+    def _items(self, parser: Any, collector: _Collector[T], source: _Source, *, strict: bool) -> Items[T]:
         root = _without_emptied(parser.root, self._tags())
         notes = self._text.deviations()
         cut = Cut.OVER_LIMIT if self._body_is_cut or source.stopped else Cut.NOT
         if cut is Cut.NOT and not strict:
-            cut = self._text.where_cut(local_name(root), self._take.within)
+            cut = self._text.where_cut(local_name(root), self._spec.within)
         items = collector.items(without=None if cut is Cut.NOT else source.half)
         if cut is Cut.OVER_LIMIT:
             why = source.stopped or f"longer than the limit of {self._text.size} bytes"
@@ -221,15 +221,15 @@ class _Streamed(Generic[T]):
             notes.append(Deviation("truncated-tail", f"ends with {self._text.tail()!r}"))
         elif cut is Cut.NOT:
             notes += fault_deviations(parser.error_log)
-        return Taken(unwrapped(Reading(root, tuple(notes), cut)), items)
+        return Items(unwrapped(Reading(root, tuple(notes), cut)), items)
 
 
-def _clear(element: etree._Element, take: Take[Any]) -> None:
+def _clear(element: etree._Element, spec: ItemSpec[Any]) -> None:
     """Empty an element that has ended, and take away its emptied forerunners. The element itself stays: the parser may
     be at the text behind it."""
     element.clear(keep_tail=True)  # type: ignore[call-arg]  # lxml's stubs do not know it
     parent = element.getparent()
-    gone = take.items | take.drop
+    gone = spec.elements | spec.drop
     while parent is not None and (before := element.getprevious()) is not None and local_name(before) in gone:
         parent.remove(before)
 

@@ -9,7 +9,7 @@ from geocrawl.model import Candidate, Evidence, Failure, Kind, Page, Verdict
 from geocrawl.ports import Probe
 from geocrawl.probe.registry import probes
 from geocrawl.urls import service_endpoint
-from tests.support.answers import hold, page, url
+from tests.support.answers import page, run_interview, url
 
 ADDRESS = "http://maps.example.org/service"
 
@@ -27,8 +27,8 @@ def candidate_of(kind: Kind, address: str = ADDRESS, *, weak: bool = False) -> C
 def interview(
     kind: Kind, answers: Mapping[str, Page | Failure], address: str = ADDRESS, *, weak: bool = False
 ) -> tuple[Verdict, list[str]]:
-    """The verdict and the VERSION of each request, as `hold` has them."""
-    return hold(probe_of(kind).interview(candidate_of(kind, address, weak=weak)), answers)
+    """The verdict and the VERSION of each request, as `run_interview` has them."""
+    return run_interview(probe_of(kind).interview(candidate_of(kind, address, weak=weak)), answers)
 
 
 def verdict_on(kind: Kind, body: bytes | str, *, content_type: str = "text/xml") -> Verdict:

@@ -32,7 +32,7 @@ GARBAGE = [
 ]
 
 
-def hold(probe: Probe, candidate: Candidate, answers: Iterator[Page | Failure]) -> tuple[Verdict, list[Url]]:
+def run(probe: Probe, candidate: Candidate, answers: Iterator[Page | Failure]) -> tuple[Verdict, list[Url]]:
     """The verdict when requests are answered in this order, and what was asked."""
     asked: list[Url] = []
     interview = probe.interview(candidate)
@@ -53,7 +53,7 @@ def always(answer: Page | Failure) -> Iterator[Page | Failure]:
 
 def rejected(kind: Kind, answer: Page | Failure, *, weak: bool = False) -> Verdict:
     """The verdict of an interview that ends in a rejection, its fields checked."""
-    verdict, asked = hold(BY_KIND[kind], candidate_of(kind, weak=weak), always(answer))
+    verdict, asked = run(BY_KIND[kind], candidate_of(kind, weak=weak), always(answer))
     assert (verdict.status, verdict.service, verdict.pages) == (Status.INVALID, None, ())
     assert verdict.requests == len(asked) == len(set(asked))
     assert verdict.reason not in ("", "ok")
@@ -135,7 +135,7 @@ def test_half_a_document_is_none(shared: Path, kind: Kind) -> None:
     for file in documents(shared, label)[:12]:
         body = file.read_bytes()
         body = body[: len(body) // 2] if kind is not Kind.WMS else body[: body.rindex(b"Layer")]
-        verdict, _ = hold(BY_KIND[kind], candidate_of(kind), always(page(body)))
+        verdict, _ = run(BY_KIND[kind], candidate_of(kind), always(page(body)))
         if verdict.status is Status.VALID:
             assert "truncated-tail" in {each.code for each in verdict.deviations}, file.name
 
@@ -162,7 +162,7 @@ ANSWERS = st.one_of(
 @given(answers=st.lists(ANSWERS, min_size=MOST_REQUESTS + 1, max_size=MOST_REQUESTS + 1), weak=st.booleans())
 @settings(max_examples=60)
 def test_every_interview_ends_with_a_whole_verdict(kind: Kind, answers: list[Page | Failure], weak: bool) -> None:
-    verdict, asked = hold(BY_KIND[kind], candidate_of(kind, weak=weak), iter(answers))
+    verdict, asked = run(BY_KIND[kind], candidate_of(kind, weak=weak), iter(answers))
     assert verdict.requests == len(asked)
     assert (verdict.status is Status.VALID) == (verdict.service is not None) == (verdict.reason == "ok")
     assert all(lead.endpoint.kind is not kind or lead.endpoint != candidate_of(kind).endpoint for lead in verdict.leads)

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Kind, Layer, Service, Status
-from geocrawl.probe.csw.probe import csw_form
+from geocrawl.probe.csw.reader import csw_form
 from geocrawl.probe.ows import answer as ows_answer
 from geocrawl.probe.ows.answer import Form
-from geocrawl.probe.sos.probe import sos_form
-from geocrawl.probe.wcs.probe import wcs_form
-from geocrawl.probe.wfs.probe import wfs_form
-from geocrawl.probe.wmts.probe import wmts_form
-from geocrawl.probe.wps.probe import wps_form
+from geocrawl.probe.sos.reader import sos_form
+from geocrawl.probe.wcs.reader import wcs_form
+from geocrawl.probe.wfs.reader import wfs_form
+from geocrawl.probe.wmts.reader import wmts_form
+from geocrawl.probe.wps.reader import wps_form
 from tests.probe.kinds import documents, verdict_on
 from tests.support.answers import page
 

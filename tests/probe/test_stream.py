@@ -15,7 +15,7 @@ from geocrawl.formats.elements import child, line_of, text_of
 from geocrawl.formats.truncation import Cut
 from geocrawl.model import Page
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Take, Taken, read_items
+from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Items, ItemSpec, read_items
 from geocrawl.probe.wms.reader import examine
 from tests.support.answers import CAPABILITIES, ENDPOINT, page
 
@@ -27,10 +27,10 @@ def name_of(element: etree._Element, around: int | None) -> tuple[str, int | Non
     return text_of(child(element, "Name")) or line_of(child(element, "Title")), around
 
 
-LAYERS = Take(frozenset({"Layer"}), frozenset({"Capability"}), name_of)
+LAYERS = ItemSpec(frozenset({"Layer"}), frozenset({"Capability"}), name_of)
 
 
-def taken(body: bytes, content_type: str = "text/xml", *, cut: bool = False) -> Taken[tuple[str, int | None]]:
+def read(body: bytes, content_type: str = "text/xml", *, cut: bool = False) -> Items[tuple[str, int | None]]:
     return read_items(body, content_type, LAYERS, cut=cut, above=0)
 
 
@@ -84,11 +84,11 @@ def test_faults_are_read_over_as_in_a_short_document(body: bytes) -> None:
 
 
 def test_items_come_in_document_order_with_the_group_around_them() -> None:
-    assert taken(GOOD).items == (("All", None), ("major", 0), ("Minor", 0), ("gravel", 2))
+    assert read(GOOD).items == (("All", None), ("major", 0), ("Minor", 0), ("gravel", 2))
 
 
 def test_the_root_of_a_streamed_document_is_without_its_items() -> None:
-    root = taken(GOOD).reading.root
+    root = read(GOOD).reading.root
     assert root is not None
     assert line_of(child(root, "Service", "Title")) == "Roads of Härjedalen"
     assert child(root, "Capability", "Layer") is None
@@ -96,7 +96,7 @@ def test_the_root_of_a_streamed_document_is_without_its_items() -> None:
 
 def test_elements_of_an_items_name_elsewhere_are_none() -> None:
     body = GOOD.replace(b"<Fees>", b"<Layer><Name>stray</Name></Layer><Fees>")
-    assert [name for name, _ in taken(body).items] == ["All", "major", "Minor", "gravel"]
+    assert [name for name, _ in read(body).items] == ["All", "major", "Minor", "gravel"]
     assert [name for name, _ in read_items(body, "", LAYERS).items] == ["All", "major", "Minor", "gravel"]
 
 
@@ -115,7 +115,7 @@ def test_a_body_that_ends_at_the_limit_before_any_layer_is_rejected() -> None:
 
 
 def test_a_long_document_cut_off_within_its_layers_is_truncated() -> None:
-    reading = taken(GOOD[: GOOD.index(b"gravel")]).reading
+    reading = read(GOOD[: GOOD.index(b"gravel")]).reading
     assert reading.cut is Cut.INSIDE
 
 
@@ -154,8 +154,8 @@ def test_a_long_document_of_another_kind_is_told_by_its_root() -> None:
 
 @given(st.binary(max_size=300), st.text(max_size=40))
 def test_no_bytes_make_it_fail(body: bytes, content_type: str) -> None:
-    taken(body, content_type)
-    taken(b"<WMS_Capabilities>" + body, content_type, cut=True)
+    read(body, content_type)
+    read(b"<WMS_Capabilities>" + body, content_type, cut=True)
     read_items(body, content_type, NOTHING, above=0)
 
 
@@ -166,5 +166,5 @@ def test_no_damage_to_a_document_makes_it_fail(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(body) - 1))
         body[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=20))
-    found = taken(bytes(body), cut=data.draw(st.booleans()))
+    found = read(bytes(body), cut=data.draw(st.booleans()))
     assert all(around is None or around < index for index, (_, around) in enumerate(found.items))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.model import Attempt, ContentReport, Kind, Layer, Level, Outcome, Service, State, StoredPage
+from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service, State, StoredPage
 from geocrawl.store.operations.forget import Removed, forget, undo
 from geocrawl.store.operations.opt_out import read_blocked
 from geocrawl.urls import is_registry
@@ -110,7 +110,9 @@ def test_proofs_and_thumbnails_go_too(path: Path) -> None:
     world = World(path)
     world.frontier.add_candidates([candidate(f"http://{HOST}/wms")])
     proof = ContentReport(
-        Level.DELIVERS, (Attempt("roads", "EPSG:4326", Outcome.OK, 1.0, "", f"http://{HOST}/wms?x"),), thumbnail=b"png"
+        Level.DELIVERS,
+        (Attempt("roads", "EPSG:4326", ContentOutcome.OK, 1.0, "", f"http://{HOST}/wms?x"),),
+        thumbnail=b"png",
     )
     connection = world.database.connection
     lease = world.lease()

@@ -67,7 +67,7 @@ def candidate(address: str = ENDPOINT, *, weak: bool = False) -> Candidate:
     return found or Detector(declarations()).given(url(address))
 
 
-def hold(interview: Interview, answers: Mapping[str, Page | Failure]) -> tuple[Verdict, list[str]]:
+def run_interview(interview: Interview, answers: Mapping[str, Page | Failure]) -> tuple[Verdict, list[str]]:
     """The verdict, and the VERSION of each request: '' for none, `wmtver 1.0.0` for the oldest, 'plain' for no request.
 
     `answers` are by the same texts; '*' answers what has none of its own.
@@ -93,4 +93,4 @@ def interview(
     answers: Mapping[str, Page | Failure], address: str = ENDPOINT, *, weak: bool = False
 ) -> tuple[Verdict, list[str]]:
     """Hold the interview of a WMS at an address."""
-    return hold(WmsProbe().interview(candidate(address, weak=weak)), answers)
+    return run_interview(WmsProbe().interview(candidate(address, weak=weak)), answers)

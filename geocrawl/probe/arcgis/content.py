@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import look_for_features, look_for_image
+from geocrawl.probe.content.judge import judge_features, judge_image
 from geocrawl.urls import read_url, with_parameters
 
 _PIXELS = 256
@@ -56,11 +56,11 @@ class ArcGisContentCheck:
         attempts = Attempts()
         for name, code, url, size in _requests(endpoint.url, service, self._layers):
             answer = yield Ask(url, Purpose.MAP)
-            look = look_for_image(answer, size) if size else look_for_features(answer)
+            look = judge_image(answer, size) if size else judge_features(answer)
             attempts.add(name, code, url, answer, look)
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 _Request = tuple[str, str, Url, tuple[int, int] | None]

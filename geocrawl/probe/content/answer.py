@@ -6,7 +6,7 @@ import re
 
 from geocrawl.formats.elements import line_of, local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import NOT_PERMITTED, Attempt, Failure, FailureCode, Outcome, Page, Url
+from geocrawl.model import NOT_PERMITTED, Attempt, ContentOutcome, Failure, FailureCode, Page, Url
 from geocrawl.probe.content.images import Picture, is_image, read_picture
 
 _TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
@@ -16,21 +16,21 @@ _DETAIL_CHARS = 300
 _LOOK_BYTES = 65_536
 
 
-def refusal(answer: Page | Failure) -> tuple[Outcome, str] | None:
+def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
     """(outcome, detail) of an answer that holds no content at all: none came, an error status, an exception.
 
     None for any other. Never raises, whatever the body.
     """
     if isinstance(answer, Failure):
         if answer.code in _REFUSED:
-            return Outcome.REFUSED, answer.detail
-        return (Outcome.TIMEOUT if answer.code in _TIMEOUTS else Outcome.HTTP_ERROR), answer.detail
+            return ContentOutcome.REFUSED, answer.detail
+        return (ContentOutcome.TIMEOUT if answer.code in _TIMEOUTS else ContentOutcome.HTTP_ERROR), answer.detail
     if answer.location is not None:
-        return Outcome.HTTP_ERROR, f"redirected to {answer.location.address}"
+        return ContentOutcome.HTTP_ERROR, f"redirected to {answer.location.address}"
     if text := exception_text(answer):
-        return Outcome.EXCEPTION, text
+        return ContentOutcome.EXCEPTION, text
     if not 200 <= answer.status < 300:
-        return Outcome.HTTP_ERROR, f"HTTP {answer.status}"
+        return ContentOutcome.HTTP_ERROR, f"HTTP {answer.status}"
     return None
 
 
@@ -56,7 +56,7 @@ def picture_of(page: Page) -> Picture | str:
     return f"{named}: {' '.join(''.join(c if c.isprintable() else ' ' for c in first).split())}"[:_DETAIL_CHARS]
 
 
-def attempt(layer: str, crs: str, outcome: Outcome, answer: Page | Failure, detail: str, url: Url) -> Attempt:
+def attempt(layer: str, crs: str, outcome: ContentOutcome, answer: Page | Failure, detail: str, url: Url) -> Attempt:
     """An entry of the proof."""
     return Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address)
 

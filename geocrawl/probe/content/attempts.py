@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from geocrawl.model import Attempt, ContentReport, Endpoint, Failure, Level, Outcome, Page, Url
+from geocrawl.model import Attempt, ContentOutcome, ContentReport, Endpoint, Failure, Level, Page, Url
 from geocrawl.probe.content.answer import attempt, cors_of
 from geocrawl.probe.content.images import thumbnail
 from geocrawl.urls import request_url
@@ -15,8 +15,10 @@ T = TypeVar("T")
 
 _MAX_ADDRESS_CHARS = 8_000
 """What common web servers take (RFC 9110, 4.1)."""
-_HOPELESS = frozenset({Outcome.TIMEOUT, Outcome.REFUSED})
-_ANSWERED = frozenset({Outcome.BLANK, Outcome.WRONG_SIZE, Outcome.AXIS_ORDER, Outcome.IMAGE_ERROR_TEXT})
+_HOPELESS = frozenset({ContentOutcome.TIMEOUT, ContentOutcome.REFUSED})
+_ANSWERED = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.WRONG_SIZE, ContentOutcome.AXIS_ORDER, ContentOutcome.IMAGE_ERROR_TEXT}
+)
 
 
 @dataclass(slots=True)
@@ -28,7 +30,14 @@ class Attempts:
     _image: bytes = b""
 
     def add(
-        self, layer: str, crs: str, url: Url, answer: Page | Failure, look: tuple[Outcome, str], *, image: bytes = b""
+        self,
+        layer: str,
+        crs: str,
+        url: Url,
+        answer: Page | Failure,
+        look: tuple[ContentOutcome, str],
+        *,
+        image: bytes = b"",
     ) -> None:
         """Note what asking for an item brought; the first image with content becomes the thumbnail.
 
@@ -37,20 +46,20 @@ class Attempts:
         outcome, detail = look
         self.made.append(attempt(layer, crs, outcome, answer, detail, url))
         self._cors = cors_of(answer) or self._cors
-        if outcome is Outcome.OK and isinstance(answer, Page) and not self._image:
+        if outcome is ContentOutcome.OK and isinstance(answer, Page) and not self._image:
             self._image = image or answer.body
 
     @property
     def is_enough(self) -> bool:
         """Whether the last attempt ends the trial: content came, or nothing more will."""
-        return bool(self.made) and (self.made[-1].outcome is Outcome.OK or self.made[-1].outcome in _HOPELESS)
+        return bool(self.made) and (self.made[-1].outcome is ContentOutcome.OK or self.made[-1].outcome in _HOPELESS)
 
-    def proof(self, endpoint: Endpoint) -> ContentReport:
+    def report(self, endpoint: Endpoint) -> ContentReport:
         """What all of them prove."""
         outcomes = {entry.outcome for entry in self.made}
         level = Level.ANSWERS if outcomes & _ANSWERED else Level.ADVERTISED
         return ContentReport(
-            level=Level.DELIVERS if Outcome.OK in outcomes else level,
+            level=Level.DELIVERS if ContentOutcome.OK in outcomes else level,
             attempts=tuple(self.made),
             https=True if endpoint.url.scheme == "https" and outcomes - _HOPELESS else None,
             cors=self._cors,

@@ -48,7 +48,7 @@ class Picture:
         """Little ink on much background: a drawn error looks so (in many shades, smoothed), and a map of few lines."""
         return not self.is_blank and self.background >= _SPARSE_SHARE
 
-    def likeness(self, other: Picture) -> float:
+    def similarity(self, other: Picture) -> float:
         """Share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
 
         The background is left out, for two maps of few things on it are nearly equal whatever the things.

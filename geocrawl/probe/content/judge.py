@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from geocrawl.formats.json_reader import read_json
 from geocrawl.formats.json_values import JsonObject
-from geocrawl.model import Failure, Outcome, Page
+from geocrawl.model import ContentOutcome, Failure, Page
 from geocrawl.probe.content.answer import picture_of, refusal
 from geocrawl.probe.content.images import Picture
 from geocrawl.probe.json.answer import error_of
 
 
-def look_for_features(answer: Page | Failure) -> tuple[Outcome, str]:
+def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
     """(outcome, detail): OK for one feature or more, BLANK for a collection without any."""
     value = _value(answer)
     if (failed := _failed(answer, value)) is not None:
         return failed
     if value is None or not isinstance(answer, Page):
-        return Outcome.NOT_AN_IMAGE, f"no JSON: {answer.content_type if isinstance(answer, Page) else ''}"
+        return ContentOutcome.NOT_AN_IMAGE, f"no JSON: {answer.content_type if isinstance(answer, Page) else ''}"
     features = value.get("features")
     if isinstance(features, list):
-        return (Outcome.OK, f"{len(features)} features") if features else (Outcome.BLANK, "no features")
+        return (ContentOutcome.OK, f"{len(features)} features") if features else (ContentOutcome.BLANK, "no features")
     if value.get("type") == "Feature":
-        return Outcome.OK, "a feature"
-    return Outcome.NOT_AN_IMAGE, f"JSON with {', '.join(list(value)[:8])}"
+        return ContentOutcome.OK, "a feature"
+    return ContentOutcome.NOT_AN_IMAGE, f"JSON with {', '.join(list(value)[:8])}"
 
 
-def look_for_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[Outcome, str]:
+def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str]:
     """(outcome, detail): OK for an image of this size, width and height in pixels, with content."""
     if (failed := _failed(answer, _value(answer))) is not None or isinstance(answer, Failure):
-        return failed or (Outcome.HTTP_ERROR, "")
+        return failed or (ContentOutcome.HTTP_ERROR, "")
     picture = picture_of(answer)
     if not isinstance(picture, Picture):
-        return Outcome.NOT_AN_IMAGE, picture
+        return ContentOutcome.NOT_AN_IMAGE, picture
     detail = f"{picture.width} × {picture.height} pixels, {picture.colours} colours"
     if picture.is_blank:
-        return Outcome.BLANK, detail
+        return ContentOutcome.BLANK, detail
     if (picture.width, picture.height) != size:
-        return Outcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}"
-    return Outcome.OK, detail
+        return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}"
+    return ContentOutcome.OK, detail
 
 
 def _value(answer: Page | Failure) -> JsonObject | None:
@@ -46,8 +46,8 @@ def _value(answer: Page | Failure) -> JsonObject | None:
     return read_json(answer.body, answer.headers.get("content-type", "")).value
 
 
-def _failed(answer: Page | Failure, value: JsonObject | None) -> tuple[Outcome, str] | None:
+def _failed(answer: Page | Failure, value: JsonObject | None) -> tuple[ContentOutcome, str] | None:
     """An error in JSON, with whatever status, or what holds no content at all; None for any other."""
     if value is not None and (error := error_of(value)) is not None:
-        return Outcome.EXCEPTION, " ".join(part for part in error if part)
+        return ContentOutcome.EXCEPTION, " ".join(part for part in error if part)
     return refusal(answer)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from geocrawl.formats.elements import attribute, child, local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Page, Purpose, Service
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.answer import refusal
 from geocrawl.probe.content.attempts import Attempts
@@ -33,26 +33,30 @@ class CswContentCheck:
         """Ask for a record; a catalogue that refuses Dublin Core is asked for the other schema."""
         attempts = Attempts()
         if is_file(endpoint.url):  # answers nothing but itself
-            return attempts.proof(endpoint)
+            return attempts.report(endpoint)
         for name, schema in _SCHEMAS.items():
             asked = get_records_url(endpoint.url, version=service.version, schema=schema)
             url = with_parameters(asked, _ONE)
             answer = yield Ask(url, Purpose.MAP)
-            attempts.add(name, "", url, answer, look_for_record(answer))
-            if attempts.is_enough or attempts.made[-1].outcome is Outcome.BLANK:
+            attempts.add(name, "", url, answer, judge_record(answer))
+            if attempts.is_enough or attempts.made[-1].outcome is ContentOutcome.BLANK:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
-def look_for_record(answer: Page | Failure) -> tuple[Outcome, str]:
+def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
     """(outcome, detail): OK for one record or more, BLANK for an empty catalogue."""
     if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
-        return refused or (Outcome.HTTP_ERROR, "")
+        return refused or (ContentOutcome.HTTP_ERROR, "")
     root = read_xml(answer.body, answer.headers.get("content-type", "")).root
     if root is None or local_name(root) != "GetRecordsResponse":
         named = f"XML with the root {local_name(root)}" if root is not None else f"no XML: {answer.content_type}"
-        return Outcome.NOT_AN_IMAGE, named[:200]
+        return ContentOutcome.NOT_AN_IMAGE, named[:200]
     results = child(root, "SearchResults")
     count = sum(1 for record in results if local_name(record)) if results is not None else 0
     matched = attribute(results, "numberOfRecordsMatched") if results is not None else ""
-    return (Outcome.OK, f"{count} of {matched or '?'} records"[:200]) if count else (Outcome.BLANK, "no records")
+    return (
+        (ContentOutcome.OK, f"{count} of {matched or '?'} records"[:200])
+        if count
+        else (ContentOutcome.BLANK, "no records")
+    )

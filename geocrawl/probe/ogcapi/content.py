@@ -11,7 +11,7 @@ from urllib.parse import quote
 from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import look_for_features, look_for_image
+from geocrawl.probe.content.judge import judge_features, judge_image
 from geocrawl.urls import read_url, with_parameters
 
 _PIXELS = 256
@@ -35,11 +35,11 @@ class OgcApiContentCheck:
             is_map = not _has_items(layer)
             url = _content_url(endpoint.url, layer.name, is_map=is_map)
             answer = yield Ask(url, Purpose.MAP)
-            look = look_for_image(answer, (_PIXELS, _PIXELS)) if is_map else look_for_features(answer)
+            look = judge_image(answer, (_PIXELS, _PIXELS)) if is_map else judge_features(answer)
             attempts.add(layer.name, "", url, answer, look)
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 def choose(service: Service, most: int) -> tuple[Layer, ...]:

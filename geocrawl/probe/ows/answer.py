@@ -22,7 +22,7 @@ from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.reader import read_service
 from geocrawl.probe.roots import is_usual_namespace, kind_of_root
-from geocrawl.probe.stream import STREAM_BYTES, Take, Taken, read_items
+from geocrawl.probe.stream import STREAM_BYTES, Items, ItemSpec, read_items
 
 _ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})
 _MAX_DETAIL_CHARS = 200
@@ -48,26 +48,26 @@ class Form:
     """Of which a document must have one."""
     contents: frozenset[str]
     """The section with the content items, by any of its names; empty where there is none."""
-    take: Take[Part]
+    items: ItemSpec[Part]
     finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
     """(root, service so far, its items) → with layers and formats."""
     usual_version: str
-    """Taken where the document names none."""
+    """Items where the document names none."""
 
 
 def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
     """What an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := early(page)) is not None:
         return found
-    taken = read_items(page.body, page.headers.get("content-type", ""), form.take, cut=page.cut, above=above)
-    root = taken.reading.root
+    read = read_items(page.body, page.headers.get("content-type", ""), form.items, cut=page.cut, above=above)
+    root = read.reading.root
     if root is None or kind_of_root(root) is not form.kind:
-        return rejected(page, taken.reading)
-    return _capabilities(page, form, root, taken)
+        return rejected(page, read.reading)
+    return _capabilities(page, form, root, read)
 
 
-def _capabilities(page: Page, form: Form, root: etree._Element, taken: Taken[Part]) -> Finding:
-    reading, parts = taken.reading, taken.items
+def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part]) -> Finding:
+    reading, parts = read.reading, read.items
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
     version = attribute(root, "version").strip()

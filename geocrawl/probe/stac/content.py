@@ -6,10 +6,10 @@ An API is searched; in files the way goes from child to child until a catalogue 
 from __future__ import annotations
 
 from geocrawl.formats.json_values import JsonObject
-from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts
-from geocrawl.probe.content.judge import look_for_features
+from geocrawl.probe.content.judge import judge_features
 from geocrawl.probe.json.answer import json_of
 from geocrawl.probe.json.links import linked
 from geocrawl.urls import with_parameters
@@ -42,7 +42,7 @@ class StacContentCheck:
                 attempts.add(name, "", url, answer, _look(answer, value))
                 break
             url = following
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 def _is_catalogue(value: JsonObject) -> bool:
@@ -61,8 +61,8 @@ def _following(value: JsonObject, base: Url) -> Url | None:
     return found
 
 
-def _look(answer: Page | Failure, value: JsonObject) -> tuple[Outcome, str]:
+def _look(answer: Page | Failure, value: JsonObject) -> tuple[ContentOutcome, str]:
     """What the end of the way is: an item, or a catalogue that leads to none."""
     if value.get("stac_version") and _is_catalogue(value):
-        return Outcome.BLANK, "a catalogue without items"
-    return look_for_features(answer)
+        return ContentOutcome.BLANK, "a catalogue without items"
+    return judge_features(answer)

@@ -14,10 +14,10 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name
 from geocrawl.formats.json_values import number_of
-from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import look_for_image
+from geocrawl.probe.content.judge import judge_image
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json.links import on_host_of
 from geocrawl.probe.stream import read_whole
@@ -25,7 +25,9 @@ from geocrawl.urls import read_url
 
 _TILES = 3
 """Tiles of one map, at most."""
-_TRY_ON = frozenset({Outcome.BLANK, Outcome.HTTP_ERROR, Outcome.EXCEPTION, Outcome.NOT_AN_IMAGE})
+_TRY_ON = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
+)
 _USUAL_PIXELS = 256
 
 
@@ -108,7 +110,7 @@ class TmsContentCheck:
                 yield from _try(tiles, name, attempts)
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 def _document(endpoint: Url, name: str) -> Url:
@@ -133,7 +135,7 @@ def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page 
     urls = tiles.tiles()
     for index, url in enumerate(urls):
         answer = yield Ask(url, Purpose.MAP)
-        look = look_for_image(answer, tiles.size)
+        look = judge_image(answer, tiles.size)
         if look[0] not in _TRY_ON or index == len(urls) - 1:
             attempts.add(name, tiles.code, url, answer, look)
             return

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from lxml import etree
-
-from geocrawl.formats.elements import child, children, text_of, texts
-from geocrawl.model import Candidate, Item, Kind, Layer, Service
+from geocrawl.model import Candidate, Kind
 from geocrawl.ports import Interview
 from geocrawl.probe import interview
-from geocrawl.probe.extents.crs import crs_code
-from geocrawl.probe.ows.answer import Form, Part, examine, union
-from geocrawl.probe.ows.extents import read_extent
-from geocrawl.probe.ows.reader import first_line, first_text, parameter_values, read_keywords
-from geocrawl.probe.stream import Take
+from geocrawl.probe.ows.answer import examine
+from geocrawl.probe.wcs.reader import wcs_form
 
 _VERSIONS = (None, "2.0.1", "1.1.1", "1.0.0")
-_NAMES = ("CoverageId", "Identifier", "name")
-_TITLES = ("Title", "label")
-_ABSTRACTS = ("Abstract", "description")
 
 
 class WcsProbe:
@@ -38,62 +26,4 @@ class WcsProbe:
         """Ask until the answers tell; at most four requests."""
         form = wcs_form()
         questions = interview.by_version(candidate.endpoint.url, "WCS", _VERSIONS)
-        return interview.hold(candidate, questions, lambda page: examine(page, form))
-
-
-def wcs_form() -> Form:
-    """What the capabilities of a WCS look like."""
-    return Form(
-        kind=Kind.WCS,
-        sections=frozenset(
-            {"Service", "Capability", "ContentMetadata", "ServiceIdentification", "ServiceProvider"}
-            | {"OperationsMetadata", "ServiceMetadata", "Contents"}
-        ),
-        contents=frozenset({"ContentMetadata", "Contents"}),
-        take=Take(
-            items=frozenset({"CoverageOfferingBrief", "CoverageSummary"}),
-            within=frozenset({"ContentMetadata", "Contents"}),
-            read=_read_coverage,
-        ),
-        finish=_finish,
-        usual_version="1.0.0",
-    )
-
-
-def _read_coverage(element: etree._Element, parent: int | None) -> Part:
-    """A coverage; in 1.1 (8.3.3) one without an identifier is a group of those in it."""
-    box, codes = read_extent(element)
-    supported = [*children(element, "SupportedCRS"), *children(element, "supportedCRS")]
-    layer = Layer(
-        name=next(filter(None, (text_of(child(element, name)) for name in _NAMES)), ""),
-        title=next(filter(None, (first_line(element, name) for name in _TITLES)), ""),
-        abstract=next(filter(None, (first_text(element, name) for name in _ABSTRACTS)), ""),
-        parent=parent,
-        crs=tuple(dict.fromkeys(filter(None, (crs_code(text_of(each)) for each in supported)))),
-        box=box,
-        keywords=read_keywords(element),
-        item=Item.COVERAGE,
-        formats=texts(children(element, "SupportedFormat")),
-    )
-    return Part(layer, codes)
-
-
-def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """WCS 2.0 states formats and reference systems once for all coverages: they stand in a group around these."""
-    layers = tuple(part.layer for part in parts)
-    metadata = child(root, "ServiceMetadata")
-    stated = texts(children(metadata, "formatSupported")) or parameter_values(root, "GetCoverage", "format")
-    crs = _crs_for_all(metadata)
-    if crs and layers:
-        group = Layer(name="", title=service.title, crs=crs, item=Item.COVERAGE)
-        below = (replace(layer, parent=0 if layer.parent is None else layer.parent + 1) for layer in layers)
-        layers = (group, *below)
-    return replace(service, layers=layers, formats=stated or union([layer.formats for layer in layers]))
-
-
-def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:
-    """Of the CRS extension (OGC 11-053r1, 9.2), which servers also place outside of `Extension`."""
-    extension = child(metadata, "Extension")
-    stated = [*children(extension, "crsSupported"), *children(metadata, "crsSupported")]
-    stated += [each for inner in children(extension, "CrsMetadata") for each in children(inner, "crsSupported")]
-    return tuple(dict.fromkeys(filter(None, (crs_code(text_of(each)) for each in stated))))
+        return interview.run(candidate, questions, lambda page: examine(page, form))

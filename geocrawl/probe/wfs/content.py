@@ -11,11 +11,11 @@ from lxml import etree
 
 from geocrawl.formats.elements import local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import Endpoint, Failure, Item, Kind, Outcome, Page, Purpose, Service
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, Purpose, Service
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.answer import refusal
 from geocrawl.probe.content.attempts import Attempts, content_url, spread
-from geocrawl.probe.content.judge import look_for_features
+from geocrawl.probe.content.judge import judge_features
 from geocrawl.probe.interview import is_file
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
@@ -44,10 +44,10 @@ class WfsContentCheck:
             if url is None:
                 continue
             answer = yield Ask(url, Purpose.MAP)
-            attempts.add(layer.name, "", url, answer, look_for_feature(answer))
+            attempts.add(layer.name, "", url, answer, judge_feature(answer))
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 def _parameters(version: str, name: str) -> Mapping[str, str]:
@@ -57,19 +57,19 @@ def _parameters(version: str, name: str) -> Mapping[str, str]:
     return {**asked, "TYPENAME": name, "MAXFEATURES": "1"}
 
 
-def look_for_feature(answer: Page | Failure) -> tuple[Outcome, str]:
+def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
     """(outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
     if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
-        return refused or (Outcome.HTTP_ERROR, "")
+        return refused or (ContentOutcome.HTTP_ERROR, "")
     if answer.body.lstrip()[:1] == b"{":
-        return look_for_features(answer)
+        return judge_features(answer)
     root = read_xml(answer.body, answer.headers.get("content-type", "")).root
     if root is None:
-        return Outcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
+        return ContentOutcome.NOT_AN_IMAGE, f"no XML: {answer.content_type or 'no Content-Type'}"
     if not local_name(root).endswith("Collection"):
-        return Outcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
+        return ContentOutcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
     count = _count(root)
-    return (Outcome.OK, f"{count} features") if count else (Outcome.BLANK, "no features")
+    return (ContentOutcome.OK, f"{count} features") if count else (ContentOutcome.BLANK, "no features")
 
 
 def _count(collection: etree._Element) -> int:

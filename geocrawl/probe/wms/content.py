@@ -18,7 +18,7 @@ import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from geocrawl.model import Endpoint, Failure, Kind, Layer, Outcome, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Layer, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.answer import picture_of, refusal
 from geocrawl.probe.content.attempts import Attempts, content_url, spread
@@ -38,8 +38,8 @@ _MERCATOR = ("EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:10211
 _FORMATS = ("image/png", "image/png; mode=24bit", "image/png8", "image/png24", "png", "image/jpeg", "jpeg", "image/gif")
 
 _Try = Generator[Ask, Page | Failure, None]
-_Look = Generator[Ask, Page | Failure, tuple[Outcome, str, bytes]]
-_Doubt = Generator[Ask, Page | Failure, tuple[Outcome, str]]
+_Look = Generator[Ask, Page | Failure, tuple[ContentOutcome, str, bytes]]
+_Doubt = Generator[Ask, Page | Failure, tuple[ContentOutcome, str]]
 
 Sides = tuple[float, float, float, float]
 """Least x and y, greatest x and y."""
@@ -84,7 +84,7 @@ class WmsContentCheck:
             yield from _try(maps, target, attempts)
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
@@ -93,9 +93,9 @@ def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
     answer = yield ask
     outcome, detail, picture = _look(answer, maps.size(target))
     image = b""
-    if picture is not None and outcome is Outcome.OK:
+    if picture is not None and outcome is ContentOutcome.OK:
         outcome, detail = yield from _doubt(maps, target, picture, detail)
-    elif outcome is Outcome.BLANK:
+    elif outcome is ContentOutcome.BLANK:
         outcome, detail, image = yield from _look_elsewhere(maps, target, detail)
     attempts.add(target.layer, target.crs, ask.url, answer, (outcome, detail), image=image)
 
@@ -105,14 +105,14 @@ def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
     middle = target.middle()
     answer = yield maps.ask(middle)
     outcome, seen, _ = _look(answer, maps.size(middle))
-    if outcome is Outcome.OK and isinstance(answer, Page):
+    if outcome is ContentOutcome.OK and isinstance(answer, Page):
         return outcome, f"{seen}, at a second place", answer.body
     if target.latitude_first:
         answer = yield maps.ask(target, swapped=True)
         outcome, seen, _ = _look(answer, maps.size(target))
-        if outcome is Outcome.OK and isinstance(answer, Page):
-            return Outcome.AXIS_ORDER, f"content only with longitude first: {seen}", b""
-    return Outcome.BLANK, detail, b""
+        if outcome is ContentOutcome.OK and isinstance(answer, Page):
+            return ContentOutcome.AXIS_ORDER, f"content only with longitude first: {seen}", b""
+    return ContentOutcome.BLANK, detail, b""
 
 
 def _doubt(maps: _Maps, target: Target, picture: Picture, detail: str) -> _Doubt:
@@ -120,15 +120,15 @@ def _doubt(maps: _Maps, target: Target, picture: Picture, detail: str) -> _Doubt
     if picture.may_be_text:
         middle = target.middle()
         other = _picture((yield maps.ask(middle)))
-        if other is not None and picture.likeness(other) == 1.0:
-            return Outcome.IMAGE_ERROR_TEXT, f"two places look the same, {detail}"
+        if other is not None and picture.similarity(other) == 1.0:
+            return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {detail}"
     if target.latitude_first:
         former = _picture((yield maps.ask(target, version="1.1.1")))
-        if former is not None and not former.is_blank and picture.likeness(former) < _ALIKE:
+        if former is not None and not former.is_blank and picture.similarity(former) < _ALIKE:
             swapped = _picture((yield maps.ask(target, swapped=True)))
-            if swapped is not None and swapped.likeness(former) >= _ALIKE:
-                return Outcome.AXIS_ORDER, "the map of 1.1.1 comes only with longitude first"
-    return Outcome.OK, detail
+            if swapped is not None and swapped.similarity(former) >= _ALIKE:
+                return ContentOutcome.AXIS_ORDER, "the map of 1.1.1 comes only with longitude first"
+    return ContentOutcome.OK, detail
 
 
 def _picture(answer: Page | Failure) -> Picture | None:
@@ -138,19 +138,19 @@ def _picture(answer: Page | Failure) -> Picture | None:
     return picture if isinstance(picture, Picture) else None
 
 
-def _look(answer: Page | Failure, size: tuple[int, int]) -> tuple[Outcome, str, Picture | None]:
+def _look(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str, Picture | None]:
     refused = refusal(answer)
     if refused is not None or isinstance(answer, Failure):
-        return (*(refused or (Outcome.HTTP_ERROR, "")), None)
+        return (*(refused or (ContentOutcome.HTTP_ERROR, "")), None)
     picture = picture_of(answer)
     if isinstance(picture, str):
-        return Outcome.NOT_AN_IMAGE, picture, None
+        return ContentOutcome.NOT_AN_IMAGE, picture, None
     detail = f"{picture.width} × {picture.height} pixels, {picture.colours} colours"
     if picture.is_blank:
-        return Outcome.BLANK, detail, picture
+        return ContentOutcome.BLANK, detail, picture
     if (picture.width, picture.height) != size:
-        return Outcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}", picture
-    return Outcome.OK, detail, picture
+        return ContentOutcome.WRONG_SIZE, f"{detail}, asked for {size[0]} × {size[1]}", picture
+    return ContentOutcome.OK, detail, picture
 
 
 # --------------------------------------------------------------------------- requests

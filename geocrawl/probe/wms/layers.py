@@ -17,7 +17,7 @@ from geocrawl.formats.elements import attribute, child, line_of, local_name, tex
 from geocrawl.model import Deviation, Layer
 from geocrawl.probe.extents.boxes import axes_are_swapped, read_box
 from geocrawl.probe.ows.wms_service import read_keywords
-from geocrawl.probe.stream import Take
+from geocrawl.probe.stream import ItemSpec
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
@@ -32,7 +32,7 @@ _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "nor
 _EDGES = ("minx", "miny", "maxx", "maxy")
 
 
-def take_layers() -> Take[LayerFound]:
+def layer_spec() -> ItemSpec[LayerFound]:
     """How the layers of one document are read (`stream.read_items`)."""
     shared: _Shared = {}
 
@@ -41,7 +41,7 @@ def take_layers() -> Take[LayerFound]:
             shared.clear()
         return _read_layer(element, parent, shared)
 
-    return Take(frozenset({"Layer"}), frozenset({"Capability"}), read)
+    return ItemSpec(frozenset({"Layer"}), frozenset({"Capability"}), read)
 
 
 def summed(found: Sequence[LayerFound]) -> tuple[tuple[Layer, ...], tuple[Deviation, ...]]:

@@ -38,7 +38,7 @@ class WmsProbe:
             return question.version != "1.0.0" or any(_OLD.search(text) for text in texts)
 
         questions = _questions(endpoint)
-        return interview.hold(candidate, questions, lambda page: examine(page, endpoint.address), promises)
+        return interview.run(candidate, questions, lambda page: examine(page, endpoint.address), promises)
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:

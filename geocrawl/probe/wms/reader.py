@@ -18,9 +18,9 @@ from geocrawl.probe.answer import Finding, early, of_answer, rejected
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 from geocrawl.probe.ows.addresses import address_deviations
-from geocrawl.probe.stream import STREAM_BYTES, Taken, read_items
+from geocrawl.probe.stream import STREAM_BYTES, Items, read_items
 from geocrawl.probe.wms import owslib_reader
-from geocrawl.probe.wms.layers import LayerFound, summed, take_layers
+from geocrawl.probe.wms.layers import LayerFound, layer_spec, summed
 from geocrawl.probe.wms.owslib_reader import OwsReading
 
 _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
@@ -33,24 +33,24 @@ def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
     """
     if (found := early(page)) is not None:
         return found
-    taken = read_items(page.body, page.headers.get("content-type", ""), take_layers(), cut=page.cut, above=above)
-    root = taken.reading.root
+    read = read_items(page.body, page.headers.get("content-type", ""), layer_spec(), cut=page.cut, above=above)
+    root = read.reading.root
     if root is None or local_name(root).lower() not in _ROOTS:
-        return rejected(page, taken.reading)
+        return rejected(page, read.reading)
     streamed = len(page.body) > above or page.cut
-    return _capabilities(page, root, taken, "" if streamed else address)
+    return _capabilities(page, root, read, "" if streamed else address)
 
 
-def _capabilities(page: Page, root: etree._Element, taken: Taken[LayerFound], address: str) -> Finding:
+def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], address: str) -> Finding:
     """`address`: for OWSLib; '' goes without it."""
-    reading = taken.reading
+    reading = read.reading
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
     missing = [part for part in ("Service", "Capability") if child(root, part) is None]
     if missing:
         return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")
     deviations = (*of_answer(page), *reading.deviations, *_of_root(root), *address_deviations(root, page.final))
-    layers, of_layers = summed(taken.items)
+    layers, of_layers = summed(read.items)
     if reading.cut is Cut.OVER_LIMIT and not layers:
         return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)
     service = replace(wms_service.read_service(root), version=wms_service.read_version(root) or _usual_version(root))

@@ -10,20 +10,22 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from geocrawl.model import Endpoint, Failure, Kind, Outcome, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, content_url, spread
-from geocrawl.probe.content.judge import look_for_image
+from geocrawl.probe.content.judge import judge_image
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts.probe import restful_document
-from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, read_sets, take_layers
+from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.urls import capabilities_url, read_url
 
 _TILES_FIRST = 3
 _TILES_LATER = 2
 """Tiles of the first layer and of each later one: with the capabilities eight requests for three layers."""
-_TRY_ON = frozenset({Outcome.BLANK, Outcome.HTTP_ERROR, Outcome.EXCEPTION, Outcome.NOT_AN_IMAGE})
+_TRY_ON = frozenset(
+    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
+)
 _IMAGES = ("image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 
 
@@ -43,12 +45,12 @@ class WmtsContentCheck:
         attempts = Attempts()
         tiles = yield from _tiles_of(endpoint.url)
         if tiles is None:
-            return attempts.proof(endpoint)
+            return attempts.report(endpoint)
         for layer in spread([layer for layer in tiles.layers if _format(layer)], self._layers):
             yield from _try(tiles, layer, attempts)
             if attempts.is_enough:
                 break
-        return attempts.proof(endpoint)
+        return attempts.report(endpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,9 @@ def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
         answer = yield Ask(url, Purpose.PROBE)
         if isinstance(answer, Failure):
             return None
-        taken = read_items(answer.body, answer.headers.get("content-type", ""), take_layers(), cut=answer.cut)
-        if taken.items and taken.reading.root is not None:
-            return _Tiles(endpoint, url is by_kvp, taken.items, dict(read_sets(taken.reading.root)))
+        read = read_items(answer.body, answer.headers.get("content-type", ""), layer_spec(), cut=answer.cut)
+        if read.items and read.reading.root is not None:
+            return _Tiles(endpoint, url is by_kvp, read.items, dict(read_sets(read.reading.root)))
     return None
 
 
@@ -91,7 +93,7 @@ def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, 
     asked = asked[: _TILES_LATER if attempts.made else _TILES_FIRST]
     for index, (tile, url) in enumerate(asked):
         answer = yield Ask(url, Purpose.MAP)
-        outcome, detail = look_for_image(answer, tile.size)
+        outcome, detail = judge_image(answer, tile.size)
         if outcome in _TRY_ON and index < len(asked) - 1:
             continue
         detail = f"{detail}, after {index} others without" if index else detail

@@ -17,7 +17,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
 from geocrawl.probe.extents.crs import crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.ows.extents import read_extent
-from geocrawl.probe.stream import Take
+from geocrawl.probe.stream import ItemSpec
 
 _PIXEL_M = 0.00028
 """The standard's size of a pixel (6.1)."""
@@ -85,9 +85,9 @@ class Tile:
     crs: str
 
 
-def take_layers() -> Take[TileLayer]:
+def layer_spec() -> ItemSpec[TileLayer]:
     """How the layers of a document are read (`stream.read_items`)."""
-    return Take(items=frozenset({"Layer"}), within=frozenset({"Contents"}), read=_read_layer)
+    return ItemSpec(elements=frozenset({"Layer"}), within=frozenset({"Contents"}), read=_read_layer)
 
 
 def _read_layer(element: etree._Element, _around: int | None) -> TileLayer:

@@ -15,6 +15,7 @@ from PIL import Image
 from shapely.geometry import box
 
 from geocrawl.model import (
+    ContentOutcome,
     ContentReport,
     Failure,
     FailureCode,
@@ -22,7 +23,6 @@ from geocrawl.model import (
     Kind,
     Layer,
     Level,
-    Outcome,
     Page,
     Purpose,
     Service,
@@ -44,25 +44,27 @@ FOUND = {"type": "FeatureCollection", "features": [FEATURE]}
 NOTHING = {"type": "FeatureCollection", "features": []}
 
 
-def hold(
-    prover: ContentCheck, address: str, service: Service, reply: Callable[[Ask], Page | Failure]
+def run(
+    check: ContentCheck, address: str, service: Service, reply: Callable[[Ask], Page | Failure]
 ) -> tuple[ContentReport, list[str]]:
     """The proof and the addresses that were asked for."""
     asked: list[str] = []
-    trial = prover.run(service_endpoint(prover.kind, url(address)), service)
+    content_interview = check.run(service_endpoint(check.kind, url(address)), service)
     try:
-        ask = next(trial)
+        ask = next(content_interview)
         while True:
             assert ask.purpose is Purpose.MAP
             asked.append(ask.url.address)
             found = reply(ask)
-            ask = trial.send(replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found)
+            ask = content_interview.send(
+                replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
+            )
     except StopIteration as end:
         proof: ContentReport = end.value
         return proof, asked
 
 
-def outcomes(proof: ContentReport) -> list[Outcome]:
+def outcomes(proof: ContentReport) -> list[ContentOutcome]:
     return [entry.outcome for entry in proof.attempts]
 
 
@@ -85,55 +87,60 @@ def drawn(width: int, height: int, *, blank: bool = False) -> Page:
 
 
 def test_one_feature_of_a_collection_delivers() -> None:
-    proof, asked = hold(OgcApiContentCheck(), API, collections("trees", "roads"), lambda _: answer(FOUND))
+    proof, asked = run(OgcApiContentCheck(), API, collections("trees", "roads"), lambda _: answer(FOUND))
     assert asked == [f"{API}/collections/trees/items?limit=1&f=json"]
-    assert (proof.level, outcomes(proof), proof.https) == (Level.DELIVERS, [Outcome.OK], True)
+    assert (proof.level, outcomes(proof), proof.https) == (Level.DELIVERS, [ContentOutcome.OK], True)
     assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("trees", "1 features")
 
 
 def test_an_empty_collection_is_blank_and_another_one_is_asked() -> None:
-    proof, asked = hold(
+    proof, asked = run(
         OgcApiContentCheck(),
         API,
         collections("a b/c", "x", "y", "z"),
         lambda ask: answer(FOUND if "/z/" in ask.url.address else NOTHING),
     )
-    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.BLANK, Outcome.BLANK, Outcome.OK])
+    assert (proof.level, outcomes(proof)) == (
+        Level.DELIVERS,
+        [ContentOutcome.BLANK, ContentOutcome.BLANK, ContentOutcome.OK],
+    )
     assert asked[0] == f"{API}/collections/a%20b%2Fc/items?limit=1&f=json"
 
 
 @pytest.mark.parametrize(
     ("reply", "outcome", "level"),
     [
-        (answer(NOTHING), Outcome.BLANK, Level.ANSWERS),
-        (answer({"code": "NotFound", "description": "gone"}, status=404), Outcome.EXCEPTION, Level.ADVERTISED),
-        (page(b"<html>", status=500, content_type="text/html"), Outcome.HTTP_ERROR, Level.ADVERTISED),
-        (page(b"<html><body>", content_type="text/html"), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
-        (answer({"title": "a landing page", "links": []}), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
-        (Failure(url(API), FailureCode.TIMEOUT_READ, "silent"), Outcome.TIMEOUT, Level.ADVERTISED),
-        (Failure(url(API), FailureCode.BUDGET, "enough"), Outcome.REFUSED, Level.ADVERTISED),
+        (answer(NOTHING), ContentOutcome.BLANK, Level.ANSWERS),
+        (answer({"code": "NotFound", "description": "gone"}, status=404), ContentOutcome.EXCEPTION, Level.ADVERTISED),
+        (page(b"<html>", status=500, content_type="text/html"), ContentOutcome.HTTP_ERROR, Level.ADVERTISED),
+        (page(b"<html><body>", content_type="text/html"), ContentOutcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (answer({"title": "a landing page", "links": []}), ContentOutcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (Failure(url(API), FailureCode.TIMEOUT_READ, "silent"), ContentOutcome.TIMEOUT, Level.ADVERTISED),
+        (Failure(url(API), FailureCode.BUDGET, "enough"), ContentOutcome.REFUSED, Level.ADVERTISED),
     ],
 )
-def test_what_comes_in_place_of_a_feature_is_named(reply: Page | Failure, outcome: Outcome, level: Level) -> None:
-    proof, _ = hold(OgcApiContentCheck(), API, collections("trees"), lambda _: reply)
+def test_what_comes_in_place_of_a_feature_is_named(
+    reply: Page | Failure, outcome: ContentOutcome, level: Level
+) -> None:
+    proof, _ = run(OgcApiContentCheck(), API, collections("trees"), lambda _: reply)
     assert (outcomes(proof), proof.level) == ([outcome], level)
 
 
 def test_a_hopeless_answer_ends_the_trial() -> None:
     silent = Failure(url(API), FailureCode.TIMEOUT_READ, "silent")
-    _, asked = hold(OgcApiContentCheck(), API, collections("a", "b", "c"), lambda _: silent)
+    _, asked = run(OgcApiContentCheck(), API, collections("a", "b", "c"), lambda _: silent)
     assert len(asked) == 1
 
 
 def test_a_collection_with_maps_alone_is_proved_by_a_map() -> None:
     service = collections("photos", formats=("image/png",))
-    proof, asked = hold(OgcApiContentCheck(), API, service, lambda _: drawn(256, 256))
+    proof, asked = run(OgcApiContentCheck(), API, service, lambda _: drawn(256, 256))
     assert asked == [f"{API}/collections/photos/map?width=256&height=256&f=png"]
     assert (proof.level, bool(proof.thumbnail)) == (Level.DELIVERS, True)
 
 
 def test_an_api_without_collections_is_only_advertised() -> None:
-    proof, asked = hold(OgcApiContentCheck(), API, collections(), lambda _: answer(FOUND))
+    proof, asked = run(OgcApiContentCheck(), API, collections(), lambda _: answer(FOUND))
     assert (proof.level, asked) == (Level.ADVERTISED, [])
 
 
@@ -149,7 +156,7 @@ MAP = Service(
 
 
 def test_a_map_service_is_asked_for_its_extent_as_stated_and_in_proportion() -> None:
-    proof, asked = hold(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128))
+    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128))
     place, _, query = asked[0].partition("?")
     parameters = dict(query_parameters(url(f"http://x.example/?{query}")))
     assert place == f"{SERVER}/Rivers/MapServer/export"
@@ -163,25 +170,25 @@ def test_a_blank_map_is_asked_for_once_more_in_the_middle() -> None:
     def reply(ask: Ask) -> Page:
         return drawn(256, 128, blank="400000" in ask.url.address)
 
-    proof, asked = hold(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, reply)
-    assert (len(asked), outcomes(proof)) == (2, [Outcome.BLANK, Outcome.OK])
-    proof, _ = hold(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128, blank=True))
+    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, reply)
+    assert (len(asked), outcomes(proof)) == (2, [ContentOutcome.BLANK, ContentOutcome.OK])
+    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(256, 128, blank=True))
     assert (proof.level, proof.thumbnail) == (Level.ANSWERS, b"")
 
 
 def test_an_image_of_another_size_and_an_error_with_200_are_named() -> None:
-    proof, _ = hold(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(10, 10))
-    assert outcomes(proof) == [Outcome.WRONG_SIZE] * 2
+    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Rivers/MapServer", MAP, lambda _: drawn(10, 10))
+    assert outcomes(proof) == [ContentOutcome.WRONG_SIZE] * 2
     error = answer({"error": {"code": 400, "message": "Invalid or missing input parameters", "details": []}})
-    proof, _ = hold(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: error)
+    proof, _ = run(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: error)
     assert (outcomes(proof)[0], proof.attempts[0].detail) == (
-        Outcome.EXCEPTION,
+        ContentOutcome.EXCEPTION,
         "400 Invalid or missing input parameters",
     )
 
 
 def test_an_image_service_has_an_operation_of_its_own() -> None:
-    _, asked = hold(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: drawn(256, 128))
+    _, asked = run(ArcGisContentCheck(), f"{SERVER}/Photos/ImageServer", MAP, lambda _: drawn(256, 128))
     assert asked[0].startswith(f"{SERVER}/Photos/ImageServer/exportImage?")
 
 
@@ -189,14 +196,14 @@ def test_a_feature_service_is_asked_for_a_record() -> None:
     layers = (Layer("", "Wells", item=Item.FEATURE_TYPE), Layer("4", "Wells", parent=0, item=Item.FEATURE_TYPE))
     service = Service(Kind.ARCGIS, "10.9", "Wells", layers=layers)
     record = answer({"objectIdFieldName": "OBJECTID", "features": [{"attributes": {"OBJECTID": 1}}]})
-    proof, asked = hold(ArcGisContentCheck(), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
+    proof, asked = run(ArcGisContentCheck(), f"{SERVER}/Wells/FeatureServer", service, lambda _: record)
     assert asked[0].startswith(f"{SERVER}/Wells/FeatureServer/4/query?where=1")
     assert (proof.level, proof.attempts[0].layer, proof.thumbnail) == (Level.DELIVERS, "4", b"")
 
 
 def test_a_folder_has_no_content() -> None:
     service = Service(Kind.ARCGIS, "10.9", "x", layers=(Layer("A/MapServer", "A", item=Item.FOLDER),))
-    proof, asked = hold(ArcGisContentCheck(), SERVER, service, lambda _: answer(FOUND))
+    proof, asked = run(ArcGisContentCheck(), SERVER, service, lambda _: answer(FOUND))
     assert (proof.level, asked) == (Level.ADVERTISED, [])
 
 
@@ -222,21 +229,21 @@ def test_files_are_followed_from_child_to_child_to_an_item() -> None:
         "http://data.example.org/stac/a/catalog.json": catalogue(("parent", "../catalog.json"), ("item", "./one.json")),
         "http://data.example.org/stac/a/one.json": answer({**FEATURE, "stac_version": "1.0.0"}),
     }
-    proof, asked = hold(StacContentCheck(), top, STAC, lambda ask: files[ask.url.address])
-    assert (asked, outcomes(proof), proof.level) == ([*files], [Outcome.OK], Level.DELIVERS)
+    proof, asked = run(StacContentCheck(), top, STAC, lambda ask: files[ask.url.address])
+    assert (asked, outcomes(proof), proof.level) == ([*files], [ContentOutcome.OK], Level.DELIVERS)
 
 
 def test_an_api_is_searched_for_one_item() -> None:
     answers = {API: catalogue(("data", f"{API}/collections"), ("search", f"{API}/search"))}
-    proof, asked = hold(StacContentCheck(), API, STAC, lambda ask: answers.get(ask.url.address, answer(FOUND)))
+    proof, asked = run(StacContentCheck(), API, STAC, lambda ask: answers.get(ask.url.address, answer(FOUND)))
     assert (asked, proof.level) == ([API, f"{API}/search?limit=1"], Level.DELIVERS)
 
 
 def test_a_catalogue_without_items_answers_and_one_in_circles_ends() -> None:
-    proof, _ = hold(StacContentCheck(), API, STAC, lambda _: catalogue())
-    assert (outcomes(proof), proof.level) == ([Outcome.BLANK], Level.ANSWERS)
+    proof, _ = run(StacContentCheck(), API, STAC, lambda _: catalogue())
+    assert (outcomes(proof), proof.level) == ([ContentOutcome.BLANK], Level.ANSWERS)
     turn = iter(range(100))
-    proof, asked = hold(StacContentCheck(), API, STAC, lambda _: catalogue(("child", f"{API}/{next(turn)}")))
+    proof, asked = run(StacContentCheck(), API, STAC, lambda _: catalogue(("child", f"{API}/{next(turn)}")))
     assert (len(asked), proof.level) == (4, Level.ADVERTISED)
 
 
@@ -267,9 +274,9 @@ def test_a_tile_map_is_asked_for_its_middle_at_a_few_scales() -> None:
             return page(TILE_MAP.format(TILES))
         return drawn(256, 256, blank="/town/9/" not in ask.url.address and "/town/10/" not in ask.url.address)
 
-    proof, asked = hold(TmsContentCheck(), TILES, TMS, reply)
+    proof, asked = run(TmsContentCheck(), TILES, TMS, reply)
     assert asked == [f"{TILES}/town", f"{TILES}/town/0/0/0.png", f"{TILES}/town/9/256/256.png"]
-    assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [Outcome.OK], "EPSG:3857")
+    assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [ContentOutcome.OK], "EPSG:3857")
 
 
 def test_tiles_that_a_document_places_on_a_host_within_are_asked_where_it_was_had() -> None:
@@ -277,7 +284,7 @@ def test_tiles_that_a_document_places_on_a_host_within_are_asked_where_it_was_ha
         is_document = ask.url.address.endswith("/town")
         return page(TILE_MAP.format("http://localhost:8080/tms/1.0.0")) if is_document else drawn(256, 256)
 
-    _, asked = hold(TmsContentCheck(), TILES, TMS, reply)
+    _, asked = run(TmsContentCheck(), TILES, TMS, reply)
     assert asked[1] == f"{TILES}/town/0/0/0.png"
 
 
@@ -288,7 +295,7 @@ def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
         document = TILE_MAP.format(TILES).replace(f"{TILES}/town/", "")
         return page(document) if ask.url.address == address else drawn(256, 256)
 
-    _, asked = hold(TmsContentCheck(), address, TMS, reply)
+    _, asked = run(TmsContentCheck(), address, TMS, reply)
     assert asked == [address, "http://tiles.example.org/town/0/0/0.png"]
 
 
@@ -296,14 +303,14 @@ def test_a_tile_map_in_a_file_has_its_tiles_beside_it() -> None:
     ("old", "new"), [("611.496226", "1e-320"), ('maxx="100000"', 'maxx="1e308"'), ('width="256"', 'width="0"')]
 )
 def test_figures_out_of_reach_are_no_crash(old: str, new: str) -> None:
-    proof, asked = hold(TmsContentCheck(), TILES, TMS, lambda _: page(TILE_MAP.format(TILES).replace(old, new)))
+    proof, asked = run(TmsContentCheck(), TILES, TMS, lambda _: page(TILE_MAP.format(TILES).replace(old, new)))
     assert proof.level is Level.ADVERTISED
     assert len(asked) <= 4
 
 
 @pytest.mark.parametrize("document", ["<TileMap/>", "<html>", TILE_MAP.format(TILES).replace("units-per-pixel", "x")])
 def test_a_tile_map_without_tiles_is_only_advertised(document: str) -> None:
-    proof, asked = hold(TmsContentCheck(), TILES, TMS, lambda _: page(document))
+    proof, asked = run(TmsContentCheck(), TILES, TMS, lambda _: page(document))
     assert (proof.level, asked) == (Level.ADVERTISED, [f"{TILES}/town"])
 
 
@@ -311,5 +318,5 @@ def test_blank_tiles_answer_and_deliver_nothing() -> None:
     def reply(ask: Ask) -> Page:
         return page(TILE_MAP.format(TILES)) if ask.url.address.endswith("/town") else drawn(256, 256, blank=True)
 
-    proof, asked = hold(TmsContentCheck(), TILES, TMS, reply)
-    assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [Outcome.BLANK], 4)
+    proof, asked = run(TmsContentCheck(), TILES, TMS, reply)
+    assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [ContentOutcome.BLANK], 4)

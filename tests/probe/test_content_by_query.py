@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from geocrawl.model import (
+    ContentOutcome,
     ContentReport,
     Failure,
     FailureCode,
@@ -21,7 +22,6 @@ from geocrawl.model import (
     Kind,
     Layer,
     Level,
-    Outcome,
     Page,
     Purpose,
     Service,
@@ -30,9 +30,9 @@ from geocrawl.ports import Ask, ContentCheck
 from geocrawl.probe.csw.content import CswContentCheck
 from geocrawl.probe.extents.crs import is_geographic
 from geocrawl.probe.stream import read_items
-from geocrawl.probe.wfs.content import WfsContentCheck, look_for_feature
+from geocrawl.probe.wfs.content import WfsContentCheck, judge_feature
 from geocrawl.probe.wmts.content import WmtsContentCheck
-from geocrawl.probe.wmts.tiles import MatrixSet, TileLayer, choose_tiles, read_sets, take_layers
+from geocrawl.probe.wmts.tiles import MatrixSet, TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.urls import query_parameters, service_endpoint
 from tests.probe.kinds import documents
 from tests.support.answers import EXCEPTION, HTML, page, url
@@ -47,19 +47,21 @@ RECORDS = """<csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2
 <csw:SearchResults numberOfRecordsMatched="20" nextRecord="2">{}</csw:SearchResults></csw:GetRecordsResponse>"""
 
 
-def hold(
-    prover: ContentCheck, service: Service, reply: Callable[[Ask], Page | Failure], address: str = ADDRESS
+def run(
+    check: ContentCheck, service: Service, reply: Callable[[Ask], Page | Failure], address: str = ADDRESS
 ) -> tuple[ContentReport, list[Ask]]:
     """The proof and what was asked for."""
     asked: list[Ask] = []
-    trial = prover.run(service_endpoint(prover.kind, url(address)), service)
+    content_interview = check.run(service_endpoint(check.kind, url(address)), service)
     try:
-        ask = next(trial)
+        ask = next(content_interview)
         while True:
             asked.append(ask)
             assert len(asked) <= 8
             found = reply(ask)
-            ask = trial.send(replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found)
+            ask = content_interview.send(
+                replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
+            )
     except StopIteration as end:
         proof: ContentReport = end.value
         return proof, asked
@@ -69,7 +71,7 @@ def parameters(ask: Ask) -> dict[str, str]:
     return dict(query_parameters(ask.url))
 
 
-def outcomes(proof: ContentReport) -> list[Outcome]:
+def outcomes(proof: ContentReport) -> list[ContentOutcome]:
     return [entry.outcome for entry in proof.attempts]
 
 
@@ -83,8 +85,8 @@ def wfs(version: str, *names: str) -> Service:
 
 
 def test_one_feature_delivers_and_ends_the_trial() -> None:
-    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
-    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.OK])
+    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
+    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
     assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("r:road", "1 features")
     assert [ask.purpose for ask in asked] == [Purpose.MAP]
     wanted = {"SERVICE": "WFS", "VERSION": "2.0.0", "REQUEST": "GetFeature", "TYPENAMES": "r:road", "COUNT": "1"}
@@ -93,7 +95,7 @@ def test_one_feature_delivers_and_ends_the_trial() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
 def test_older_versions_have_other_names_for_the_same(version: str) -> None:
-    asked = parameters(hold(WfsContentCheck(), wfs(version, "road"), lambda _: page(GML_2))[1][0])
+    asked = parameters(run(WfsContentCheck(), wfs(version, "road"), lambda _: page(GML_2))[1][0])
     assert (asked["TYPENAME"], asked["MAXFEATURES"], asked["VERSION"]) == ("road", "1", version)
     assert "COUNT" not in asked
 
@@ -102,48 +104,51 @@ def test_a_type_without_features_leads_to_the_next() -> None:
     def reply(ask: Ask) -> Page:
         return page(GML_3_2 if parameters(ask)["TYPENAMES"] == "c" else EMPTY)
 
-    proof, _ = hold(WfsContentCheck(), wfs("2.0.0", "a", "b", "c"), reply)
-    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.BLANK, Outcome.BLANK, Outcome.OK])
-    proof, _ = hold(WfsContentCheck(), wfs("2.0.0", "a", "b"), reply)
+    proof, _ = run(WfsContentCheck(), wfs("2.0.0", "a", "b", "c"), reply)
+    assert (proof.level, outcomes(proof)) == (
+        Level.DELIVERS,
+        [ContentOutcome.BLANK, ContentOutcome.BLANK, ContentOutcome.OK],
+    )
+    proof, _ = run(WfsContentCheck(), wfs("2.0.0", "a", "b"), reply)
     assert proof.level is Level.ANSWERS
 
 
 def test_a_document_in_a_file_is_asked_for_nothing() -> None:
-    for prover, service in (
+    for check, service in (
         (WfsContentCheck(), wfs("2.0.0", "a")),
         (CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal")),
     ):
-        proof, asked = hold(prover, service, lambda _: page(GML_2), "http://maps.example.org/capabilities.xml")
+        proof, asked = run(check, service, lambda _: page(GML_2), "http://maps.example.org/capabilities.xml")
         assert (proof.level, proof.attempts, asked) == (Level.ADVERTISED, (), [])
 
 
 def test_a_wfs_that_is_slow_is_left_alone() -> None:
     failure = Failure(url(ADDRESS), FailureCode.TIMEOUT_READ, "30 s")
-    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "a", "b"), lambda _: failure)
-    assert (proof.level, outcomes(proof), len(asked)) == (Level.ADVERTISED, [Outcome.TIMEOUT], 1)
+    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "a", "b"), lambda _: failure)
+    assert (proof.level, outcomes(proof), len(asked)) == (Level.ADVERTISED, [ContentOutcome.TIMEOUT], 1)
 
 
 @pytest.mark.parametrize(
     ("body", "outcome", "detail"),
     [
-        (GML_3_2, Outcome.OK, "1 features"),
-        (GML_3_1, Outcome.OK, "2 features"),
-        (GML_2, Outcome.OK, "1 features"),
-        (GEOJSON, Outcome.OK, "1 features"),
-        (EMPTY, Outcome.BLANK, "no features"),
-        ("<FeatureCollection><featureMembers/></FeatureCollection>", Outcome.BLANK, "no features"),
-        (EXCEPTION.format("no data"), Outcome.EXCEPTION, "no data"),
-        (HTML.decode(), Outcome.NOT_AN_IMAGE, "XML with the root html"),
-        ("oops", Outcome.NOT_AN_IMAGE, "no XML: text/xml"),
+        (GML_3_2, ContentOutcome.OK, "1 features"),
+        (GML_3_1, ContentOutcome.OK, "2 features"),
+        (GML_2, ContentOutcome.OK, "1 features"),
+        (GEOJSON, ContentOutcome.OK, "1 features"),
+        (EMPTY, ContentOutcome.BLANK, "no features"),
+        ("<FeatureCollection><featureMembers/></FeatureCollection>", ContentOutcome.BLANK, "no features"),
+        (EXCEPTION.format("no data"), ContentOutcome.EXCEPTION, "no data"),
+        (HTML.decode(), ContentOutcome.NOT_AN_IMAGE, "XML with the root html"),
+        ("oops", ContentOutcome.NOT_AN_IMAGE, "no XML: text/xml"),
     ],
 )
-def test_what_came_is_told_by_its_members(body: str, outcome: Outcome, detail: str) -> None:
-    assert look_for_feature(page(body)) == (outcome, detail)
+def test_what_came_is_told_by_its_members(body: str, outcome: ContentOutcome, detail: str) -> None:
+    assert judge_feature(page(body)) == (outcome, detail)
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_make_a_look_fail(body: bytes) -> None:
-    assert look_for_feature(page(body))[0] is not Outcome.OK
+    assert judge_feature(page(body))[0] is not ContentOutcome.OK
 
 
 # --------------------------------------------------------------------------- CSW
@@ -151,16 +156,16 @@ def test_no_bytes_make_a_look_fail(body: bytes) -> None:
 
 def test_one_record_delivers() -> None:
     answer = page(RECORDS.format("<csw:BriefRecord/>"))
-    proof, asked = hold(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
-    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.OK])
+    proof, asked = run(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), lambda _: answer)
+    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
     assert proof.attempts[0].detail == "1 of 20 records"
     sent = parameters(asked[0])
     assert (sent["REQUEST"], sent["maxRecords"], sent["elementSetName"]) == ("GetRecords", "1", "brief")
 
 
 def test_an_empty_catalogue_answers() -> None:
-    proof, asked = hold(CswContentCheck(), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format("")))
-    assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [Outcome.BLANK], 1)
+    proof, asked = run(CswContentCheck(), Service(Kind.CSW, "3.0.0", "Geoportal"), lambda _: page(RECORDS.format("")))
+    assert (proof.level, outcomes(proof), len(asked)) == (Level.ANSWERS, [ContentOutcome.BLANK], 1)
 
 
 def test_a_catalogue_without_dublin_core_is_asked_for_iso_19139() -> None:
@@ -168,8 +173,8 @@ def test_a_catalogue_without_dublin_core_is_asked_for_iso_19139() -> None:
         is_iso = "gmd" in parameters(ask)["outputSchema"]
         return page(RECORDS.format("<MD_Metadata/>") if is_iso else EXCEPTION.format("outputSchema"))
 
-    proof, _ = hold(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
-    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [Outcome.EXCEPTION, Outcome.OK])
+    proof, _ = run(CswContentCheck(), Service(Kind.CSW, "2.0.2", "Geoportal"), reply)
+    assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.EXCEPTION, ContentOutcome.OK])
 
 
 # --------------------------------------------------------------------------- WMTS
@@ -209,10 +214,8 @@ def drawn(*, blank: bool = False) -> Page:
 
 def test_a_tile_in_the_middle_of_the_layer_is_asked_for() -> None:
     """8° E, 47° N lies in tile 33/22 of Web Mercator's level 6, whose tiles are 5.6° wide."""
-    proof, asked = hold(
-        WmtsContentCheck(), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
-    )
-    assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [Outcome.OK], "EPSG:3857")
+    proof, asked = run(WmtsContentCheck(), SERVICE, lambda ask: page(WMTS) if ask.purpose is Purpose.PROBE else drawn())
+    assert (proof.level, outcomes(proof), proof.attempts[0].crs) == (Level.DELIVERS, [ContentOutcome.OK], "EPSG:3857")
     assert len(proof.thumbnail) > 0
     sent = parameters(asked[1])
     assert [sent[name] for name in ("LAYER", "STYLE", "FORMAT", "Time")] == ["relief", "grey", "image/png", "2020"]
@@ -223,8 +226,8 @@ def test_a_blank_tile_leads_to_the_other_reference_system_then_to_a_finer_one() 
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn(blank=True)
 
-    proof, asked = hold(WmtsContentCheck(), SERVICE, reply)
-    assert (proof.level, outcomes(proof)) == (Level.ANSWERS, [Outcome.BLANK])
+    proof, asked = run(WmtsContentCheck(), SERVICE, reply)
+    assert (proof.level, outcomes(proof)) == (Level.ANSWERS, [ContentOutcome.BLANK])
     places = [(sent["TILEMATRIXSET"], sent["TILEMATRIX"]) for sent in map(parameters, asked[1:])]
     assert places == [("google", "6"), ("world", "5"), ("google", "8")]
 
@@ -235,18 +238,18 @@ def test_a_document_in_a_file_is_asked_by_its_templates_on_the_same_host_only() 
     def reply(ask: Ask) -> Page:
         return page(WMTS) if ask.purpose is Purpose.PROBE else drawn()
 
-    proof, asked = hold(WmtsContentCheck(), SERVICE, reply, address)
+    proof, asked = run(WmtsContentCheck(), SERVICE, reply, address)
     assert [ask.url.address for ask in asked] == [
         address,
         "http://maps.example.org/t/relief/grey/2020/google/6/22/33.png",
     ]
     assert proof.level is Level.DELIVERS
-    proof, asked = hold(WmtsContentCheck(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
+    proof, asked = run(WmtsContentCheck(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)
 
 
 def test_a_wmts_whose_document_is_gone_has_no_attempts() -> None:
-    proof, asked = hold(WmtsContentCheck(), SERVICE, lambda _: page(HTML, content_type="text/html"))
+    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(HTML, content_type="text/html"))
     assert (proof.level, proof.attempts) == (Level.ADVERTISED, ())
     assert [ask.purpose for ask in asked] == [Purpose.PROBE, Purpose.PROBE]
 
@@ -267,10 +270,10 @@ def within(layer: TileLayer, sets: dict[str, MatrixSet], name: str) -> None:
 def test_every_recorded_layer_has_a_tile_within_its_limits(shared: Path) -> None:
     without = []
     for file in documents(shared, "wmts"):
-        taken = read_items(file.read_bytes(), "text/xml", take_layers())
-        assert taken.reading.root is not None
-        sets = dict(read_sets(taken.reading.root))
-        for layer in taken.items:
+        read = read_items(file.read_bytes(), "text/xml", layer_spec())
+        assert read.reading.root is not None
+        sets = dict(read_sets(read.reading.root))
+        for layer in read.items:
             within(layer, sets, file.name)
             if not list(choose_tiles(layer, sets)):
                 without.append((file.name, layer.name))
@@ -281,10 +284,10 @@ def test_every_recorded_layer_has_a_tile_within_its_limits(shared: Path) -> None
 def test_the_chosen_tile_holds_the_middle_of_the_layer(west: float, south: float, wide: float, high: float) -> None:
     """Computed back from row and column, by the definition of the well-known scale sets."""
     east, north = min(west + wide, 180.0), min(south + high, 80.0)
-    taken = read_items(WMTS.encode(), "text/xml", take_layers())
-    assert taken.reading.root is not None
-    layer = replace(taken.items[0], extent=(west, south, east, north))
-    sets = read_sets(taken.reading.root)
+    read = read_items(WMTS.encode(), "text/xml", layer_spec())
+    assert read.reading.root is not None
+    layer = replace(read.items[0], extent=(west, south, east, north))
+    sets = read_sets(read.reading.root)
     for tile in choose_tiles(layer, sets):
         tiles = 2 ** int(tile.matrix)
         if is_geographic(tile.crs):
@@ -314,16 +317,16 @@ def test_no_numbers_of_a_matrix_make_the_choice_fail(
 ) -> None:
     matrix = MATRIX.format("m", scale, " ".join(corner), across, down)
     body = WMTS.replace(GOOGLE, matrix).replace(WORLD, matrix)
-    taken = read_items(body.encode(), "text/xml", take_layers())
-    assert taken.reading.root is not None
-    sets = dict(read_sets(taken.reading.root))
-    within(taken.items[0], sets, body)
+    read = read_items(body.encode(), "text/xml", layer_spec())
+    assert read.reading.root is not None
+    sets = dict(read_sets(read.reading.root))
+    within(read.items[0], sets, body)
 
 
 def test_names_too_long_for_an_address_are_passed_over() -> None:
-    proof, asked = hold(WfsContentCheck(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
+    proof, asked = run(WfsContentCheck(), wfs("2.0.0", "路" * 9_000, "road"), lambda _: page(GML_3_2))
     assert [parameters(ask)["TYPENAMES"] for ask in asked] == ["road"]
     assert proof.level is Level.DELIVERS
     body = WMTS.replace("relief", "路" * 9_000)
-    proof, asked = hold(WmtsContentCheck(), SERVICE, lambda _: page(body))
+    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(body))
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)

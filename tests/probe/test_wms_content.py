@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 from shapely.geometry import box
 
 from geocrawl.model import (
+    ContentOutcome,
     ContentReport,
     Endpoint,
     Failure,
@@ -19,7 +20,6 @@ from geocrawl.model import (
     Kind,
     Layer,
     Level,
-    Outcome,
     Page,
     Service,
 )
@@ -95,13 +95,13 @@ def blank(ask: Ask) -> bytes:
 
 
 def prove(answer: Answer, *layers: Layer, version: str = "1.3.0", most: int = 3) -> tuple[ContentReport, list[Ask]]:
-    trial = WmsContentCheck(layers=most).run(address(), service(*layers, version=version))
+    content_interview = WmsContentCheck(layers=most).run(address(), service(*layers, version=version))
     asks: list[Ask] = []
     try:
-        ask = next(trial)
+        ask = next(content_interview)
         while True:
             asks.append(ask)
-            ask = trial.send(answer(ask))
+            ask = content_interview.send(answer(ask))
     except StopIteration as end:
         proof: ContentReport = end.value
         return proof, asks
@@ -178,20 +178,20 @@ EXCEPTION = (
 @pytest.mark.parametrize(
     ("make", "outcome", "level"),
     [
-        (lambda ask: page(ask, EXCEPTION, "text/xml"), Outcome.EXCEPTION, Level.ADVERTISED),
-        (lambda ask: page(ask, EXCEPTION, "text/xml", 500), Outcome.EXCEPTION, Level.ADVERTISED),
-        (lambda ask: page(ask, b"<html>busy</html>", "text/html"), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
-        (lambda ask: page(ask, b"", "image/png"), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
-        (lambda ask: page(ask, b"\x89PNG\r\n\x1a\n" + bytes(50)), Outcome.NOT_AN_IMAGE, Level.ADVERTISED),
-        (lambda ask: page(ask, b"gone", "text/plain", 404), Outcome.HTTP_ERROR, Level.ADVERTISED),
-        (lambda ask: page(ask, png(Image.effect_noise((64, 64), 80))), Outcome.WRONG_SIZE, Level.ANSWERS),
-        (lambda ask: Failure(ask.url, FailureCode.TIMEOUT_READ, "30 s"), Outcome.TIMEOUT, Level.ADVERTISED),
-        (lambda ask: Failure(ask.url, FailureCode.ROBOTS, "disallowed"), Outcome.REFUSED, Level.ADVERTISED),
-        (lambda ask: Failure(ask.url, FailureCode.BUDGET, "enough"), Outcome.REFUSED, Level.ADVERTISED),
-        (lambda ask: Failure(ask.url, FailureCode.REFUSED, "connection"), Outcome.HTTP_ERROR, Level.ADVERTISED),
+        (lambda ask: page(ask, EXCEPTION, "text/xml"), ContentOutcome.EXCEPTION, Level.ADVERTISED),
+        (lambda ask: page(ask, EXCEPTION, "text/xml", 500), ContentOutcome.EXCEPTION, Level.ADVERTISED),
+        (lambda ask: page(ask, b"<html>busy</html>", "text/html"), ContentOutcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (lambda ask: page(ask, b"", "image/png"), ContentOutcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (lambda ask: page(ask, b"\x89PNG\r\n\x1a\n" + bytes(50)), ContentOutcome.NOT_AN_IMAGE, Level.ADVERTISED),
+        (lambda ask: page(ask, b"gone", "text/plain", 404), ContentOutcome.HTTP_ERROR, Level.ADVERTISED),
+        (lambda ask: page(ask, png(Image.effect_noise((64, 64), 80))), ContentOutcome.WRONG_SIZE, Level.ANSWERS),
+        (lambda ask: Failure(ask.url, FailureCode.TIMEOUT_READ, "30 s"), ContentOutcome.TIMEOUT, Level.ADVERTISED),
+        (lambda ask: Failure(ask.url, FailureCode.ROBOTS, "disallowed"), ContentOutcome.REFUSED, Level.ADVERTISED),
+        (lambda ask: Failure(ask.url, FailureCode.BUDGET, "enough"), ContentOutcome.REFUSED, Level.ADVERTISED),
+        (lambda ask: Failure(ask.url, FailureCode.REFUSED, "connection"), ContentOutcome.HTTP_ERROR, Level.ADVERTISED),
     ],
 )
-def test_every_other_answer_has_its_outcome(make: Answer, outcome: Outcome, level: Level) -> None:
+def test_every_other_answer_has_its_outcome(make: Answer, outcome: ContentOutcome, level: Level) -> None:
     proof, _ = prove(make, ALPS)
     assert ([entry.outcome for entry in proof.attempts], proof.level) == ([outcome], level)
     assert proof.attempts[0].detail

@@ -1,0 +1,69 @@
+"""Reading a TileJSON document.
+
+Source: TileJSON 3.0.0, 3. Tiles are in spherical Mercator unless the document says otherwise (as those of terrain do).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from geocrawl.formats.json_values import JsonObject, line_of, list_of, objects, text_of
+from geocrawl.model import Deviation, Kind, Layer, Page, Service
+from geocrawl.probe.answer import Finding
+from geocrawl.probe.extents.boxes import read_box
+from geocrawl.probe.extents.crs import crs_code
+from geocrawl.probe.extents.systems import Box
+from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.tilejson.documents import is_tilejson
+
+MAX_LAYERS = 20_000
+_EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")
+_MERCATOR = "EPSG:3857"
+
+
+def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
+    """What a TileJSON describes; None for any other document."""
+    if not is_tilejson(value):
+        return None
+    layers, codes = _layers(value)
+    service = Service(
+        kind=Kind.TILEJSON,
+        version=line_of(value.get("tilejson")),
+        title=line_of(value.get("name")),
+        abstract=text_of(value.get("description")),
+        access_constraints=line_of(value.get("attribution")),
+        formats=_formats(value),
+        layers=layers,
+    )
+    deviations = tuple(Deviation(code, "bounds") for code in codes)
+    return Finding("ok", "", replace(service, fingerprint=fingerprint(service)), deviations)
+
+
+def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
+    """The tiles as a whole; the layers of vector tiles below it (3.3)."""
+    box, codes = _bounds(value)
+    crs = crs_code(line_of(value.get("projection"))) or _MERCATOR
+    vectors = objects(value.get("vector_layers"))[:MAX_LAYERS]
+    name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
+    whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
+    below = (
+        Layer(identifier, identifier, text_of(each.get("description")), parent=0)
+        for each in vectors
+        if (identifier := line_of(each.get("id")))
+    )
+    return (whole, *below), codes
+
+
+def _bounds(value: JsonObject) -> Box:
+    """`bounds` (3.5): west, south, east, north in degrees."""
+    sides = list_of(value.get("bounds"))
+    return read_box(*(text_of(side) for side in sides)) if len(sides) == 4 else (None, ())
+
+
+def _formats(value: JsonObject) -> tuple[str, ...]:
+    """What the tiles are: as a `format` says, or by the endings of their addresses."""
+    if stated := line_of(value.get("format")):
+        return (stated,)
+    endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles")))
+    return tuple(dict.fromkeys(found[1].lower() for found in endings if found))

@@ -1,0 +1,79 @@
+"""Reading the tile sets in the capabilities of a WMS-C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lxml import etree
+
+from geocrawl.formats.elements import attribute, child, children, line_of, local_name
+from geocrawl.formats.truncation import Cut
+from geocrawl.formats.xml_reader import Reading
+from geocrawl.model import Kind, Layer, Page
+from geocrawl.probe.answer import Finding, of_answer
+from geocrawl.probe.extents.systems import Box, in_system
+from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.ows import wms_service
+
+
+def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
+    """What capabilities say of their tile sets; None for any other document."""
+    if local_name(root).lower() not in ("wmt_ms_capabilities", "wms_capabilities"):
+        return None
+    if reading.cut is Cut.INSIDE:
+        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+    tile_sets = list(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"))
+    if not tile_sets:
+        return Finding("other-kind", "a WMS without tile sets", names=Kind.WMS)
+    layers: dict[str, Layer] = {}
+    titles = _titles(root)
+    for each in tile_sets:
+        layer = _layer(each, titles)
+        known = layers.get(layer.name)
+        layers[layer.name] = _joined(known, layer) if known else layer
+    service = replace(
+        wms_service.read_service(root),
+        kind=Kind.WMSC,
+        formats=tuple(dict.fromkeys(name for layer in layers.values() for name in layer.formats)),
+        layers=tuple(layers.values()),
+    )
+    service = replace(service, fingerprint=fingerprint(service))
+    return Finding("ok", f"{len(tile_sets)} tile sets", service, (*of_answer(page), *reading.deviations))
+
+
+def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
+    name, code = line_of(child(tile_set, "Layers")), line_of(child(tile_set, "SRS"))
+    format_ = line_of(child(tile_set, "Format"))
+    return Layer(
+        name=name,
+        title=titles.get(name, name),
+        crs=(code,) if code else (),
+        box=_box(tile_set, code)[0],
+        formats=(format_,) if format_ else (),
+    )
+
+
+def _joined(one: Layer, other: Layer) -> Layer:
+    """One layer of two tile sets: a server keeps it in several reference systems."""
+    return replace(
+        one,
+        crs=tuple(dict.fromkeys((*one.crs, *other.crs))),
+        formats=tuple(dict.fromkeys((*one.formats, *other.formats))),
+        box=one.box if one.box is not None else other.box,
+    )
+
+
+def _box(tile_set: etree._Element, code: str) -> Box:
+    box = child(tile_set, "BoundingBox")
+    if box is None:
+        return None, ()
+    return in_system(
+        attribute(box, "SRS") or code, *(attribute(box, side) for side in ("minx", "miny", "maxx", "maxy"))
+    )
+
+
+def _titles(root: etree._Element) -> dict[str, str]:
+    """Titles of the WMS's layers by their names."""
+    layers = (each for each in root.iter() if local_name(each) == "Layer")
+    return {line_of(child(each, "Name")): line_of(child(each, "Title")) for each in layers}
