@@ -23,7 +23,6 @@ class Document:
     """In document order; one link may stand several times with different anchors."""
     nofollow: bool = False
     """meta robots or X-Robots-Tag says nofollow: `links` is then empty."""
-    noindex: bool = False
     language: str = ""
     """From <html lang> or Content-Language, lower case; '' when unnamed."""
     xml_root: str = ""

@@ -1,4 +1,4 @@
-"""Read the addresses that metadata write as text."""
+"""Read the addresses that metadata write as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ArcGIS REST: the services of a folder, and the items of a portal's search."""
+"""Read ArcGIS REST documents: the services of a folder, and the items that a portal's search returns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_FOLDERS = 200
 
 
 def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links of a folder or of a page of search results; None for any other document."""
+    """Return links of a folder or of a page of search results; None for any other document."""
     if isinstance(data.get("services"), list) and ("folders" in data or "currentVersion" in data):
         return list(_folder(data, url))
     if isinstance(data.get("results"), list) and "nextStart" in data and "num" in data:
@@ -31,14 +31,14 @@ def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
 
 
 def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
-    """Services (their names hold the folder's) and folders beneath the root `…/rest/services`."""
+    """Yield the services, whose names contain their folder's, and the folders beneath the root `…/rest/services`."""
     place = url.address.partition("?")[0].rstrip("/")
     found = _ROOT.match(place)
     root = found[0] if found else place
     for service in one_or_more(data["services"]):
         name, form = string_of(service.get("name")), string_of(service.get("type"))
         if name and form in _MAP_TYPES:
-            yield link(f"{root}/{name}/{form}", FOLDER_SIGNAL, names=[name, form], said_of_it=[], kind="arcgis")
+            yield link(f"{root}/{name}/{form}", FOLDER_SIGNAL, names=[name, form], descriptions=[], kind="arcgis")
     folders = data.get("folders")
     for name in folders[:_MAX_FOLDERS] if isinstance(folders, list) else ():
         if isinstance(name, str) and name:
@@ -54,12 +54,12 @@ def _items(data: JsonObject) -> Iterator[RawLink]:
             form = string_of(item.get("type"))
             kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
             organisation = string_of(item.get("accessInformation")) or string_of(item.get("owner"))
-            said_of_it = [organisation, string_of(item.get("snippet"))]
-            yield link(href, SIGNAL, names=[string_of(item.get("title")), form], said_of_it=said_of_it, kind=kind)
+            descriptions = [organisation, string_of(item.get("snippet"))]
+            yield link(href, SIGNAL, names=[string_of(item.get("title")), form], descriptions=descriptions, kind=kind)
 
 
 def _next_page(data: JsonObject, url: Url) -> list[RawLink]:
-    """`nextStart` is -1 on the last page; one that does not lie behind this page would loop."""
+    """Return the link to the next page, if any: `nextStart` is -1 on the last page, and a smaller one would loop."""
     start, following = records_start(url), integer_of(data.get("nextStart")) - 1
     if start is None or following <= start or not data["results"]:
         return []

@@ -1,4 +1,4 @@
-"""CKAN's action API: data sets with their resources (`package_search`, `package_show`), page after page."""
+"""Read answers of CKAN's action API: data sets with their resources (`package_search`, `package_show`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ACTION = re.compile(r"/api/(?:\d/)?action/\w+/?\Z")
 
 
 def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links to the data sets' resources and to the next page; None for what is no answer of CKAN."""
+    """Return links to the data sets' resources and to the next page; None for what is no answer of CKAN."""
     result = data.get("result")
     if "success" not in data or result is None:
         return None
@@ -44,16 +44,16 @@ def _resources(package: JsonObject) -> Iterator[RawLink]:
                 href,
                 SIGNAL,
                 names=[title, name, form],
-                said_of_it=[organisation, string_of(resource.get("description"))],
+                descriptions=[organisation, string_of(resource.get("description"))],
                 kind=kind_among(form, *stated),
             )
 
 
-def _next_page(url: Url, count: int, held: int) -> list[RawLink]:
+def _next_page(url: Url, count: int, returned: int) -> list[RawLink]:
     start = records_start(url)
-    if start is None or not held or start + held >= count:
+    if start is None or not returned or start + returned >= count:
         return []
-    following = records_url(url, start + held)
+    following = records_url(url, start + returned)
     return [RawLink(following.address, RECORDS)] if following is not None else []
 
 

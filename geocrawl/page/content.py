@@ -1,4 +1,4 @@
-"""What every reader of this room hands back, and the bounds that hold for all of them."""
+"""The result that every reader of this room returns, and the limits that hold for all of them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
 MAX_ANCHOR_CHARS = 300
 MAX_CONTEXT_CHARS = 200
-"""Half of it before the link, half behind."""
+"""Half of it before the link, half after it."""
 MAX_HREF_CHARS = 8_000
-"""Longer ones are data or scripts; `urls` drops far shorter ones, but only after having parsed them."""
+"""Longer ones are data or scripts; `urls` would drop them too, but only after having parsed them."""
 
 
 BOUNDARY = "\x1e"
-"""Between blocks in a page's text: the record separator of ASCII, which folds to a space."""
+"""Separates blocks in a page's text: the record separator of ASCII, which folds to a space."""
 
 
 class RawLink(NamedTuple):
-    """A link as the page writes it, before its address is read."""
+    """A link as the page writes it, its address not yet read."""
 
     href: str
     where: str
@@ -27,12 +27,12 @@ class RawLink(NamedTuple):
     context: str = ""
     rel: str = ""
     kind: str = ""
-    """`Link.kind`."""
+    """As in `Link`."""
 
 
 @dataclass(slots=True)
 class Content:
-    """What a page says, its addresses not yet read."""
+    """What a page says and where it links, addresses not yet read. Fields as in `Document`."""
 
     title: str = ""
     text: str = ""

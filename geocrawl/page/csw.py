@@ -1,7 +1,7 @@
-"""Answers of a catalogue service (CSW 2.0.2, 3.0): its records as links, and the request for the next page.
+"""Read answers of a catalogue service (CSW 2.0.2, 3.0): its records as links, and the request for the next page.
 
 Servers loop: at the end nextRecord is 0 as the standard has it (OGC 07-006r1, table 66), or 1, or the page's own start,
-or stands past the last record. A next page is asked for only when it lies behind this one and before the end.
+or larger than the last record's number. A next page is requested only when it is after this one and before the end.
 """
 
 from __future__ import annotations
@@ -23,35 +23,39 @@ _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
 
 
 def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
-    """The links of a GetRecords or GetRecordById answer: what its records name, then the next page."""
+    """Return the links of a GetRecords or GetRecordById answer: what its records name, then the next page."""
     links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
     results = child(root, "SearchResults")
     for each in children(results) if results is not None else ():
         if _RDF in str(each.tag):  # outputSchema DCAT
             links += read_rdf_xml(each, url)
-    following = _next_page(results, url, told=bool(links)) if results is not None else None
+    following = _next_page(results, url, has_links=bool(links)) if results is not None else None
     return [*links, RawLink(following.address, RECORDS)] if following is not None else links
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
-    """A catalogue's capabilities lead to its first page of records, asked for at the same address."""
+    """Return a link to the first page of records at the address of a catalogue's capabilities; [] for other
+    documents."""
     if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
         return []
     return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
 
 
-def _next_page(results: etree._Element, url: Url, *, told: bool) -> Url | None:
-    """The request for the records behind these; None at the end. Where records name no address at all (`told`), which
-    Dublin Core often leaves out, the same page in ISO 19139 comes first."""
+def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | None:
+    """Return the request for the records after these; None at the end.
+
+    When the records name no address at all (`has_links` is false), which Dublin Core often omits, the same page in ISO
+    19139 is requested first.
+    """
     start = records_start(url)
     if start is None:
         return None
-    held = sum(1 for _ in children(results))
-    returned = _number(results.get("numberOfRecordsReturned"), held)
+    present = sum(1 for _ in children(results))
+    returned = _number(results.get("numberOfRecordsReturned"), present)
     matched = _number(results.get("numberOfRecordsMatched"), None)
-    if not held or not returned:
+    if not present or not returned:
         return None
-    if not told and start == 0 and not _asks_for_iso(url):
+    if not has_links and start == 0 and not _asks_for_iso(url):
         return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
     following = (_number(results.get("nextRecord"), start + returned + 1) or 0) - 1
     if following <= start or (matched is not None and following >= matched):

@@ -1,7 +1,7 @@
-"""JSON to `Content`: catalogues and contexts known by the shape of their document.
+"""Read JSON as `Content`: catalogues and contexts that are known by the shape of their document.
 
-`_FORMATS` holds the readers in the order in which they are asked; the first that knows the document gives its links.
-They take values of any type wherever the format has one, so nothing of it is trusted (`values`).
+`_FORMATS` lists the readers in the order in which they are tried; the first that knows the document returns its links.
+A format's values may be of any type, so nothing of it is trusted (`formats.json_values`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FORMATS = (read_offerings, read_ckan, read_arcgis, read_geonetwork, read_linked
 
 
 def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
-    """What a JSON document at `url` says and where it links; None for what is no JSON object or list."""
+    """Return what a JSON document at `url` says and where it links; None for what is no JSON object or list."""
     data = _parse(text)
     if not isinstance(data, (dict, list)):
         return None

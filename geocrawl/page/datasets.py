@@ -1,4 +1,4 @@
-"""Lists of data sets after DCAT in plain JSON: `data.json` of Project Open Data, and schema.org's DataCatalog."""
+"""Read lists of data sets after DCAT in plain JSON: `data.json` of Project Open Data, and schema.org's DataCatalog."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SIGNAL = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
 _FORMATS = ("format", "encodingFormat", "mediaType", "conformsTo")
 _SHORT_TITLE = 24
-"""A distribution's title this short is a format's name, if it holds one."""
+"""A distribution's title of at most this many characters is taken for a format's name, if it names a kind."""
 
 
 def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links to the distributions of a list of data sets, or of one; None for any other document."""
+    """Return links to the distributions of a list of data sets, or of one data set; None for any other document."""
     datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
     if not any("distribution" in each or "landingPage" in each for each in datasets):
         return None
@@ -34,9 +34,9 @@ def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
         own = string_of(distribution.get("title")) or string_of(distribution.get("name"))
         formats = [string_of(distribution.get(name)) for name in _FORMATS]
         kind = kind_among(*formats, own if len(own) <= _SHORT_TITLE else "")
-        said_of_it = [publisher, string_of(distribution.get("description")) or description]
+        descriptions = [publisher, string_of(distribution.get("description")) or description]
         for name in _ADDRESSES:
             if href := address_in(string_of(distribution.get(name))):
-                yield link(href, SIGNAL, names=[title, own, formats[0]], said_of_it=said_of_it, kind=kind)
+                yield link(href, SIGNAL, names=[title, own, formats[0]], descriptions=descriptions, kind=kind)
     if href := address_in(string_of(dataset.get("landingPage"))):
-        yield link(href, SIGNAL, names=[title], said_of_it=[publisher, description], kind="")
+        yield link(href, SIGNAL, names=[title], descriptions=[publisher, description], kind="")

@@ -1,5 +1,4 @@
-"""Files of desktop programs that name services: QGIS projects, layer definitions and connections, GDAL's service
-descriptions, KML."""
+"""Read files of desktop programs that name services: QGIS projects, layers and connections, GDAL descriptions, KML."""
 
 from __future__ import annotations
 
@@ -21,10 +20,10 @@ _CONNECTION_ENDS = ("qgswmsconnections", "qgswfsconnections", "qgswcsconnections
 
 
 def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
-    """Layers of a project (.qgs) or a layer definition (.qlr) whose data come from a service.
+    """Yield layers of a project (.qgs) or a layer definition (.qlr) whose data come from a service.
 
-    A data source is a query (`url=…&layers=…`, provider wms) or a list of quoted values (`url='…' typename='…'`,
-    provider WFS), or the request itself.
+    A data source is a query (`url=…&layers=…`, provider wms), a list of quoted values (`url='…' typename='…'`, provider
+    WFS), or the request itself.
     """
     for layer in root.iter("{*}maplayer"):
         source = first_text(child(layer, "datasource"), MAX_HREF_CHARS)
@@ -37,19 +36,19 @@ def read_qgis_layers(root: etree._Element) -> Iterator[RawLink]:
             if kind == "wms" and "type=xyz" in source:
                 kind = ""
             names = [first_text(child(layer, "layername")), first_text(child(layer, "title"))]
-            yield link(href, "qgis", names=names, said_of_it=[first_text(child(layer, "abstract"))], kind=kind)
+            yield link(href, "qgis", names=names, descriptions=[first_text(child(layer, "abstract"))], kind=kind)
 
 
 def read_qgis_connections(root: etree._Element) -> Iterator[RawLink]:
-    """Connections that a person exported from QGIS: one element each, named by the kind."""
+    """Yield connections that a person exported from QGIS: one element each, named after the kind."""
     for connection in root.iter("{*}wms", "{*}wfs", "{*}wcs"):
         if href := address_in(connection.get("url") or ""):
             name = connection.get("name") or ""
-            yield link(href, "qgis", names=[name], said_of_it=[], kind=local_name(connection).lower())
+            yield link(href, "qgis", names=[name], descriptions=[], kind=local_name(connection).lower())
 
 
 def is_connections(name: str) -> bool:
-    """Whether a root element of this name (lower case) holds connections of QGIS."""
+    """Return whether a root element of this name (lower case) contains connections of QGIS."""
     return name in _CONNECTION_ENDS
 
 
@@ -62,18 +61,18 @@ def _address_in_source(source: str) -> str:
 
 
 def read_gdal_service(root: etree._Element) -> Iterator[RawLink]:
-    """The server of GDAL's description of a service: `<GDAL_WMS><Service name="WMS"><ServerUrl>…`."""
+    """Yield the server of GDAL's description of a service: `<GDAL_WMS><Service name="WMS"><ServerUrl>…`."""
     service = first(root, "Service")
     named = service.get("name") or "" if service is not None else ""
     for name in ("ServerUrl", "ServerURL", "ServiceURL", "ServiceUrl", "GetCapabilitiesUrl", "URL"):
         for element in root.iter(name):
             if (href := address_in(first_text(element, MAX_HREF_CHARS))) and "${" not in href:
                 kind = kind_of_protocol(named) or kind_of_protocol(local_name(root).replace("_", " "))
-                yield link(href, "gdal", names=[first_text(first(root, "Layers")), named], said_of_it=[], kind=kind)
+                yield link(href, "gdal", names=[first_text(first(root, "Layers")), named], descriptions=[], kind=kind)
 
 
 def read_kml(root: etree._Element) -> Iterator[RawLink]:
-    """What a KML document loads: network links, overlays, icons of ground overlays (OGC 12-007r2, 9.2, 11.2, 12.1)."""
+    """Yield what a KML document loads: network links, overlays, icons of overlays (OGC 12-007r2, 9.2, 11.2, 12.1)."""
     for element in root.iter("{*}href"):
         parent = element.getparent()
         above = parent.getparent() if parent is not None else None
@@ -83,5 +82,5 @@ def read_kml(root: etree._Element) -> Iterator[RawLink]:
             continue  # a marker's picture
         # viewFormat belongs to the request; a relative address is one of the page's own
         href = first_text(element, MAX_HREF_CHARS)
-        said_of_it = [first_text(child(above, "description"))]
-        yield link(href, "kml", names=[first_text(child(above, "name"))], said_of_it=said_of_it, kind="")
+        descriptions = [first_text(child(above, "description"))]
+        yield link(href, "kml", names=[first_text(child(above, "name"))], descriptions=descriptions, kind="")

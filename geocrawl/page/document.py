@@ -1,4 +1,4 @@
-"""The way into the room: an answer of a web server becomes a `Document`."""
+"""Read a web server's answer as a `Document`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from geocrawl.page.embedded import may_speak_of_services
 from geocrawl.page.encoding import Decoded, decode
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
-from geocrawl.page.robots import read_directives
+from geocrawl.page.robots import forbids_following
 from geocrawl.page.scriptfiles import is_script
 from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.sniff import Form, is_binary, text_form
@@ -25,14 +25,14 @@ from geocrawl.page.xml import read_xml
 from geocrawl.urls import read_url
 
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
-"""Of a page that is a gzip file (sitemap.xml.gz); the rest is not read."""
+"""Longest decompressed page that is a gzip file (sitemap.xml.gz); the rest is not read."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 
 
 class PageReader:
-    """Understands pages. Holds settings only, so one serves all workers."""
+    """Reads pages. It holds settings only, so that one reader serves all workers."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class PageReader:
         headline: bool = False,
         prose: bool = False,
     ) -> None:
-        """`respect_nofollow` drops links marked rel=nofollow; of a page's links the first `max_links` are read.
+        """`respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
 
-        `max_scripts`: links to scripts and configurations that a page gets at most (`scriptfiles`).
-        `headline` and `prose` fill those parts of a Document, which cost time and which few strategies need.
+        `max_scripts`: links to scripts and configurations that a page gets at most (`scriptfiles`). `headline` and
+        `prose` fill those fields of a Document, which take time and which few strategies need.
         """
         self._respect_nofollow = respect_nofollow
         self._max_links = max_links
@@ -55,10 +55,10 @@ class PageReader:
         self._prose = prose
 
     def read(self, page: Page, *, depth: int) -> Document:
-        """What `page` says and where it leads; an empty Document for what is no text. Never raises.
+        """Return what `page` says and where it leads; an empty Document for what is no text. Never raise.
 
-        Text is bounded at 200,000 characters, titles at 500, anchors at 300, contexts at 200. A redirect that was not
-        followed has one link, its target. With a nofollow directive of the page there are no links.
+        Text is limited to 200,000 characters, titles to 500, anchors to 300, contexts to 200. A redirect that was not
+        followed has one link, its target. A page with a nofollow directive has no links.
         """
         if page.location is not None:
             return _document(page, depth, UTF_8.name, Content(), (Link(page.location, where="redirect"),))
@@ -90,7 +90,7 @@ class PageReader:
         )
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
-        """What is no markup: a script, JSON, Turtle, or just text."""
+        """Return the content of what is no markup: a script, JSON, Turtle, or plain text."""
         if is_script(content_type, url.address):
             return Content(links=[*islice(addresses_in_code(text, "script-file", relative=False), self._max_links)])
         content = read_data(text, url, max_links=self._max_links)
@@ -106,7 +106,7 @@ class PageReader:
         return content
 
     def _completed(self, content: Content) -> Content:
-        """Where no headline stands out, it is the title; what is not HTML is prose."""
+        """Fill in headline and prose: the title where no headline stands out, all text where a page is not HTML."""
         if self._headline:
             content.headline = content.headline or content.title
         if self._prose and not content.anchor_chars:
@@ -114,25 +114,25 @@ class PageReader:
         return content
 
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
-        """The content's links with their addresses read; those that name no page are left out."""
+        """Yield the content's links with their addresses read; those that are no web addresses are left out."""
         base = (read_url(content.base, final) if content.base else None) or final
         for href, where, anchor, context, rel, kind in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
-            if not href and where != "form":  # a form without action asks its own page
+            if not href and where != "form":  # a form without an action requests its own page
                 continue
             if len(href) > MAX_HREF_CHARS:
                 continue
             url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
             if where == SCRIPT_SRC and url is not None and url.site != final.site:
-                continue  # what others host is a library
+                continue  # scripts on other sites are libraries
             if url is not None:
                 yield Link(url, anchor, context, rel, where, kind)
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:
-    robots = read_directives(content.robots, page.headers.get("x-robots-tag", ""))
-    followed = not robots.nofollow or page.location is not None
+    nofollow = forbids_following(content.robots, page.headers.get("x-robots-tag", ""))
+    followed = not nofollow or page.location is not None
     return Document(
         url=page.final,
         depth=depth,
@@ -142,8 +142,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         title=content.title,
         text=content.text,
         links=links if followed else (),
-        nofollow=robots.nofollow,
-        noindex=robots.noindex,
+        nofollow=nofollow,
         language=content.language or page.headers.get("content-language", "").partition(",")[0].strip().lower()[:35],
         xml_root=content.xml_root,
         xml_namespace=content.xml_namespace,
@@ -155,7 +154,8 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 
 
 def _gunzip(body: bytes) -> bytes:
-    """What a gzip file holds, as far as it is whole and within bounds; other bodies as they are."""
+    """Return the decompressed content of a gzip file, as far as it is whole and within the limit; other bodies as they
+    are."""
     if not body.startswith(_GZIP_MAGIC):
         return body
     try:
@@ -165,7 +165,7 @@ def _gunzip(body: bytes) -> bytes:
 
 
 def _with_query_in(href: str, codec: str) -> str:
-    """`href` with its query in the page's encoding, as browsers send it (URL standard, 4.1: encoding of a document)."""
+    """Return `href` with its query in the page's encoding, as browsers send it (WHATWG URL standard, 4.1)."""
     if codec == UTF_8.codec or codec.startswith("utf-16"):
         return href
     path, mark, query = href.partition("?")

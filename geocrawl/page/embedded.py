@@ -1,7 +1,7 @@
-"""Service addresses in the parts of an HTML page that nobody clicks: text, scripts, attributes, comments.
+"""Find service addresses in the parts of an HTML page that nobody clicks: text, scripts, attributes, comments.
 
-All of it costs time, and most pages of the web have nothing to do with services. So every part is dismissed by a few
-searches for short texts, where it holds no address or no word of services, before it is read.
+All of it takes time, and most pages of the web have nothing to do with services. So each part is skipped, after a few
+searches for short strings, if it contains no address or no word about services.
 """
 
 from __future__ import annotations
@@ -39,19 +39,20 @@ _PLAIN_NAMES = (
     "inspire esri xml v x 服务 服務 地图服务 地图服务接口 地址 服务地址 接口 服务接口 链接 サービス 配信サービス 서비스"
 )
 _PLAIN_WORDS = frozenset(_PLAIN_NAMES.split())
-"""An anchor of these alone names a service rather than a page about one."""
+"""An anchor of these words alone names a service rather than a page about one."""
 _LABEL_ENDS = (":", "：", "=")
 
 
 def may_speak_of_services(lower: str) -> bool:
-    """Whether code or a text (in lower case) has any word of services or of their servers."""
+    """Return whether code or a text (in lower case) contains any word about services or their servers."""
     return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
 
 
 def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[RawLink]) -> Iterator[RawLink]:
-    """The addresses of a page that may be services, beside its links: `known`.
+    """Yield the addresses of a page that may be services and are not among its links (`known`), each once.
 
-    `text` is the page's text with its blocks parted by `content.BOUNDARY`.
+    `text`: the page's text with its blocks separated by `content.BOUNDARY`. `pieces`: its scripts, fields and
+    attributes.
     """
     found = list(_all(html, text, title, pieces))
     seen = {_bare(link.href) for link in known} if found else set()
@@ -87,7 +88,7 @@ def _where_of_script(type_: str) -> str:
 
 
 def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
-    """Fields of forms and microdata: an address, or a text that holds some."""
+    """Yield the addresses in a form field or in microdata: the value itself, or those in its text."""
     if "://" not in value and not may_be_service(value):
         return
     if value.startswith("/") and " " not in value and may_be_service(value):
@@ -99,7 +100,7 @@ def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
 
 
 def _in_data_attributes(html: str) -> Iterator[RawLink]:
-    """`data-*` attributes: an address, or a configuration in JSON."""
+    """Yield the addresses in `data-*` attributes: the value itself, or those in a JSON configuration."""
     chars = 0
     for count, found in enumerate(_DATA_ATTRIBUTE.finditer(html)):
         value = unescape(found[2] or found[3]).strip()
@@ -116,7 +117,7 @@ def _in_data_attributes(html: str) -> Iterator[RawLink]:
 
 
 def _in_comments(html: str) -> Iterator[RawLink]:
-    """What was taken out of a page but not away."""
+    """Yield the addresses in markup that was commented out."""
     position = 0
     for _ in range(_MAX_COMMENTS):
         begin = html.find("<!--", position)
@@ -130,7 +131,7 @@ def _in_comments(html: str) -> Iterator[RawLink]:
 
 
 def kind_of_link(href: str, before: str, anchor: str) -> str:
-    """The kind that the words just before a link name ("WMS service: …"), or a short anchor; '' for none.
+    """Return the kind named by the words just before a link ("WMS service: …") or by a short anchor; '' for none.
 
     Only for addresses that may be programs: people write about services far more often than they name one.
     """

@@ -1,10 +1,10 @@
-"""Makes huge or hostile HTML cost no more than its length.
+"""Simplify huge or hostile HTML so that parsing costs no more than its length.
 
 Building a tree as the HTML standard says is quadratic in the number of elements open at once: 100,000 nested `<div>`
 (0.5 MB) take 12 s, and 60 kB of unclosed `<font>` before as many `<p>` grow to millions of nodes. Pages of ordinary
-size are parsed as they are. In larger ones every tag that carries no link, form or title is first replaced by what it
-means to the reader of text: a block by `<hr>`, which nests nothing, a cell by a space, inline markup by nothing. What
-is left cannot nest, and text and links come out the same.
+size are parsed as they are. In larger ones each tag that carries no link, form or title is first replaced by what it
+means for the text: a block by `<hr>`, which nests nothing, a cell by a space, inline markup by nothing. What is left
+cannot nest, and text and links are the same.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 
 MAX_PLAIN_TAGS = 2_000
-"""Pages with more tags than this are flattened: up to here the worst case stays near half a second."""
+"""Pages with more tags are flattened: up to here the worst case takes about half a second."""
 MAX_PLAIN_CHARS = 65_536
 MAX_ATTRIBUTES = 1_000
-"""A tag with more is dropped: looking for doubled attribute names is quadratic, too."""
+"""A tag with more is dropped: the parser's search for repeated attribute names is quadratic, too."""
 
 _BLOCK_NAMES = (
     "address article aside blockquote body center details dialog dir div dl fieldset figcaption figure footer form "
@@ -23,10 +23,10 @@ _BLOCK_NAMES = (
     "table tbody tfoot thead tr ul"
 )
 BLOCKS = frozenset(_BLOCK_NAMES.split())
-"""Elements that begin a block: text on both sides of their tags does not belong together."""
+"""Elements that begin a block: texts before and after their tags do not belong together."""
 _CELL_NAMES = "br button caption dd dt iframe input img option optgroup select td textarea th"
 CELLS = frozenset(_CELL_NAMES.split())
-"""Elements that part words but not the block."""
+"""Elements that separate words but not blocks."""
 _KEPT = (
     "head title base meta link script style noscript iframe noframes noembed xmp textarea plaintext "
     "frameset frame a area map img form input button select option hr br"
@@ -38,8 +38,8 @@ def _tags(names: str) -> re.Pattern[str]:
 
 
 _BLOCK_TAGS = re.compile(rf"(?:{_tags(' '.join(sorted(BLOCKS - set(_KEPT.split())))).pattern}\s*){{1,500}}", re.I)
-"""A run of them, which parts no more than one does. Bounded, for an endless run would fill the matcher's memory, and
-not possessive, for Python before 3.11.4 gets those wrong."""
+"""A run of block tags, which separates no more than one does. The number is limited, for an endless run would fill the
+matcher's memory, and the pattern is not possessive, for Python before 3.11.4 gets that wrong."""
 _CELL_TAG = _tags(" ".join(sorted(CELLS - set(_KEPT.split()))))
 _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>", re.I)
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
@@ -49,7 +49,7 @@ _LONG_TAG = re.compile(rf"<[^<>]{{{4 * MAX_ATTRIBUTES},}}>")
 
 
 def flatten(html: str) -> str:
-    """`html` itself when it is of ordinary size, else with only the tags that bear links, forms, title or blocks."""
+    """Return `html` itself when it is of ordinary size, else with only the tags of links, forms, title and blocks."""
     if html.count("<") <= MAX_PLAIN_TAGS and len(html) <= MAX_PLAIN_CHARS:
         return html
     html = _LONG_TAG.sub(_drop_overfull, html)

@@ -1,4 +1,4 @@
-"""The address that a GET form asks for when a person just presses its button (HTML standard, 4.10.21.3)."""
+"""The address that a GET form requests when a person just presses its button (HTML standard, 4.10.21.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TICKED = frozenset({"checkbox", "radio"})
 
 
 class FormReader:
-    """Gathers the fields of one form as the walk over the page meets them."""
+    """Gathers the fields of one form while the page is walked."""
 
     def __init__(self, attributes: Attributes) -> None:
         self.is_get = (attributes.get("method") or "get").strip().lower() != "post"
@@ -25,7 +25,7 @@ class FormReader:
         self._chosen: str | None = None
 
     def input(self, attributes: Attributes) -> None:
-        """An `input`: counted when it has a name and a value without anybody typing."""
+        """Add an `input` that has a name and a value without anybody typing."""
         self.has_fields = True
         kind = (attributes.get("type") or "text").strip().lower()
         if kind in _VALUELESS or (kind in _TICKED and "checked" not in attributes):
@@ -33,18 +33,18 @@ class FormReader:
         self._add(attributes.get("name"), attributes.get("value") or ("on" if kind in _TICKED else ""))
 
     def select(self, attributes: Attributes) -> None:
-        """A `select` begins: its value is the option marked selected, else the first."""
+        """Begin a `select`; its value is the option marked selected, else the first."""
         self.has_fields = True
         self._select, self._chosen = attributes.get("name") or "", None
 
     def option(self, attributes: Attributes, label: str) -> None:
-        """An `option` of the select that is open; `label` stands in for a missing value."""
+        """Add an `option` of the open select; `label` replaces a missing value."""
         if self._chosen is None or "selected" in attributes:
             value = attributes.get("value")
             self._chosen = " ".join(label.split()) if value is None and "value" not in attributes else value or ""
 
     def end_select(self) -> None:
-        """The open `select` ends."""
+        """End the open `select`."""
         self._add(self._select, self._chosen or "")
         self._select, self._chosen = "", None
 
@@ -53,7 +53,8 @@ class FormReader:
             self._fields.append((name, value))
 
     def href(self, codec: str) -> str:
-        """The action with the fields as its query, which replaces one of its own; `codec` is the page's."""
+        """Return the action with the fields as its query, which replaces its own; `codec`: Python's name of the page's
+        encoding."""
         if not self._fields:
             return self._action
         action = self._action.partition("#")[0].partition("?")[0]

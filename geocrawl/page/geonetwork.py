@@ -1,4 +1,5 @@
-"""GeoNetwork's search service `q` with `_content_type=json` (2.10 to 3.12; later versions have CSW and OGC API)."""
+"""Read GeoNetwork's search service `q` with `_content_type=json` (2.10 to 3.12; later versions have CSW and OGC
+API)."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from geocrawl.urls import RECORDS, records_start, records_url
 
 SIGNAL = "geonetwork"
 _MAX_LINKS = 200
-"""Of one record."""
+"""Links of one record."""
 
 
 def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links that the records name, and to the next page; None for what is no answer of this service."""
+    """Return links that the records name, and to the next page; None for what is no answer of this service."""
     if "metadata" not in data or "summary" not in data:
         return None
     records = one_or_more(data["metadata"])
@@ -27,7 +28,8 @@ def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
 
 
 def _links(record: JsonObject) -> Iterator[RawLink]:
-    """Each link is `name|description|address|protocol|type|order`, one of them a text, several a list of texts."""
+    """Yield the record's links, each `name|description|address|protocol|type|order`: one is a string, several are a
+    list."""
     title = string_of(record.get("title")) or string_of(record.get("defaultTitle"))
     parts = string_of(record.get("responsibleParty")).split("|")
     organisation = parts[2] if len(parts) > 2 else ""
@@ -38,15 +40,15 @@ def _links(record: JsonObject) -> Iterator[RawLink]:
         if href:
             kind = kind_of_protocol(fields[3])
             yield link(
-                href, SIGNAL, names=[title, fields[0], fields[3]], said_of_it=[organisation, fields[1]], kind=kind
+                href, SIGNAL, names=[title, fields[0], fields[3]], descriptions=[organisation, fields[1]], kind=kind
             )
 
 
-def _next_page(data: JsonObject, url: Url, held: int) -> list[RawLink]:
+def _next_page(data: JsonObject, url: Url, returned: int) -> list[RawLink]:
     start = records_start(url)
     count = integer_of(data["summary"].get("@count")) if isinstance(data["summary"], dict) else -1
-    last = integer_of(data.get("@to"), (start or 0) + held)
-    if start is None or not held or last <= start or last >= count:
+    last = integer_of(data.get("@to"), (start or 0) + returned)
+    if start is None or not returned or last <= start or last >= count:
         return []
     following = records_url(url, last, rows=last - start)
     return [RawLink(following.address, RECORDS)] if following is not None else []

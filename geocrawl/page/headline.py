@@ -1,12 +1,12 @@
-"""The most likely headline of a page (Li, Zhao, Yu: the "SkyReach" focused crawler, title finding).
+"""Find the most likely headline of a page (Li, Zhao, Yu: the "SkyReach" focused crawler, title finding).
 
 `<title>` often names the site and not the page. The paper looks at the page as a reader does: the first paragraph long
-enough to be body marks where the text starts; of the paragraphs before it, font size, centring and colour tell the
-headline; its neighbours then correct the choice, by *append* (a headline in several lines) or *shift* (what stands out
-is a label too short to be one). The paper gives no figures: the weights and lengths below are ours.
+enough to be body text marks where the text starts; of the paragraphs before it, font size, centring and colour tell the
+headline; then its neighbours correct the choice, by *append* (a headline of several lines) or *shift* (what stands out
+is too short a label). The paper gives no numbers: the weights and lengths below are ours.
 
-Only what the markup itself says is seen, not style sheets. Pages so large that they are flattened (`flatten`) show no
-fonts, so their headline is their title.
+Only the markup itself is read, not style sheets. Pages so large that they are flattened (`flatten`) have no fonts left,
+so their headline is their title.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from geocrawl.page.flatten import BLOCKS
 from geocrawl.page.walk import walk
 
 MIN_BODY_WIDTH = 80
-"""A paragraph this wide is body text; a character of East Asian width counts double."""
+"""A paragraph this wide is body text; a character of East Asian width counts as two."""
 MAX_HEADLINE_WIDTH = 160
 MIN_HEADLINE_WIDTH = 6
-"""What stands out but is narrower is a label: the headline is the neighbour (shift)."""
+"""A narrower paragraph that stands out is a label: the headline is its neighbour (shift)."""
 MAX_LINES = 3
-"""Paragraphs that make up one headline at most (append)."""
+"""Paragraphs that one headline has at most (append)."""
 MAX_PARAGRAPHS = 300
-"""Looked at before the body must have begun."""
+"""Paragraphs that are read at most before the body text begins."""
 CENTRED, COLOURED = 0.5, 0.25
 """What they add to the size, a share of the default's."""
 MAX_LINKED = 0.5
-"""A paragraph with more of its characters in links is navigation: neither headline nor body."""
+"""A paragraph with a larger share of its characters in links is navigation: neither headline nor body text."""
 
 _MAX_PARAGRAPH_CHARS = 400
-"""Kept of one: enough to see that it is body."""
+"""Characters kept of a paragraph: enough to tell body text."""
 _PARTING = frozenset(["br", "td", "th", "dt", "dd", "caption", "option"])
-"""Besides blocks, what ends a run of text."""
+"""Elements besides blocks that end a run of text."""
 _LOOKING = frozenset(["h1", "h2", "h3", "center", "a", "font"])
 """Elements that change how text looks without an attribute."""
 _MAX_SIZE = 10.0
 _FONT_SIZE = re.compile(r"\s*([+-]?)(\d{1,2})")
 _PERMALINKS = " ¶#§"
-"""Signs behind a heading that link to itself."""
+"""Characters of the link to itself that follows a heading."""
 _PLAIN_SIZE = 1.0
 _HEADING_SIZES = {"h1": 2.0, "h2": 1.5, "h3": 1.17}
-"""HTML standard, 15.3.6; from h4 on they are no larger than text."""
+"""HTML standard, 15.3.6; headings from h4 on are no larger than text."""
 _FONT_SIZES = (0.63, 0.82, 1.0, 1.13, 1.5, 2.0, 3.0)
 """`<font size>` 1…7 (HTML standard, 15.3.4: x-small to xxx-large)."""
 _NAMED_SIZES = {
@@ -70,31 +70,35 @@ class _Format:
     """How text looks."""
 
     size: float = _PLAIN_SIZE
-    """As a share of the default size."""
+    """Font size as a multiple of the default size."""
     centred: bool = False
     coloured: bool = False
     linked: bool = False
 
     @property
     def weight(self) -> float:
+        """Return how much text of this format stands out."""
         return self.size + CENTRED * self.centred + COLOURED * self.coloured
 
 
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
+    """A run of text without a break."""
+
     text: str
     format: _Format
-    """Of most of its characters."""
+    """Format of most of the characters."""
     linked: float
-    """Share of its characters in links."""
+    """Share of the characters in links."""
 
     @property
     def width(self) -> int:
+        """Return the number of characters, East Asian wide ones counted as two."""
         return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in self.text)
 
 
 def find_headline(root: LexborNode) -> str:
-    """The most likely headline of the tree, at most 500 characters; '' when nothing stands out. Pure."""
+    """Return the most likely headline of the tree, at most 500 characters; '' when nothing stands out."""
     lines = [each for each in _before_body(root) if each.linked <= MAX_LINKED and each.width <= MAX_HEADLINE_WIDTH]
     best = max(range(len(lines)), key=lambda n: (lines[n].format.weight, n), default=None)
     if best is None or lines[best].format.weight <= _PLAIN_SIZE:
@@ -103,7 +107,7 @@ def find_headline(root: LexborNode) -> str:
 
 
 def _corrected(lines: list[_Paragraph], best: int) -> str:
-    """The chosen paragraph, with the lines before and behind it that look the same; or its neighbour."""
+    """Return the chosen paragraph joined with those around it that look the same (append), or its neighbour (shift)."""
     look = lines[best].format
     first = last = best
     while first > 0 and last - first + 1 < MAX_LINES and lines[first - 1].format == look:
@@ -119,7 +123,7 @@ def _corrected(lines: list[_Paragraph], best: int) -> str:
 
 
 def _before_body(root: LexborNode) -> list[_Paragraph]:
-    """The paragraphs before the first one long enough to be body, in order."""
+    """Return the paragraphs before the first one long enough to be body text, in order."""
     paragraphs = []
     for paragraph in _paragraphs(root):
         if paragraph.linked <= MAX_LINKED and paragraph.width >= MIN_BODY_WIDTH and paragraph.format.size < 1.5:
@@ -131,7 +135,7 @@ def _before_body(root: LexborNode) -> list[_Paragraph]:
 
 
 def _paragraphs(root: LexborNode) -> Iterator[_Paragraph]:
-    """Runs of text between the ends of blocks, cells and lines, those without a word left out."""
+    """Yield the runs of text between the ends of blocks, cells and lines, without those that contain no word."""
     looks = [_Format()]
     pieces: list[tuple[str, _Format]] = []
     for node, tag, enters in walk(root):
@@ -165,7 +169,7 @@ def _paragraph(pieces: list[tuple[str, _Format]]) -> _Paragraph | None:
 
 
 def _look(node: LexborNode, tag: str, outer: _Format) -> _Format:
-    """How the text of an element looks, given the element around it."""
+    """Return how the text of an element looks, given the format of the element around it."""
     attributes = node.attributes
     if not attributes and tag not in _LOOKING:
         return outer
@@ -198,7 +202,7 @@ def _size(tag: str, size: str, style: str, outer: float) -> float:
 
 
 def _is_coloured(tag: str, color: str, style: str) -> bool:
-    """Whether the markup gives its text a colour of its own."""
+    """Return whether the markup gives the text a colour of its own."""
     match = _STYLE_COLOUR.search(style)
     name = (match[1] if match else color if tag == "font" else "").replace(" ", "").replace("!important", "")
     return bool(name) and name.lower() not in _PLAIN_COLOURS

@@ -1,8 +1,8 @@
-"""HTML to `Content`: one walk over the tree gives title, text, links, forms and what stands next to them.
+"""Read HTML as `Content`: one walk over the tree gathers title, text, links, forms and what is next to them.
 
-The walk keeps one list of text fragments in document order. A link remembers where in it its anchor begins and ends,
-so its anchor and the words around it are slices of that list and nothing is read twice. Boundaries of blocks stand in
-the list as separators: the context of a link stops there.
+The walk keeps one list of text fragments in document order. A link remembers where its anchor begins and ends in that
+list, so its anchor and the words around it are slices of the list and nothing is read twice. Boundaries of blocks are
+separators in the list: the context of a link ends there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from geocrawl.page.walk import walk
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
-"""Fragments looked at for one anchor or one side of a context, however short they are."""
+"""Fragments read for one anchor or one side of a context, however short they are."""
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
 _MAX_REFRESH_CHARS = 2048
 _REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
@@ -47,11 +47,12 @@ _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 def read_html(
     html: str, codec: str, *, max_links: int, max_scripts: int = 0, headline: bool = False, prose: bool = False
 ) -> Content:
-    """What `html` says and where it links. `codec` (Python's name) writes the fields of its forms.
+    """Return what `html` says and where it links. `codec`: Python's name of the page's encoding, for the fields of its
+    forms.
 
-    Links beyond `max_links` are dropped; nested or broken markup costs no more than its length (see `flatten`).
-    Behind the links stand addresses of services that are written but not linked (`embedded`), and at most `max_scripts`
-    linked scripts that may hold some. `headline` and `prose` ask for what not every strategy needs.
+    Links beyond `max_links` are left out; nested or broken markup costs no more than its length (`flatten`). After the
+    links come addresses of services that are written but not linked (`embedded`), and at most `max_scripts` linked
+    scripts that may contain some. `headline` and `prose` fill what not every strategy needs.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links)
@@ -73,7 +74,8 @@ def read_html(
 
 
 def refresh_target(content: str) -> str:
-    """The URL in a refresh directive (HTML standard, 4.2.5.3), '' when it names none: it reloads the page."""
+    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' when there is none: the page reloads
+    itself."""
     content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take the square of a run of spaces
     if not _REFRESH_URL.search(content):
         return ""
@@ -82,30 +84,30 @@ def refresh_target(content: str) -> str:
 
 
 class _OpenLink:
-    """An `a` whose end has not come yet."""
+    """An `a` element that has not ended yet."""
 
     __slots__ = ("extras", "href", "rel", "start", "title")
 
     def __init__(self, href: str, rel: str, title: str, start: int) -> None:
         self.href, self.rel, self.title, self.start = href, rel, title, start
         self.extras: list[str] = []
-        """alt and title of images inside."""
+        """alt and title of the images in it."""
 
 
 class _Reader:
-    """Takes the walk's events and gathers the page's content."""
+    """Gathers the page's content from the events of the walk."""
 
     def __init__(self, codec: str, max_links: int) -> None:
         self._pieces = Pieces()
         self._text = ""
-        """All fragments, before white space is folded; made at the end."""
+        """All fragments joined, before white space is folded; set by `finish`."""
         self._content = Content()
         self._codec = codec
         self._max_links = max_links
         self._fragments: list[str] = [BOUNDARY]
         self._open: list[_OpenLink | None] = []
         self._spans: list[tuple[int, int, int]] = []
-        """(index of the link, first fragment, fragment after the last): where contexts are cut from."""
+        """For each link its index, first fragment and the fragment after the last, by which contexts are cut."""
         self._form: FormReader | None = None
         self._enter = {
             **{"a": self._a, "area": self._area, "frame": self._frame, "iframe": self._frame, "link": self._link},
@@ -118,6 +120,7 @@ class _Reader:
         self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
 
     def enter(self, node: LexborNode, tag: str) -> None:
+        """Read the beginning of an element, or a text."""
         if tag == "-text":
             self._fragments.append(node.text_content or "")
             return
@@ -130,6 +133,7 @@ class _Reader:
             handler(node)
 
     def leave(self, tag: str) -> None:
+        """Read the end of an element."""
         handler = self._leave.get(tag)
         if handler is not None:
             handler()
@@ -143,7 +147,7 @@ class _Reader:
             self._fragments.append(BOUNDARY)
 
     def finish(self) -> Content:
-        """The content, contexts and text cut from the fragments."""
+        """Return the content with its text, and the contexts of its links cut from the fragments."""
         self._end_form()
         content, links = self._content, self._content.links
         self._text = "".join(self._fragments)
@@ -156,18 +160,18 @@ class _Reader:
         return content
 
     def add_embedded(self, html: str) -> None:
-        """Addresses of services beside the links."""
+        """Add addresses of services that are not linked."""
         content = self._content
         for link in embedded_addresses(html, self._text, content.title, self._pieces, content.links):
             self._add(link)
 
     def add_scripts(self, html: str, limit: int) -> None:
-        """Linked scripts and configurations that may hold addresses of services."""
+        """Add linked scripts and configurations that may contain addresses of services."""
         for link in self._pieces.scripts_worth_fetching(html, limit):
             self._add(link)
 
     def part_anchors(self) -> None:
-        """The text once more, without the anchors, and how long these are."""
+        """Set `prose`, the text without anchors, and `anchor_chars`."""
         prose: list[str] = []
         anchors: list[str] = []
         last = 0
@@ -180,7 +184,7 @@ class _Reader:
         self._content.anchor_chars = len(fold("".join(anchors), MAX_TEXT_CHARS))
 
     def _neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """The words before and behind a link within its block, half of `MAX_CONTEXT_CHARS` each."""
+        """Return the words before and after a link within its block, half of `MAX_CONTEXT_CHARS` each."""
         half = MAX_CONTEXT_CHARS // 2 - 1
         fragments, before, behind = self._fragments, "", ""
         for fragment in reversed(fragments[max(0, start - _MAX_FRAGMENTS) : start]):
@@ -271,7 +275,8 @@ class _Reader:
         self._form = FormReader(node.attributes)
 
     def _form_end(self) -> None:
-        """A form without fields stays open: in tables the parser closes it at once and its fields follow."""
+        """End the form, unless it has no fields yet: in tables the parser closes a form at once and its fields
+        follow."""
         if self._form and self._form.has_fields:
             self._end_form()
 
@@ -302,7 +307,7 @@ class _Reader:
 
 
 def _anchor(*parts: str) -> str:
-    """The parts that say something new, in order."""
+    """Return those parts joined, in order, that say something new."""
     anchor = ""
     for part in parts:
         if part and (words := fold(part, MAX_ANCHOR_CHARS)) not in anchor:

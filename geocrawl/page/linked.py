@@ -1,7 +1,7 @@
-"""Documents that lead on by a list of links: STAC and OGC API, among them catalogues of records (OGC 20-004r1).
+"""Read JSON documents that lead on by lists of links: STAC and OGC API, with catalogues of records (OGC 20-004r1).
 
-A record's links are what it names. A catalogue's own relations lead to more of it: `next`, collections of records and,
-in STAC, child catalogues; items of a collection are data, not services, and are left alone.
+A record's links are the resources that it describes. A catalogue's own relations lead to more of it: `next`,
+collections of records and, in STAC, child catalogues; items of a collection are data, not services, and are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIGNAL = "records"
 STAC_SIGNAL = "stac"
 API_SIGNAL = "ogcapi"
 _MAX_CHILDREN = 100
-"""Child catalogues of one page that are read as a catalogue's; there are STAC catalogues with thousands."""
+"""Child catalogues of one page that are visited as catalogues; there are STAC catalogues with thousands."""
 _SELF = frozenset(
     {"self", "root", "parent", "collection", "alternate", "canonical", "license", "item", "prev", "previous"}
 )
@@ -28,7 +28,8 @@ _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacolle
 
 
 def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links of a landing page, a list of collections, a catalogue or a page of records; None for any other document."""
+    """Return links of a landing page, a list of collections, a catalogue or a page of records; None for any other
+    document."""
     if not isinstance(data.get("links"), list) and "collections" not in data and "features" not in data:
         return None
     own = one_or_more(data.get("links"))
@@ -53,7 +54,7 @@ def _is_stac(data: JsonObject) -> bool:
 
 
 def _record(record: JsonObject) -> Iterator[RawLink]:
-    """The links of a record that say what it describes (OGC 20-004r1, 7.2.6), by `type` or protocol."""
+    """Yield the links of a record to the resources that it describes (OGC 20-004r1, 7.2.6), by `type` or protocol."""
     properties = object_of(record.get("properties"))
     title, organisation = string_of(properties.get("title")), _organisation(properties)
     lists = (record.get("links"), properties.get("associations"), record.get("linkTemplates"))
@@ -67,7 +68,7 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
                 href,
                 SIGNAL,
                 names=[title, string_of(each.get("title")), stated[0]],
-                said_of_it=[organisation, string_of(properties.get("description"))],
+                descriptions=[organisation, string_of(properties.get("description"))],
                 kind=kind_among(*stated),
             )
 
@@ -80,7 +81,7 @@ def _organisation(properties: JsonObject) -> str:
 
 
 def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
-    """Child catalogues and, of an API, its list of collections with the pages behind."""
+    """Yield child catalogues and, of an API, its list of collections with the following pages."""
     is_items = data.get("type") == "FeatureCollection"
     is_api = any(string_of(each.get("rel")) == "data" for each in own)  # its list of collections says all of them
     children = [each for each in own if string_of(each.get("rel")) == ("data" if is_api else "child")]
@@ -92,17 +93,17 @@ def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
 
 
 def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
-    """Services that collections name beside their items (STAC's web map links: rel `wms`, `wmts`)."""
+    """Yield services that collections name beside their items (STAC's web map links: rel `wms`, `wmts`)."""
     for collection in [data, *one_or_more(data.get("collections"))]:
         for each in one_or_more(collection.get("links")):
             kind = kind_among(string_of(each.get("rel")), string_of(each.get("type")))
             if kind in _NAMED_BY_RELATION and (href := string_of(each.get("href"))):
                 names = [string_of(collection.get("title")), string_of(each.get("title"))]
-                yield link(href, where, names=names, said_of_it=[string_of(collection.get("description"))], kind=kind)
+                yield link(href, where, names=names, descriptions=[string_of(collection.get("description"))], kind=kind)
 
 
 def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
-    """Collections of records, and the page behind one of records."""
+    """Yield collections of records, and the next page of one."""
     for collection in one_or_more(data.get("collections")):
         yield from _items(collection)
     yield from _items(data)
@@ -113,7 +114,7 @@ def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLin
 
 
 def _items(collection: JsonObject) -> Iterator[RawLink]:
-    """The first page of a collection whose items are records (OGC 20-004r1, 8.2)."""
+    """Yield the first page of a collection whose items are records (OGC 20-004r1, 8.2)."""
     if string_of(collection.get("itemType")).lower() not in ("record", "records"):
         return
     for each in one_or_more(collection.get("links")):
@@ -130,7 +131,7 @@ def _leads_on(each: JsonObject) -> bool:
 
 
 def _plain(each: JsonObject, where: str) -> RawLink:
-    """Any other link of the document: a description, a service, its terms."""
+    """Return any other link of the document: a description, a service, its terms."""
     return RawLink(
         string_of(each.get("href")), where, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))[:100]
     )

@@ -1,12 +1,12 @@
-"""Metadata records: ISO 19139 and ISO 19115-3, Dublin Core as catalogues give it. Each address of a record is a link.
+"""Read metadata records: ISO 19139, ISO 19115-3, and Dublin Core as catalogues write it. Each address becomes a link.
 
-The record's title is the anchor, with the resource's own name and protocol; the context is the organisation and what is
-said of the resource. A protocol that names a service kind goes with the link, for the address often says nothing
+The anchor is the record's title with the resource's own name and protocol; the context is the organisation and the
+resource's description. A protocol that names a service kind goes with the link, because the address often says nothing
 (`http://maps.example.org/ows` beside `OGC:WMS`).
 
 Read are CI_OnlineResource (ISO 19115:2003, B.3.2.5; ISO 19115-1:2014, B.4.2.6), also where SV_OperationMetadata has it
 as connectPoint (ISO 19119, 7.4.2), and the Dublin Core elements `references`, `source`, `relation` and `URI` of
-csw:Record (OGC 07-006r1, 10.2.5), whose scheme or protocol stands in an attribute.
+csw:Record (OGC 07-006r1, 10.2.5), with the scheme or protocol in an attribute.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _ISO = frozenset({"MD_Metadata", "MI_Metadata"})
 _DUBLIN_CORE = frozenset({"Record", "SummaryRecord", "BriefRecord", "dc", "simpledc"})
 RECORD_NAMES = _ISO | _DUBLIN_CORE
 _MAX_RECORDS = 2_000
-"""Of one document; a page of a catalogue has ten to a hundred."""
+"""Records of one document; a catalogue's page has ten to a hundred."""
 _MAX_RESOURCES = 500
-"""Of one record."""
+"""Addresses of one record."""
 
 
 def records_in(root: etree._Element) -> Iterator[etree._Element]:
-    """The records that a document consists of or holds, outermost only."""
+    """Yield the records that a document is or contains, outermost ones only."""
     if local_name(root) in RECORD_NAMES:
         yield root
         return
@@ -43,16 +43,16 @@ def records_in(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def read_record(record: etree._Element, where: str) -> list[RawLink]:
-    """The addresses that a record names, in its order; none for what is no record."""
+    """Return the addresses that a record names, in order; [] for what is no record. `where`: their `RawLink.where`."""
     if local_name(record) in _ISO:
         return list(_iso(record, where))
     return list(_dublin_core(record, where))
 
 
-def link(href: str, where: str, *, names: list[str], said_of_it: list[str], kind: str) -> RawLink:
-    """A link of a record: what names it as its anchor, what else is said of it as its context; each text once."""
+def link(href: str, where: str, *, names: list[str], descriptions: list[str], kind: str) -> RawLink:
+    """Return a link of a record: `names` joined as its anchor, `descriptions` as its context, each text once."""
     anchor = fold(" ".join(dict.fromkeys(filter(None, names))), MAX_ANCHOR_CHARS)
-    context = fold(" ".join(dict.fromkeys(filter(None, said_of_it))), MAX_CONTEXT_CHARS)
+    context = fold(" ".join(dict.fromkeys(filter(None, descriptions))), MAX_CONTEXT_CHARS)
     return RawLink(href, where, anchor, context, kind=kind)
 
 
@@ -76,7 +76,7 @@ def _iso(record: etree._Element, where: str) -> Iterator[RawLink]:
             href,
             where,
             names=[title, name, protocol],
-            said_of_it=[organisation, first_text(child(resource, "description"))],
+            descriptions=[organisation, first_text(child(resource, "description"))],
             kind=kind,
         )
 
@@ -87,13 +87,13 @@ def _iso_title(record: etree._Element) -> str:
 
 
 def _iso_organisation(record: etree._Element) -> str:
-    """Of ISO 19139 the organisation's name, of ISO 19115-3 the name of the first CI_Organisation."""
+    """Return the organisation's name in ISO 19139, or the name of the first CI_Organisation in ISO 19115-3."""
     named = first(record, "organisationName")
     return first_text(named if named is not None else first(record, "CI_Organisation", "name"))
 
 
 def _service_type(record: etree._Element) -> str:
-    """The kind of a service's record, by its type and the versions of that: `view` says none, `OGC:WMS 1.3.0` does."""
+    """Return the kind by a service's type and the versions of that: `view` names none, `OGC:WMS 1.3.0` does."""
     service = first(record, "SV_ServiceIdentification")
     if service is None:
         return ""
@@ -118,13 +118,14 @@ def _dublin_core(record: etree._Element, where: str) -> Iterator[RawLink]:
             href,
             where,
             names=[title, value.get("name") or "", protocol],
-            said_of_it=[organisation, value.get("description") or "", texts.get("abstract", "")],
+            descriptions=[organisation, value.get("description") or "", texts.get("abstract", "")],
             kind=kind_of_protocol(protocol),
         )
 
 
 def _address_of(value: etree._Element) -> str:
-    """The address that is an element's whole text: with a scheme, or without one where addresses are expected."""
+    """Return the address that is an element's whole text: with a scheme, or without one where addresses are
+    expected."""
     text = (value.text or "").strip()
     if not text or len(text) > MAX_HREF_CHARS:
         return ""

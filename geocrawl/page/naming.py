@@ -1,9 +1,9 @@
 """The words by which people, programs and addresses name a kind of service.
 
-Three readers share them: `kind_in_phrase` for what people write beside an address ("WMS service:", "WMS服务"),
+Three functions serve the readers: `kind_in_phrase` for prose beside an address ("WMS service:", "WMS服务"),
 `kind_in_name` for names and values in code and configurations (`wmsUrl`, `TileWMS`, `"type": "OGC:WMS"`), and
-`may_be_service` for addresses themselves. The last one is loose on purpose: it spares the recognition (`detect`), which
-decides, the ordinary addresses that stand in texts and scripts.
+`may_be_service` for addresses themselves. The last one is lenient on purpose: `detect` decides, and is only spared
+the ordinary addresses in texts and scripts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS = {
 """Names without their separators → kind, as `model.Kind` spells it."""
 _BEFORE = ("ogc", "tile", "tiled", "image", "single", "url", "base", "esri")
 _AFTER = ("layer", "server", "service", "source", "url", "uri", "href", "group", "endpoint", "base", "host", "address")
-"""What names put around the kind without a separator: `ogcwms`, `wmslayer`."""
+"""What names have before or after the kind without a separator: `ogcwms`, `wmslayer`."""
 _MAX_NAME_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -49,11 +49,12 @@ _SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|sta
 
 @lru_cache(maxsize=4_096)
 def kind_in_name(name: str) -> str:
-    """The kind that a name or value of code says, '' for none: `wmsUrl`, `ol.source.TileWMS`, `OGC:WMS-1.3.0`."""
+    """Return the kind that a name or value in code tells, '' for none: `wmsUrl`, `ol.source.TileWMS`,
+    `OGC:WMS-1.3.0`."""
     if len(name) > _MAX_NAME_CHARS or not _NAME_HINT.search(name):
         return ""
     words = [word.lower() for word in _LETTERS.findall(_CAMEL.sub(" ", name))]
-    for size in (4, 3, 2, 1):  # the longest name first: web map tile service before web map service
+    for size in (4, 3, 2, 1):  # longest name first: web map tile service before web map service
         for start in range(len(words) - size + 1):
             kind = _kind_of_word("".join(words[start : start + size]))
             if kind:
@@ -74,13 +75,13 @@ def _kind_of_word(word: str) -> str:
 
 
 def may_name_kinds(text: str) -> bool:
-    """Whether `kind_in_phrase` can find anything in parts of `text`: a cheap look at a whole page."""
+    """Return whether `kind_in_phrase` can find anything in parts of `text`: a quick check of a whole page."""
     lower = text.lower()
     return any(word in lower for word in _PHRASE_WORDS)
 
 
 def kind_in_phrase(text: str) -> str:
-    """The kind that people's words name last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
+    """Return the kind that prose names last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
     kind = ""
     for found in _PHRASE.finditer(text):
         kind = found[1].lower() if found[1] else _PHRASE_KINDS[(found.lastindex or 1) - 1]
@@ -88,17 +89,17 @@ def kind_in_phrase(text: str) -> str:
 
 
 def may_be_service(address: str) -> bool:
-    """Whether anything in an address reminds of a service."""
+    """Return whether anything in an address looks like a service."""
     return _ADDRESS.search(address.lower()) is not None
 
 
 def may_be_program(address: str) -> bool:
-    """Whether an address may be a program that answers requests rather than a page, a file or a folder."""
+    """Return whether an address may be a program that answers requests rather than a page, a file or a folder."""
     path = address.partition("://")[2].partition("/")[2] if "://" in address else address.lstrip("/")
     return bool(path) and ("?" in path or _PROGRAM.search(f"/{path.lower()}") is not None)
 
 
 def leaves_kind_open(address: str) -> bool:
-    """Whether an address is where servers have programs, but says nothing of the kind of service."""
+    """Return whether an address is where servers keep programs, but tells nothing of the kind of service."""
     lower = address.lower()
     return _IN_PROGRAMS.search(lower) is not None and _SAYS_KIND.search(lower) is None

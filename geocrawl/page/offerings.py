@@ -1,4 +1,4 @@
-"""OWS Context in GeoJSON (OGC 14-055r2): the operations of each resource's offerings."""
+"""Read OWS Context in GeoJSON (OGC 14-055r2): the operations of each resource's offerings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from geocrawl.page.protocols import kind_of_protocol
 
 
 def read_offerings(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Links of a context document or of one of its resources; None for any other document."""
+    """Return links of a context document or of one of its resources; None for any other document."""
     resources = one_or_more(data.get("features")) or [data]
     links = [found for resource in resources for found in _operations(resource)]
     return links or None
 
 
 def _operations(resource: JsonObject) -> Iterator[RawLink]:
-    """Those that are asked by GET; a POST's address alone asks for nothing (OGC 14-055r2, 7.1.4)."""
+    """Yield the operations requested by GET; a POST's address alone requests nothing (OGC 14-055r2, 7.1.4)."""
     properties = resource.get("properties")
     if not isinstance(properties, dict):
         return
@@ -29,5 +29,5 @@ def _operations(resource: JsonObject) -> Iterator[RawLink]:
             href = string_of(operation.get("href"))
             if href and string_of(operation.get("method")).upper() in ("", "GET"):
                 names = [string_of(properties.get("title")), string_of(operation.get("code"))]
-                said_of_it = [string_of(properties.get("publisher")), string_of(properties.get("abstract"))]
-                yield link(href, "owc", names=names, said_of_it=said_of_it, kind=kind)
+                descriptions = [string_of(properties.get("publisher")), string_of(properties.get("abstract"))]
+                yield link(href, "owc", names=names, descriptions=descriptions, kind=kind)

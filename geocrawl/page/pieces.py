@@ -1,6 +1,6 @@
-"""What the walk over an HTML page meets besides text and links: scripts, fields, metadata in attributes.
+"""Gather what an HTML page contains besides text and links: scripts, form fields, metadata in attributes.
 
-It is only gathered here; what of it is worth reading is known when the page is (`embedded`, `scriptfiles`).
+Which of it is worth reading is decided when the whole page is known (`embedded`, `scriptfiles`).
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from geocrawl.page.content import MAX_ANCHOR_CHARS, RawLink
 from geocrawl.page.scriptfiles import choose_scripts, configurations_named, named_in_attributes, shows_map
 
 MAX_CODE_CHARS = 500_000
-"""Of all inline scripts of a page; later ones are not read."""
+"""Characters of all inline scripts of a page; later ones are not read."""
 MAX_VALUES = 2_000
 Attributes = Mapping[str, str | None]
 
 
 class Pieces:
-    """Gathers them as the walk meets them."""
+    """Scripts, form fields and values, gathered while the page is walked."""
 
     def __init__(self) -> None:
         self.sources: list[str] = []
-        """Addresses of scripts of their own."""
+        """Addresses of linked scripts."""
         self.scripts: list[tuple[str, str]] = []
         """(type, code) of inline scripts."""
         self.values: list[tuple[str, str, str]] = []
-        """(element, name, value) of what may hold an address."""
+        """(element, name, value) of what may contain an address."""
         self._code_chars = 0
 
     def script(self, node: LexborNode) -> None:
-        """A `script`, inline or of its own."""
+        """Add a `script`, inline or linked."""
         attributes = node.attributes
         if source := attributes.get("src"):
             self.sources.append(source)
@@ -41,30 +41,31 @@ class Pieces:
             self.scripts.append(((attributes.get("type") or "").lower(), code))
 
     def textarea(self, node: LexborNode) -> None:
-        """A `textarea`, whose value is its text."""
+        """Add a `textarea`, whose value is its text."""
         self._add("textarea", node.attributes.get("name"), node.text())
 
     def embedded(self, node: LexborNode) -> None:
-        """An `object` or `embed`."""
+        """Add an `object` or `embed`."""
         attributes = node.attributes
         self._add(node.tag or "", attributes.get("name"), attributes.get("data") or attributes.get("src"))
 
     def input(self, attributes: Attributes) -> None:
-        """An `input`, whatever form it belongs to."""
+        """Add an `input`, whatever form it belongs to."""
         self._add("input", attributes.get("name"), attributes.get("value"))
 
     def option(self, attributes: Attributes, label: str) -> None:
-        """An `option` and what a person sees of it."""
+        """Add an `option` with its visible label."""
         self._add("option", label[:MAX_ANCHOR_CHARS], attributes.get("value"))
 
     def microdata(self, attributes: Attributes) -> None:
-        """A `meta`; it counts when it belongs to an item (HTML standard, 5.2)."""
+        """Add a `meta` that belongs to an item of microdata (HTML standard, 5.2)."""
         item = attributes.get("itemprop")
         if item is not None:
             self._add("microdata", item, attributes.get("content"))
 
     def scripts_worth_fetching(self, html: str, limit: int) -> list[RawLink]:
-        """Linked scripts and configurations of the page that may hold addresses of services, at most `limit`."""
+        """Return linked scripts and configurations of the page that may contain addresses of services, at most
+        `limit`."""
         code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
         configurations = [href for each in code for href in configurations_named(each)]
         configurations += named_in_attributes(html)

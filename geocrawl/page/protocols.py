@@ -1,8 +1,9 @@
-"""What metadata calls the protocol or format of a resource, as a service kind.
+"""Map the protocol or format that metadata name for a resource to a service kind.
 
-There is no one vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork), `urn:ogc:serviceType:
-WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN), a requirement's URL of
-OWS Context, or just `WMS`. `naming` knows the names of OGC's kinds; here is what only catalogues say.
+There is no one vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork),
+`urn:ogc:serviceType:WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN), a
+requirement's URL of OWS Context, or just `WMS`. `naming` knows the names of OGC's kinds; this module knows those that
+only catalogues use.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _OTHERS = (
 
 @lru_cache(maxsize=4_096)
 def kind_of_protocol(text: str) -> str:
-    """The kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' when it says none."""
+    """Return the kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' when it tells
+    none."""
     if not text or len(text) > _MAX_CHARS:
         return ""
     lowered = text.lower()
@@ -39,5 +41,5 @@ def kind_of_protocol(text: str) -> str:
 
 
 def kind_among(*texts: str) -> str:
-    """The kind that the first telling one of these names."""
+    """Return the kind that the first of these texts that tells one names, '' for none."""
     return next((kind for text in texts if (kind := kind_of_protocol(text))), "")

@@ -1,9 +1,9 @@
-"""Data catalogues in RDF (DCAT 3): RDF/XML, Turtle and JSON-LD, read by rdflib.
+"""Read data catalogues in RDF (DCAT 3): RDF/XML, Turtle and JSON-LD, by rdflib.
 
 Catalogues mix vocabularies (dct:title, schema:name, dcat:accessURL, schema:contentUrl) and often name their JSON-LD
-context by an address that is not fetched, so properties count by the last part of their name alone. A distribution's
-addresses are links: anchor is the dataset's title with the distribution's own, context the publisher and description;
-the kind is what `format`, `mediaType`, `conformsTo` or `type` name.
+context by an address, which is not fetched, so properties count by the last part of their name alone. A distribution's
+addresses become links: the anchor is the dataset's title with the distribution's own, the context the publisher and
+description; the kind is what `format`, `mediaType`, `conformsTo` or `type` name.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from rdflib import Graph
 
 MAX_CHARS = 400_000
-"""Of one document, the rest is left out: rdflib reads about 200,000 characters a second, and nothing else runs
-meanwhile."""
+"""Characters read of one document: rdflib reads about 200,000 a second, and nothing else runs meanwhile."""
 SIGNAL = "dcat"
 _ADDRESSES = (
     "endpointURL",
@@ -46,14 +45,14 @@ _PARTS = ("distribution", "accessService", "hasPart", "servesDataset", "service"
 _NEXT = ("next", "nextPage")
 _MAX_LINKS = 20_000
 _SHORT_TITLE = 24
-"""A distribution's title this short is a format's name, if it holds one."""
+"""A distribution's title of at most this many characters is taken for a format's name, if it names a kind."""
 
 _Node = Mapping[str, Sequence[str]]
-"""Values of a subject's properties, by the last part of their names."""
+"""Values of a subject's properties, by the last part of the properties' names."""
 
 
 def read_rdf_xml(root: etree._Element, url: Url) -> list[RawLink]:
-    """The links of RDF/XML. It is written anew from the tree, so no DTD and no entity reaches the reader."""
+    """Return the links of RDF/XML. It is serialised again from the tree, so that no DTD or entity reaches rdflib."""
     size = 0
     for part in list(root):
         size += len(etree.tostring(part)) if size <= MAX_CHARS else 0
@@ -63,14 +62,14 @@ def read_rdf_xml(root: etree._Element, url: Url) -> list[RawLink]:
 
 
 def read_turtle(text: str, url: Url) -> list[RawLink]:
-    """The links of Turtle (or N-Triples, which is a part of it)."""
+    """Return the links of Turtle, or of N-Triples, which is a subset of it."""
     if len(text) > MAX_CHARS:
         text = text[: text.rfind(".\n", 0, MAX_CHARS) + 1]
     return _read(text, "turtle", url)
 
 
 def read_json_ld(data: Any, url: Url) -> list[RawLink]:
-    """The links of JSON-LD. Contexts that are addresses are taken out: nothing is fetched, and names are names."""
+    """Return the links of JSON-LD. Contexts that are addresses are removed, so that nothing is fetched."""
     local_only = _bounded(_without_remote(data))
     if isinstance(local_only, dict):
         inline = local_only.get("@context")
@@ -79,7 +78,7 @@ def read_json_ld(data: Any, url: Url) -> list[RawLink]:
 
 
 def looks_like_turtle(text: str, content_type: str) -> bool:
-    """Whether a text that is no markup is Turtle, by its type or its beginning."""
+    """Return whether a text that is no markup is Turtle, by its media type or its beginning."""
     if content_type in ("text/turtle", "application/x-turtle", "text/n3", "application/n-triples", "text/rdf+n3"):
         return True
     return text.lstrip("\ufeff \r\n\t")[:8].lower().startswith(("@prefix", "@base", "prefix "))
@@ -91,12 +90,12 @@ def _read(text: str, form: str, url: Url) -> list[RawLink]:
 
 
 def _graph(text: str, form: str, url: Url) -> Graph | None:
-    """The statements; None when they cannot be read, of which rdflib's parsers tell with whatever they stumble over."""
+    """Return the statements; None when nothing can be read."""
     import logging
 
     from rdflib import Graph
 
-    logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # it warns of every odd literal
+    logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # it warns about every malformed literal
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(data=text, format=form, publicID=url.address)
@@ -106,7 +105,7 @@ def _graph(text: str, form: str, url: Url) -> Graph | None:
 
 
 def _bounded(data: Any) -> Any:
-    """The first nodes of a graph, as many as may be read."""
+    """Return the first nodes of a graph, up to `MAX_CHARS` characters."""
     nodes = data.get("@graph") if isinstance(data, dict) else data
     if not isinstance(nodes, list):
         return data if len(json.dumps(data)) <= MAX_CHARS else {}
@@ -120,7 +119,7 @@ def _bounded(data: Any) -> Any:
 
 
 def _without_remote(data: Any) -> Any:
-    """JSON-LD without contexts that are addresses."""
+    """Return JSON-LD without contexts that are addresses."""
     if isinstance(data, dict):
         return {
             key: _inline(value) if key == "@context" else _without_remote(value)
@@ -178,7 +177,7 @@ def _addresses(nodes: Mapping[str, _Node], node: _Node, whole: _Node) -> Iterabl
                     href,
                     SIGNAL,
                     names=[*titles, *formats[:1]],
-                    said_of_it=[publisher, _value(node, _DESCRIPTIONS) or _value(whole, _DESCRIPTIONS)],
+                    descriptions=[publisher, _value(node, _DESCRIPTIONS) or _value(whole, _DESCRIPTIONS)],
                     kind="" if name in ("landingPage", "downloadURL") else kind,
                 )
 
@@ -188,7 +187,7 @@ def _value(node: _Node, names: Sequence[str]) -> str:
 
 
 def _named(nodes: Mapping[str, _Node], value: str) -> str:
-    """What a value is called: the label of the thing that it names, else itself."""
+    """Return the label of the thing that a value names, or the value itself."""
     return (_value(nodes[value], (*_TITLES, "value")) or value) if value in nodes else value
 
 

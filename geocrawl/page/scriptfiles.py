@@ -1,8 +1,8 @@
-"""Which scripts and configurations that a page names are worth a request of their own.
+"""Choose the scripts and configurations named by a page that are worth a request of their own.
 
-A viewer's layers often stand in a file beside the page: `js/map.js`, `config/layers.json`. Few scripts of a page hold
-such things, so one is fetched only when its own name promises something, or when the page shows a map; libraries never
-are. The choice goes by the page and by the addresses alone.
+A viewer's layers are often in a file beside the page: `js/map.js`, `config/layers.json`. Few scripts of a page contain
+such things, so one is fetched only when its own name is promising, or when the page shows a map; libraries never are.
+The choice depends on the page and on the addresses alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LIBRARY = re.compile(
     r"runtime|vendors?|chunk-vendors|common|core-js|wp-[a-z-]+|jsapi|togeojson|geotiff|pdfjs|pdf)"
     r"(?:[.-]?v?\d[\w.-]*)?(?:[.-](?:min|pack|debug|src|slim|core|all|full|prod|esm|umd|bundle|build|custom))*\.m?js\Z"
 )
-"""File names of libraries, at any version and in any packing."""
+"""File names of libraries, of any version and build."""
 _LIBRARY_FOLDER = re.compile(
     r"/(?:node_modules|bower_components|vendors?|third[-_]?party|jquery[^/]*|wp-includes|plugins?)/"
 )
@@ -53,36 +53,37 @@ _IN_ATTRIBUTE = re.compile(r"data-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json
 
 
 class Promise(Enum):
-    """What the name of a file promises."""
+    """How likely a file contains layers, by its name."""
 
     NOTHING = 0
+    """Unlikely."""
     WITH_MAP = 1
-    """Layers, if its page shows a map."""
+    """Likely if its page shows a map."""
     TELLING = 2
-    """Layers."""
+    """Likely."""
 
 
 def shows_map(lower: str) -> bool:
-    """Whether a page (in lower case) seems to show a map."""
+    """Return whether a page (in lower case) seems to show a map."""
     return any(sign in lower for sign in _MAP_SIGNS)
 
 
 def configurations_named(code: str) -> list[str]:
-    """Addresses of JSON and XML files that stand as texts in a script."""
+    """Return the addresses of JSON and XML files in the strings of a script."""
     return [found[1] for found in _NAMED_IN_CODE.finditer(code[:_MAX_CODE_CHARS])]
 
 
 def named_in_attributes(html: str) -> list[str]:
-    """Addresses of JSON files in `data-*` attributes of a page."""
+    """Return the addresses of JSON files in `data-*` attributes of a page."""
     return [found[1] for found in _IN_ATTRIBUTE.finditer(html)] if "data-" in html and ".json" in html else []
 
 
 def choose_scripts(
     scripts: Iterable[str], configurations: Iterable[str], with_map: Callable[[], bool], *, limit: int
 ) -> list[RawLink]:
-    """Of the scripts and configurations that a page names those worth fetching, at most `limit`, likeliest first.
+    """Return links to the scripts and configurations that are worth fetching, at most `limit`, the likeliest first.
 
-    `with_map` tells whether the page shows a map; asked only when it matters.
+    `with_map` returns whether the page shows a map; it is called only when that matters.
     """
     telling, others = [], []
     for href in (*configurations, *scripts):
@@ -99,7 +100,7 @@ def choose_scripts(
 
 
 def is_script(content_type: str, path: str) -> bool:
-    """Whether an answer is a script, by its type or else by its name."""
+    """Return whether an answer is a script, by its media type or else by the end of its path."""
     if any(name in content_type for name in SCRIPT_TYPES):
         return True
     return path.lower().partition("?")[0].endswith(_SCRIPT_ENDS) and "html" not in content_type
@@ -107,7 +108,7 @@ def is_script(content_type: str, path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _promise(href: str) -> Promise:
-    """What the name of a file promises."""
+    """Return how likely a file contains layers, by its name."""
     path = href.lower().partition("?")[0]
     if not path.endswith(_CONFIG_ENDS) or _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
         return Promise.NOTHING

@@ -1,10 +1,10 @@
-"""Service addresses in scripts and configurations, found without running them.
+"""Find service addresses in scripts and configurations without running them.
 
-One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, since JSON is a part
-of JavaScript here. It keeps the open brackets on a stack. An address takes the kind that the nearest thing around it
+One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, since JSON is read
+as JavaScript here. It keeps the open brackets on a stack. An address takes the kind that the nearest thing around it
 names: its own key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`: Terria, MapStore, Oskari,
-Mapbender), or what is called with it (`L.tileLayer.wms(…)`, `new ol.source.TileWMS({url: …})`, Cesium's
-`WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Texts joined by `+` or in a template are put together as far as
+Mapbender), or the function that it is an argument of (`L.tileLayer.wms(…)`, `new ol.source.TileWMS({url: …})`, Cesium's
+`WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Strings joined by `+` or in a template are put together as far as
 their parts are constants of the same script.
 """
 
@@ -20,12 +20,12 @@ from geocrawl.page.naming import kind_in_name, may_be_service
 from geocrawl.page.tokens import Token, read_tokens, split_template
 
 MAX_ADDRESSES = 2_000
-"""Of one script."""
+"""Addresses read of one script."""
 _MAX_CONSTANTS = 5_000
 _MAX_DEPTH = 200
-"""Brackets open at once; deeper ones are taken as the same."""
+"""Brackets open at once; deeper ones count as the same one."""
 _MAX_CLIMB = 4
-"""Brackets looked at, from an address outwards, for what names its kind."""
+"""Brackets searched, from an address outwards, for what names its kind."""
 
 _TYPE_KEYS = frozenset(
     {
@@ -52,7 +52,7 @@ _TYPE_KEYS = frozenset(
         "@type",
     }
 )
-"""Keys whose value says what the object is."""
+"""Keys whose value tells what the object is."""
 _TITLE_KEYS = frozenset({"title", "name", "label", "text"})
 _ADDRESS_KEY = re.compile(
     r"(?:url|uri|href|src|source|host|server|endpoint|address|service|base|path|tiles|getmap|capabilities|resource)s?\d?\Z"
@@ -60,7 +60,7 @@ _ADDRESS_KEY = re.compile(
 _OTHER_KEY = re.compile(
     r"legend|icon|thumb|attribution|proxy|logo|image|metadata|info|help|licen|style|schema|copyright|doc"
 )
-"""Keys of addresses that lead elsewhere, though a service stands beside them."""
+"""Keys of addresses that lead elsewhere, even beside a service."""
 _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
 _SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
 _TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
@@ -73,10 +73,10 @@ class _Bracket:
 
     sign: str
     name: str = ""
-    """What is called, or the name that the object has."""
+    """Name of the function that is called, or of the object."""
     kind: str = ""
     typed: bool = False
-    """Says itself what it is, so what stands around it no longer counts."""
+    """Whether the object tells itself what it is, so that what is around it no longer counts."""
     title: str = ""
     above: _Bracket | None = None
     depth: int = 0
@@ -84,6 +84,8 @@ class _Bracket:
 
 @dataclass(slots=True, eq=False)
 class _Found:
+    """A string that may be an address, with its key and the bracket that it is in."""
+
     text: str
     key: str
     bracket: _Bracket
@@ -91,16 +93,16 @@ class _Found:
 
 @dataclass(slots=True)
 class _Value:
-    """An expression of texts joined by `+`, as far as it is known."""
+    """An expression of strings joined by `+`, as far as it is known."""
 
     key: str
     known: str = ""
     open: bool = True
-    """Nothing unknown was joined yet."""
+    """Whether nothing unknown has been joined yet."""
     parts: int = 0
 
     def add(self, text: str | None) -> None:
-        """Join a part; None is one that nobody knows here."""
+        """Join a part; None for one whose value is unknown."""
         self.parts += 1
         if text is None:
             self.open = False
@@ -110,22 +112,22 @@ class _Value:
 
 @dataclass(slots=True)
 class _Reader:
-    """Takes the tokens of one script in turn."""
+    """Reads the tokens of one script in order."""
 
     bracket: _Bracket = field(default_factory=lambda: _Bracket(""))
     constants: dict[str, str] = field(default_factory=dict)
     found: list[_Found] = field(default_factory=list)
     value: _Value | None = None
     joined: bool = False
-    """The last token was a `+`."""
+    """Whether the last token was a `+`."""
     chosen: bool = False
-    """A `?` is open: what stands before the next `:` is a value, not a key."""
+    """Whether a `?` is open, so that what is before the next `:` is a value, not a key."""
     key: str = ""
-    """The name that the next value gets."""
+    """Name that the next value gets."""
     last: Token = field(default_factory=lambda: Token("", ""))
 
     def take(self, token: Token) -> None:
-        """The next token."""
+        """Read the next token."""
         if token.kind == "sign":
             self._sign(token.text)
         elif token.kind in ("string", "template", "name", "number"):
@@ -175,7 +177,7 @@ class _Reader:
             self.bracket = _Bracket(sign, name, kind_in_name(name), above=above, depth=above.depth + 1)
 
     def _end_value(self) -> None:
-        """An expression has ended: what is known of it is a constant, says what the object is, or is an address."""
+        """End an expression: its known text may be a constant, tell what its object is, or be an address."""
         value, self.value = self.value, None
         if value is None or not value.known:
             return
@@ -207,15 +209,16 @@ class _Reader:
         return self.constants.get(last) if owner in ("this", "self", "window", "that", "_this") else None
 
     def finish(self) -> list[_Found]:
-        """What was found."""
+        """Return the addresses found."""
         self._end_value()
         return self.found
 
 
 def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterator[RawLink]:
-    """The addresses in a script or configuration that may be services, in its order, each once.
+    """Yield the addresses in a script or configuration that may be services, in order, each once.
 
-    `where` is theirs. `relative`: whether addresses without a host may be read, since the page's base is theirs.
+    `where`: their `RawLink.where`. `relative`: whether addresses without a host are read; false when the base that they
+    belong to is unknown.
     """
     reader = _Reader()
     for token in read_tokens(code):
@@ -232,7 +235,7 @@ def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterat
 
 
 def _may_be_address(text: str) -> bool:
-    """Whether a text is an address at all, absolute or from the root of its host or its folder."""
+    """Return whether a string may be an address: absolute, or relative to the root of its host or its folder."""
     if not 3 < len(text) <= MAX_HREF_CHARS or _BAD.search(text.strip()):
         return False
     if _ABSOLUTE.match(text):
@@ -261,7 +264,7 @@ def _kind_of(found: _Found) -> str:
 
 
 def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
-    """An address that reminds of a service, or one that says nothing but whose place names a kind."""
+    """Return whether an address looks like a service, or tells nothing but is where a kind is named."""
     key = found.key.lower().rpartition(".")[2]
     if _OTHER_KEY.search(key) or (_TILE_NUMBER.search(href) and "service=" not in href.lower()):
         return False
@@ -275,7 +278,7 @@ def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
 
 
 def _said_about(bracket: _Bracket) -> tuple[str, str]:
-    """The nearest title around an address, and what is called with it."""
+    """Return the nearest title around an address, and the name of the function that it is an argument of."""
     title, called = "", ""
     above: _Bracket | None = bracket
     for _ in range(_MAX_CLIMB):

@@ -1,5 +1,7 @@
-"""OpenSearch descriptions: where a site's search answers, its template's parameters left out (OpenSearch 1.1, "URL
-template syntax")."""
+"""Read OpenSearch descriptions: where a site's search answers, without its template's parameters.
+
+OpenSearch 1.1, "OpenSearch URL template syntax".
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 
 _MAX_TEMPLATE_CHARS = 2000
-"""A longer one is no address; and the pattern takes the square of its length."""
+"""A longer template is no address, and matching it would take the square of its length."""
 _PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
 
 
 def read_search_description(root: etree._Element) -> Iterator[RawLink]:
-    """The search addresses that can be asked without a word to search for."""
+    """Yield the search addresses that can be requested without a search term."""
     names = [first_text(child(root, "LongName")) or first_text(child(root, "ShortName"))]
-    said_of_it = [first_text(child(root, "Description"))]
+    descriptions = [first_text(child(root, "Description"))]
     for url in root.iter("{*}Url"):
         template = url.get("template") or ""
         if len(template) > _MAX_TEMPLATE_CHARS:
@@ -28,4 +30,4 @@ def read_search_description(root: etree._Element) -> Iterator[RawLink]:
         place, mark, query = template.partition("?")
         if place and "{" not in place and (url.get("rel") or "results") in ("results", "collection"):
             query = _PARAMETER.sub("", query).rstrip("&")
-            yield link(place + mark + query, "opensearch", names=names, said_of_it=said_of_it, kind="")
+            yield link(place + mark + query, "opensearch", names=names, descriptions=descriptions, kind="")

@@ -1,4 +1,4 @@
-"""What an answer is, by its beginning rather than by its label: HTML comes as text or octet-stream, XML as HTML."""
+"""Find out what an answer is by its beginning, not by its label: HTML is sent as text or octet-stream, XML as HTML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.formats.charset import UNMARKED_UTF_16
 
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/")
 _MAGIC = (b"%PDF", b"PK\x03\x04", b"\x1f\x8b", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ")
-"""Formats that may keep a NUL away from their beginning for long; the others show one at once."""
+"""Formats that may have no NUL for long after their beginning; all others have one at once."""
 _MARKUP = re.compile(rb"\s*<[!?a-zA-Z]")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNMARKED_UTF_16)
 
@@ -46,7 +46,7 @@ class Form(StrEnum):
 
 
 def is_binary(body: bytes, content_type: str) -> bool:
-    """Whether `body` is no text at all: by its type, its first bytes, or NULs before any markup."""
+    """Return whether `body` is no text: by its media type, its first bytes, or NULs before any markup."""
     if content_type.startswith(_BINARY_TYPES) and content_type != "image/svg+xml":
         return True
     if _MARKUP.match(body) or body.startswith(_UTF_16):
@@ -55,7 +55,7 @@ def is_binary(body: bytes, content_type: str) -> bool:
 
 
 def text_form(text: str, content_type: str) -> Form:
-    """How decoded text is read. Its own beginning counts more than `content_type`."""
+    """Return how decoded text is to be read. Its own beginning counts more than `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
     if not head.lstrip().startswith("<"):
         return Form.HTML if "html" in content_type and "<" in text else Form.TEXT
@@ -69,7 +69,7 @@ def text_form(text: str, content_type: str) -> Form:
 
 
 def _root(head: str) -> tuple[str, str]:
-    """Local name of the first element, lower case, and what stands in its tag; ('', '') when there is none."""
+    """Return the first element's local name (lower case) and the attributes in its tag; ('', '') when there is none."""
     position = 0
     while prolog := _PROLOG.match(head, position):
         position = prolog.end()

@@ -1,8 +1,8 @@
-"""Service addresses that stand in running text, where nobody made a link of them.
+"""Find service addresses in running text, where nobody made links of them.
 
-Ordinary addresses in text are left alone, for they would flood the frontier: an address counts when it reminds of a
-service itself, or when the words before it name a kind ("WMS service URL: …") and it may be a program. Text comes with
-its blocks parted by `BOUNDARY`, lines by newlines.
+Ordinary addresses in text are ignored, for they would flood the frontier: an address counts when it looks like a
+service itself, or when the words before it name a kind ("WMS service URL: …") and it may be a program. The text has its
+blocks separated by `BOUNDARY`, its lines by newlines.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, R
 from geocrawl.page.naming import kind_in_phrase, leaves_kind_open, may_be_program, may_be_service
 
 MAX_ADDRESSES = 500
-"""Of one text."""
+"""Addresses read of one text."""
 _MAX_LOOKS = 10_000
-"""Places of one text where an address may begin."""
+"""Places of one text that are tried as the beginning of an address."""
 _LABEL_CHARS = 60
-"""Before an address, how far words may name its kind."""
+"""Characters before an address in which words may name its kind."""
 _MAX_LINES = 5
-"""Lines that one address may take."""
+"""Lines that one address may extend over."""
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
-"""Soft hyphens and spaces without width, by which pages let long addresses wrap."""
+"""Soft hyphens and zero-width spaces, by which pages let long addresses wrap."""
 _SCHEME_ENDS = ("://", "：//", "：／／")
 _REQUESTS = ("service=", "SERVICE=", "Service=", "request=", "REQUEST=", "Request=")
 _SIGNS = ("://", "www.", "ervice=", "ERVICE=")
@@ -44,9 +44,10 @@ _PARTS_AHEAD = re.compile(r"[/=?&]")
 
 
 def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") -> Iterator[RawLink]:
-    """The addresses in `text` that may be services, in its order, each once.
+    """Yield the addresses in `text` that may be services, in order, each once.
 
     `page_kind`: the kind that the page is about, if any; it counts for an address that stands alone in its block.
+    `where`: their `RawLink.where`.
     """
     text = _INVISIBLE.sub("", text)
     seen: set[str] = set()
@@ -71,13 +72,15 @@ def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") ->
 
 
 def may_hold_addresses(text: str) -> bool:
-    """Whether there is any address in a text: a cheap look."""
+    """Return whether a text can contain an address: a quick check."""
     return any(sign in text for sign in _SIGNS)
 
 
 def _starts(text: str) -> list[int]:
-    """Where addresses begin: at their scheme, at www., or before a request of a service. By plain searches, since most
-    texts are long and hold none."""
+    """Return where addresses may begin: at a scheme, at `www.`, or before a request to a service.
+
+    By plain searches, since most texts are long and contain none.
+    """
     starts = []
     for sign in _SCHEME_ENDS:
         for at in _places(text, sign):
@@ -102,7 +105,7 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 
 def _address_at(text: str, start: int) -> tuple[str, int]:
-    """The address that begins at `start`, mended, and where its text ends. Never empty."""
+    """Return the address that begins at `start`, mended and never empty, and where its text ends."""
     pieces: list[str] = []
     position = start
     for _ in range(_MAX_LINES):
@@ -125,7 +128,7 @@ def _address_at(text: str, start: int) -> tuple[str, int]:
 
 
 def _cut(run: str) -> str:
-    """A run of characters up to where Chinese or Japanese text goes on; wide signs within an address made plain."""
+    """Return a run of characters up to where Chinese or Japanese text goes on; full-width signs become ASCII."""
     if run.isascii():
         return run
     if end := _WIDE_ENDS.search(run):
@@ -138,7 +141,7 @@ def _cut(run: str) -> str:
 
 
 def _goes_on(piece: str, text: str, position: int) -> bool:
-    """Whether an address that ends a line goes on in the next one."""
+    """Return whether an address at the end of a line continues in the next one."""
     if text.startswith(("http", "www."), position):
         return False
     if text[position : position + 1] in ("?", "&"):
@@ -147,7 +150,7 @@ def _goes_on(piece: str, text: str, position: int) -> bool:
 
 
 def _trimmed(text: str) -> str:
-    """Without the punctuation behind an address; a bracket stays when it was opened within."""
+    """Return an address without the punctuation behind it; a bracket stays when it was opened within the address."""
     while text and text[-1] in _TRAILING:
         opening = _CLOSED_BY.get(text[-1])
         if opening and text.count(opening) >= text.count(text[-1]):
@@ -157,7 +160,8 @@ def _trimmed(text: str) -> str:
 
 
 def _label(text: str, begin: int, start: int, end: int) -> tuple[str, bool]:
-    """The words from `begin` to an address, as far as its block goes, and whether it stands there alone."""
+    """Return the words between `begin` and an address within its block, and whether the address is alone in the
+    block."""
     before = text[begin:start].rpartition(BOUNDARY)[2]
     behind = text[end : end + 20].partition(BOUNDARY)[0]
     alone = not before.strip() and not behind.strip(" \t\r\n?&.")

@@ -1,7 +1,7 @@
-"""Tokens of JavaScript and JSON, as far as it takes to find texts and what stands around them. Nothing is run.
+"""Split JavaScript and JSON into tokens, as far as it takes to find strings and what is around them. Nothing is run.
 
-The reading is tolerant: what is no token is passed over, and a quote that is never closed ends with its line. Every
-pattern is unambiguous (no two ways to match one text), so reading costs no more than the length.
+Reading is tolerant: what is no token is skipped, and a string that is never closed ends with its line. Every pattern is
+unambiguous (no two ways to match one text), so reading takes time in proportion to the length.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_CODE_CHARS = 300_000
-"""Of one script or configuration; what stands behind is not read."""
+"""Characters read of one script or configuration."""
 
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*)
@@ -24,22 +24,22 @@ _TOKEN = re.compile(
 )
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,80}\]){1,200}/[a-z]{0,8}", re.S)
 _BEFORE_REGEX = frozenset("(,=:[{};?") | {"", "return"}
-"""Where a slash begins a regular expression rather than a division."""
+"""Tokens after which a slash begins a regular expression rather than a division."""
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(\r\n|.))", re.S)
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": "", "v": "", "0": "", "\n": "", "\r\n": ""}
 _PLACEHOLDER = re.compile(r"\$\{([^{}]{0,200})\}")
 
 
 class Token(NamedTuple):
-    """A token with what it says: a text without quotes and escapes, a name, a sign."""
+    """A token with its text: a string without quotes and escapes, a name, a sign."""
 
     kind: str
-    """string, template, name, sign or number."""
+    """'string', 'template', 'name', 'sign' or 'number'."""
     text: str
 
 
 def read_tokens(code: str) -> Iterator[Token]:
-    """The tokens of the first `MAX_CODE_CHARS` of `code`, comments and regular expressions left out."""
+    """Yield the tokens of the first `MAX_CODE_CHARS` of `code`, without comments and regular expressions."""
     position, end = 0, min(len(code), MAX_CODE_CHARS)
     before = ""
     while found := _TOKEN.search(code, position, end):
@@ -63,13 +63,13 @@ def read_tokens(code: str) -> Iterator[Token]:
 
 
 def split_template(text: str) -> list[str]:
-    """Texts and names of a template literal by turns: `a${b}c` gives a, b, c; a text stands first and last."""
+    """Return strings and names of a template literal in turn, a string first and last: `a${b}c` gives a, b, c."""
     parts = _PLACEHOLDER.split(text)
     return [part.strip() if index % 2 else unescape(part) for index, part in enumerate(parts)]
 
 
 def unescape(text: str) -> str:
-    """What a text in a script says (ECMAScript, 12.9.4; JSON, RFC 8259, 7)."""
+    """Return a string literal's value (ECMAScript, 12.9.4; JSON, RFC 8259, 7)."""
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 

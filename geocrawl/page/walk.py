@@ -1,4 +1,4 @@
-"""The walk over a tree of HTML that every reader of this room takes."""
+"""Walk over an HTML tree; every reader of this room uses it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ UNREAD = frozenset(["script", "style", "title", "template", "iframe", "noframes"
 
 
 def walk(root: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
-    """Each node but comments with its tag, on entering and (elements only) leaving. No recursion, so no depth limit."""
+    """Yield each node except comments with its tag, on entering (True) and, for elements, on leaving (False).
+
+    Without recursion, so that depth is not limited.
+    """
     ancestors: list[tuple[LexborNode, str]] = []
     node: LexborNode | None = root
     while node is not None:

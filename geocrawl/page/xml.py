@@ -1,9 +1,8 @@
-"""XML to `Content`: formats that are known by their root element, feeds, sitemaps, and documents of any other kind.
+"""Read XML as `Content`: formats known by their root element, feeds, sitemaps, and documents of any other kind.
 
-`_FORMATS` says which reader takes which root. Whatever it leaves, one rule serves: a link is an element whose whole
-text is a URL, or an `href` or `xlink:href` attribute. What is said about it stands in the nearest element around it
-that says more than the URL: an RSS item, an Atom entry. Names and titles in there are the anchor, descriptions the
-context.
+`_FORMATS` maps roots to readers. For all that they leave, one rule serves: a link is an element whose whole text is a
+URL, or an `href` or `xlink:href` attribute. Its description is in the nearest element around it that contains more text
+than the URL: an RSS item, an Atom entry. Names and titles there are the anchor, descriptions the context.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ _RELATIVE_HREF = frozenset({"link", "a", "entry", "outline"})
 """Elements whose bare `href` is an address even when it is relative (Atom, 4.2.7.1; XHTML inside feeds)."""
 _RECORD_HOLDERS = frozenset({*(name.lower() for name in RECORD_NAMES), "oai-pmh"})
 _MAX_CLIMB = 3
-"""Levels from a URL up to what is said about it: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
+"""Levels from a URL up to its description: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
 _MAX_GROUP = 80
-"""Elements of a group that are looked at."""
+"""Elements of a group that are read."""
 
 
 def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
-    """What an XML document at `url` says and where it links; None when nothing of it can be parsed.
+    """Return what an XML document at `url` says and where it links; None when nothing of it can be parsed.
 
-    Errors are passed over (libxml2's recovery), entities are not expanded, nothing is fetched.
+    Errors are ignored (libxml2's recovery), entities are not expanded, nothing is fetched.
     """
     root = parse_text(text)
     if root is None:
@@ -64,14 +63,14 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
     titles = (element for element in root.iter("*") if local_name(element).lower() == "title")
     content.title = next((fold(_text(element), MAX_TITLE_CHARS) for element in titles), "")
     known = dict.fromkeys(islice(_of_format(root, url), max_links))
-    told = {" ".join(link.href.split()) for link in known}
+    known_hrefs = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
-    content.links = list(islice(chain(known, _of_any(root, where, told)), max_links))
+    content.links = list(islice(chain(known, _of_any(root, where, known_hrefs)), max_links))
     return content
 
 
 def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
-    """The links of a document whose format its root tells; none for any other."""
+    """Return the links of a document whose format its root tells; none for any other."""
     name = local_name(root)
     if name in csw.ANSWERS:
         return csw.read_answer(root, url)
@@ -102,17 +101,17 @@ _FORMATS = {
 }
 
 
-def _of_any(root: etree._Element, where: str, told: Container[str]) -> Iterator[RawLink]:
-    """The links of any document, but for those that are `told` already."""
+def _of_any(root: etree._Element, where: str, known: Container[str]) -> Iterator[RawLink]:
+    """Yield the links of any document, except for those in `known`."""
     for href, element in _hrefs(root):
-        if href in told:
+        if href in known:
             continue
         anchor, context = ("", "") if where == "sitemap" else _said_about(element)
         yield RawLink(href, where, anchor, context, (element.get("rel") or "").lower())
 
 
 def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
-    """Each address with the element that carries it, in document order."""
+    """Yield each address with the element that carries it, in document order."""
     for element in root.iter("*"):
         for name in ("href", XLINK_HREF):
             value = element.get(name)
@@ -124,7 +123,7 @@ def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
 
 
 def _said_about(element: etree._Element) -> tuple[str, str]:
-    """Anchor and context of a link: the nearest group's names and descriptions."""
+    """Return anchor and context of a link: the nearest group's names and descriptions."""
     group: etree._Element | None = element
     for _ in range(_MAX_CLIMB + 1):
         if group is None:
@@ -137,7 +136,7 @@ def _said_about(element: etree._Element) -> tuple[str, str]:
 
 
 def _names_and_descriptions(group: etree._Element) -> tuple[list[str], list[str]]:
-    """Texts of a group by the name of their element or of the one around it (gmd:name/gco:CharacterString)."""
+    """Return texts of a group by the name of their element or of the one around it (gmd:name/gco:CharacterString)."""
     names: list[str] = []
     descriptions: list[str] = []
     for count, element in enumerate(group.iter("*")):
@@ -156,7 +155,7 @@ def _names_and_descriptions(group: etree._Element) -> tuple[list[str], list[str]
 
 
 def _text(element: etree._Element) -> str:
-    """All its text, fragments parted, folded; gathered only as far as it is kept."""
+    """Return all text of an element, folded; it is gathered only as far as it is kept."""
     fragments: list[str] = []
     size = 0
     for fragment in element.itertext():

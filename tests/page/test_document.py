@@ -39,13 +39,12 @@ def test_a_page_that_asks_robots_not_to_follow_has_no_links(robots: str) -> None
     for document in (read(f"<meta name=Robots content='{robots}'>{LINK}"), read(LINK, x_robots_tag=robots)):
         assert document.nofollow
         assert document.links == ()
-        assert document.noindex == (robots != "nofollow")
 
 
 def test_what_is_asked_of_other_robots_does_not_concern_us() -> None:
     assert not read(LINK, x_robots_tag="googlebot: noindex, nofollow").nofollow
     assert read(LINK, x_robots_tag="googlebot: noindex, geocrawl: nofollow").nofollow
-    assert not read(LINK, x_robots_tag="unavailable_after: 25 Jun 2030 15:00:00 PST").noindex
+    assert read(LINK, x_robots_tag="unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow").nofollow
     assert not read(f"<meta name=googlebot content=nofollow>{LINK}").nofollow
 
 
