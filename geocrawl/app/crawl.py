@@ -81,10 +81,10 @@ def _begin(
     session: Session, database: Database, clock: Clock, run: int, seeds: Sequence[Url], *, again: bool
 ) -> _Begun:
     """Claim the database and queue the seeds."""
-    from geocrawl.store.engine.database import owner
+    from geocrawl.store.engine.owner import this_process
     from geocrawl.store.queries.runs import earlier_runs
 
-    notes = claim(session, earlier_runs(database.connection, run, owner(), clock.now()))
+    notes = claim(session, earlier_runs(database.connection, run, this_process(), clock.now()))
     queued = session.add_seeds(seeds, again=again)
     notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]
     if seeds and not queued:

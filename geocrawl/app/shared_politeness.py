@@ -111,7 +111,7 @@ class SharingFetcher:
                 return found
             if not told and now - begun > _SAID_AFTER_S:
                 told = True
-                self._say(f"{name} is asked by {_process(found.holder)} just now: waiting for its turn to end")
+                self._say(f"{name} is asked by {found.holder} just now: waiting for its turn to end")
             await self._clock.sleep(_LOOK_S)
 
     def _give_back(self, held: Held, state: HostState, *, settled: bool) -> None:
@@ -134,7 +134,7 @@ class SharingFetcher:
         """Why a host is not asked, said and returned."""
         wait_s = max(not_now.until - self._clock.now(), 0.0)
         text = (
-            f"{name} is asked by {_process(not_now.holder)} all the time; try again later"
+            f"{name} is asked by {not_now.holder} all the time; try again later"
             if not_now.holder
             else f"{name} rests for another {wait_s:,.0f} s after what it answered before; try again then"
         )
@@ -161,8 +161,3 @@ class _NoTurn:
 
     def sitemaps(self, url: Url) -> Sequence[Url]:
         return ()
-
-
-def _process(holder: str) -> str:
-    machine, _, process = holder.rpartition(":")
-    return f"process {process} on {machine}" if machine else "another process"

@@ -128,7 +128,7 @@ def make_session(
     from geocrawl.crawler.learning import Learning
     from geocrawl.page.document import PageReader
     from geocrawl.store.catalog.catalog import Catalog
-    from geocrawl.store.engine.database import owner
+    from geocrawl.store.engine.owner import this_process
     from geocrawl.store.frontier.frontier import SqlFrontier
 
     stored_strategy, stored_topic = database.meta("strategy"), database.meta("topic") or ""
@@ -145,7 +145,7 @@ def make_session(
         by_depth=strategy.by_depth,
         learns=kind.learns and strategy.learns,
         stride=strategy.stride,
-        owner=owner(),
+        owner=this_process().text,
         records_only=kind.records_only,
     )
     return Session(

@@ -13,11 +13,11 @@ import pytest
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.owner import started_ticks
 from geocrawl.store.operations.daemon_lock import (
     STALE_S,
     Holder,
     Keeper,
-    _started_ticks,
     ask_to_pause,
     ask_to_reload,
     figures_of,
@@ -38,7 +38,7 @@ def hold(database: Database, holder: Holder) -> None:
 
 
 def test_a_second_daemon_is_told_who_holds_the_database(database: Database) -> None:
-    hold(database, Holder(socket.gethostname(), os.getppid(), 1000.0, 1000.0, _started_ticks(os.getppid())))
+    hold(database, Holder(socket.gethostname(), os.getppid(), 1000.0, 1000.0, started_ticks(os.getppid()) or 0))
     with pytest.raises(EnvironmentFault, match=f"process {os.getppid()} on .*, since 1970-01-01 00:16:40 UTC"):
         Keeper(database).take(1001.0)
 

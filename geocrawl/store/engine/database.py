@@ -9,8 +9,6 @@ consistency.
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -20,6 +18,7 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.faults import is_there, no_room
+from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.permissions import make_file
 from geocrawl.store.engine.transaction import Transaction
 from geocrawl.store.engine.upgrade import SCHEMA_FOLDER, upgrade
@@ -140,7 +139,7 @@ class Database:
         with self.transaction:
             row = self.connection.execute(
                 "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
-                (self._clock.now(), owner(), strategy, _changed_settings(settings)),
+                (self._clock.now(), this_process().text, strategy, _changed_settings(settings)),
             ).fetchone()
         return int(row[0])
 
@@ -151,11 +150,6 @@ class Database:
                 "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
                 (self._clock.now(), pages, services, stopped, run),
             )
-
-
-def owner() -> str:
-    """machine:process, as leases and runs name it."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def read_version(connection: Connection, path: Path) -> str | None:

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.store.engine.owner import Owner
 
 BUSY_S = 5.0
 """How long a statement waits for another process's lock."""
@@ -106,5 +107,4 @@ def _open_run(path: Path, pid: int | None) -> str:
         connection.close()
     if row is None:
         return ""
-    machine, _, process = row[0].rpartition(":")
-    return f"process {process} on {machine} (a crawl started {row[1]} UTC)"
+    return f"{Owner.read(row[0])} (a crawl started {row[1]} UTC)"

@@ -68,7 +68,7 @@ class SqlFrontier:
         records_only: bool = False,
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
-        `stride`: pages taken together (best-N-first). `owner`: machine:process, named on leases.
+        `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that holds the leases.
         `records_only`: of pages only those of a harvest are leased.
         """
         self._database = database

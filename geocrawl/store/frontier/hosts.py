@@ -8,12 +8,12 @@ hosts that rest longer than `PARK_S` are taken out of its way and brought back w
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.model import HostState, Lease, Rank
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.owner import Owner, is_dead
 from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
@@ -117,10 +117,10 @@ class Hosts:
         return [(host_id, name) for host_id, holder, name in held if holder == owner]
 
     def held_by_the_dead(self, owner: str) -> list[tuple[int, str]]:
-        """Return id and name of hosts leased by processes of `owner`'s machine that have ended."""
-        machine = owner.rpartition(":")[0]
+        """Return row number and name of the hosts held by processes of which `owner` can tell that they ended."""
+        here = Owner.read(owner)
         held = self._connection.execute(sql.HELD).fetchall()
-        return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", machine)]
+        return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", here)]
 
     def _of(self, host_id: int) -> HostArrivals:
         arrivals = self._arrivals.get(host_id)
@@ -131,20 +131,6 @@ class Hosts:
     def _head_rank(self, host_id: int) -> tuple[int, float]:
         row: tuple[int, float] | None = self._connection.execute(sql.HEAD_RANK, (host_id,)).fetchone()
         return row or (0, 0.0)
-
-
-def is_dead(holder: str, machine: str) -> bool:
-    """Whether `holder`, machine:process, ran on this machine and runs no more."""
-    name, _, process = holder.rpartition(":")
-    if name != machine or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):  # another user's process is a living one
-        return False
-    return False
 
 
 def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, bool]:

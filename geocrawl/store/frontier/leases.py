@@ -57,7 +57,7 @@ class Leases:
         owner: str,
         records_only: bool,
     ) -> None:
-        """`owner`: machine:process, named on leases. `records_only`: of pages only those of a harvest are leased."""
+        """`owner`: text of the leases' `Owner`. `records_only`: of pages only those of a harvest are leased."""
         self._connection = connection
         self._settings = settings
         self._hosts = hosts

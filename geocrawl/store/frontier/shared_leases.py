@@ -12,8 +12,9 @@ from geocrawl.errors import DatabaseFault
 from geocrawl.model import HostState, RobotsRecord
 from geocrawl.ports import RobotsStore
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database, owner
-from geocrawl.store.frontier.hosts import Hosts, is_dead, politeness
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.frontier.hosts import Hosts, politeness
 from geocrawl.store.frontier.leases import at_work_s, lease_of_s
 from geocrawl.store.frontier.robots import SqlRobots
 
@@ -48,8 +49,8 @@ class NotNow:
 
     until: float
     """When the other lease or the back-off ends, at the latest."""
-    holder: str
-    """Who has leased the host; '' when it backs off."""
+    holder: Owner | None
+    """Who has leased the host; None when it backs off."""
 
 
 class SharedLeases:
@@ -60,7 +61,7 @@ class SharedLeases:
         self._database = catalogue
         self._connection = catalogue.connection
         self._settings = settings
-        self._owner = owner()
+        self._process = this_process()
 
     def covers(self, host: str) -> bool:
         """Whether a host opted out."""
@@ -83,7 +84,7 @@ class SharedLeases:
                 next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its holder was killed
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
-            self._connection.execute(_TAKE, (host_id, lease_until, self._owner))
+            self._connection.execute(_TAKE, (host_id, lease_until, self._process.text))
         return Held(host_id, token + 1, state)
 
     def give_back(self, held: Held, state: HostState, now: float) -> None:
@@ -99,9 +100,9 @@ class SharedLeases:
         if row is None:
             return None
         next_at, lease_until, holder = row[1], row[7], row[9]
-        if lease_until > now and not is_dead(holder, self._owner.rpartition(":")[0]):
-            return NotNow(lease_until, holder)
-        return NotNow(next_at, "") if next_at - now > self._settings.patience_s else None
+        if lease_until > now and not is_dead(holder, self._process):
+            return NotNow(lease_until, Owner.read(holder))
+        return NotNow(next_at, None) if next_at - now > self._settings.patience_s else None
 
 
 class SharedRobots:

@@ -7,15 +7,13 @@ over: at once when its process is gone from this machine, else when the heartbea
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.owner import Owner, this_process
 from geocrawl.utc import moment
 
 BEAT_S = 5.0
@@ -37,16 +35,25 @@ class Holder:
     """Kernel ticks from boot to the start of the process: tells it from another one with the same number later."""
     state: str = ""
     """What it does, a line for a person."""
+    boot: str = ""
+    namespace: str = ""
+    """As in `Owner`; '' in the rows of former versions."""
+
+    @property
+    def owner(self) -> Owner:
+        """The process of the daemon."""
+        return Owner(self.machine, self.pid, self.started_ticks, self.boot, self.namespace)
 
     def is_this_process(self) -> bool:
-        """Whether it is us, who could not give the lease back."""
-        return (self.machine, self.pid) == (socket.gethostname(), os.getpid())
+        """Return whether the daemon is this process, which could not give the lock back."""
+        here = this_process()
+        return (self.machine, self.pid, self.namespace or here.namespace) == (here.machine, here.pid, here.namespace)
 
     def is_dead(self, now: float) -> bool:
-        """Whether it ended without giving the lease back."""
-        if self.machine == socket.gethostname():
-            return _started_ticks(self.pid) != self.started_ticks
-        return not -STALE_S < now - self.beat < STALE_S
+        """Return whether the daemon ended without giving the lock back: by its process, or by its silence where that
+        cannot be asked for (on another machine, in another container)."""
+        running = self.owner.is_running(this_process())
+        return not -STALE_S < now - self.beat < STALE_S if running is None else not running
 
 
 class Keeper:
@@ -62,7 +69,8 @@ class Keeper:
         self._demand_free(now)  # before the lock is waited for: somebody else may hold that for long
         with self._database.transaction:
             self._demand_free(now)
-            self._mine = Holder(socket.gethostname(), os.getpid(), now, now, _started_ticks(os.getpid()))
+            me = this_process()
+            self._mine = Holder(me.machine, me.pid, now, now, me.started, boot=me.boot, namespace=me.namespace)
             self._write(self._mine)
 
     def _demand_free(self, now: float) -> None:
@@ -70,7 +78,7 @@ class Keeper:
         if other is None or other.is_dead(now) or other.is_this_process():
             return
         raise EnvironmentFault(
-            f"{self._database.path}: a daemon runs on it already: process {other.pid} on {other.machine}, "
+            f"{self._database.path}: a daemon runs on it already: {other.owner}, "
             f"since {moment(other.since)} UTC; `geocrawl status` tells more"
         )
 
@@ -86,7 +94,7 @@ class Keeper:
                 self._mine.since,
             ):
                 return False
-            self._mine = Holder(held.machine, held.pid, held.since, now, held.started_ticks, state)
+            self._mine = replace(self._mine, beat=now, state=state)
             self._write(self._mine)
         return True
 
@@ -160,21 +168,3 @@ def figures_of(connection: Connection, day: str) -> dict[str, int]:
 def _meta(connection: Connection, name: str) -> str:
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return bytes(row[0]).decode() if row else ""
-
-
-def _started_ticks(pid: int) -> int:
-    """Start of a process by the kernel's count (proc(5), stat, field 22); 0 when there is no such process, or, where
-    there is no /proc, 1 for one that can be signalled."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-        return int(text.rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        if Path("/proc/self").exists():
-            return 0
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return 0
-    except PermissionError:
-        return 1
-    return 1

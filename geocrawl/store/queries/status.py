@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.owner import Owner
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import HeldSite, held_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
@@ -128,6 +130,11 @@ SELECT address, coalesce(reason, ''), settled_at FROM url INDEXED BY url_failed 
 ORDER BY settled_at DESC LIMIT 5"""
 
 
+def _run(row: tuple[Any, ...]) -> Run:
+    started_at, ended_at, owner, *rest = row
+    return Run(started_at, ended_at, Owner.read(owner).short, *rest)
+
+
 def status(connection: Connection, now: float) -> CatalogStatus:
     """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
@@ -153,7 +160,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         size=size_of(connection),
         services=services,
         layers=layers,
-        runs=tuple(Run(*row) for row in connection.execute(_RUNS)),
+        runs=tuple(map(_run, connection.execute(_RUNS))),
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )

@@ -29,7 +29,7 @@ class Run(SQLModel, table=True):
     started_at: float
     ended_at: float | None = None
     owner: str
-    """machine:process"""
+    """The process, as `store.engine.owner` writes it."""
     strategy: str
     settings: str
     """JSON mapping of the settings that differ from their defaults; secrets are left out."""

@@ -53,7 +53,7 @@ class Host(SQLModel, table=True):
     """Counts the host's leases; a settlement with an older one is ignored."""
     lease_url: int | None = None
     lease_owner: str | None = None
-    """machine:process"""
+    """The process, as `store.engine.owner` writes it."""
     asked_day: int = starting_with(text("0"), 0)
     """The day of the last request, days since the epoch (UTC)."""
     asked: int = starting_with(text("0"), 0)
