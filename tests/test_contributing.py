@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
+import geocrawl
 from geocrawl.errors import UsageError
 from geocrawl.model import (
-    Candidate,
     Document,
-    Endpoint,
-    Evidence,
     Feedback,
-    Kind,
     Link,
-    Page,
     Purpose,
     Rank,
     State,
-    Status,
     Url,
-    Verdict,
 )
-from geocrawl.ports import Interview, Probe, Strategy
+from geocrawl.ports import Strategy
 from geocrawl.priority import registry
-from geocrawl.urls import endpoint_key, read_url
+from geocrawl.urls import read_url
 
 TEXT = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -39,14 +34,6 @@ def _block(part: str) -> str:
     """The block of Python code that contains `part`."""
     blocks: list[str] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     return next(block for block in blocks if part in block)
-
-
-def _example(name: str) -> Any:
-    """The class of this name, from the block of code that defines it."""
-    source = _block(f"class {name}")
-    namespace: dict[str, Any] = {"__name__": name}
-    exec(compile(source, "CONTRIBUTING.md", "exec"), namespace)
-    return namespace[name]
 
 
 def _url(text: str) -> Url:
@@ -89,35 +76,87 @@ def test_the_strategy_is_listed_with_its_options(by_finds: Callable[[], Strategy
         registry.make_strategy("by-finds", {"by-finds.most": "many"})
 
 
-WPS = b"""<wps:Capabilities version="1.0.0" xmlns:wps="http://www.opengis.net/wps/1.0.0"
- xmlns:ows="http://www.opengis.net/ows/1.1"><wps:ProcessOfferings><wps:Process><ows:Identifier>buffer</ows:Identifier>
-<ows:Title>Buffer</ows:Title></wps:Process></wps:ProcessOfferings></wps:Capabilities>"""
+KIND_FOLDER = ("kind", "reader", "probe")
+TRY_THE_NEW_KIND = """
+from geocrawl.detect import Detector
+from geocrawl.model import Page
+from geocrawl.probe.registry import declarations, probes
+from geocrawl.urls import read_url
 
+CAPABILITIES = b'''<sps:Capabilities version="2.0.0" xmlns:sps="http://www.opengis.net/sps/2.0"
+ xmlns:swes="http://www.opengis.net/swes/2.0"><sps:contents><sps:SPSContents><swes:offering><sps:SensorOffering>
+<swes:identifier>camera</swes:identifier></sps:SensorOffering></swes:offering></sps:SPSContents></sps:contents>
+</sps:Capabilities>'''
 
-@pytest.mark.parametrize(
-    ("body", "status", "reason"),
-    [
-        (WPS, Status.VALID, "ok"),
-        (WPS.replace(b"/wps/", b"/sps/"), Status.INVALID, "other-kind"),
-        (b"plain text", Status.INVALID, "not-capabilities"),
-    ],
-)
-def test_the_probe_asks_once_and_gives_a_verdict(body: bytes, status: Status, reason: str) -> None:
-    probe: Probe = _example("WpsProbe")()
-    url = _url("http://maps.example.org/wps")
-    candidate = Candidate(Endpoint(Kind.WPS, endpoint_key(url), url), Evidence("given"))
-    assert probe.recognise(candidate) == 1.0
-    interview = probe.interview(candidate)
+def verdict(kind, address, body):
+    url = read_url(address)
+    probe = next(probe for probe in probes() if probe.kind == kind)
+    interview = probe.interview(Detector(declarations()).given(url, kind))
     asked = next(interview).url
-    assert asked.address == "http://maps.example.org/wps?SERVICE=WPS&REQUEST=GetCapabilities"
-    verdict = _answer(interview, Page(asked, asked, 200, {}, body, 1.0, 0.0))
-    assert (verdict.status, verdict.reason) == (status, reason)
-    if verdict.service is not None:
-        assert [(layer.name, layer.title) for layer in verdict.service.layers] == [("buffer", "Buffer")]
+    print("asked", asked.address)
+    try:
+        interview.send(Page(asked, asked, 200, {}, body, 1.0, 0.0))
+    except StopIteration as end:
+        print(end.value.status, end.value.reason, *[lead.endpoint.kind for lead in end.value.leads])
+        print(*[layer.name for layer in end.value.service.layers] if end.value.service else [])
+
+detector = Detector(declarations())
+for address in ("http://a.example/52n/sps", "http://a.example/x?service=SPS&request=GetCapabilities"):
+    found = detector.of_url(read_url(address))
+    print(found.endpoint.kind, found.weak)
+verdict("sps", "http://a.example/sps", CAPABILITIES)
+verdict("sps", "http://a.example/sps", CAPABILITIES.replace(b"/sps/", b"/sos/"))
+verdict("wfs", "http://a.example/sps", CAPABILITIES)
+"""
 
 
-def _answer(interview: Interview, page: Page) -> Verdict:
-    with pytest.raises(StopIteration) as end:
-        interview.send(page)
-    verdict: Verdict = end.value.value
-    return verdict
+@pytest.fixture(scope="module")
+def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of geocrawl with the folder and the lines that the text gives."""
+    root = tmp_path_factory.mktemp("copy")
+    package = root / "geocrawl"
+    shutil.copytree(Path(geocrawl.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = package / "probe" / "sps"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    blocks = re.findall(r"`probe/sps/(\w+)\.py`[^`]*?(?:`[^`]+`[^`]*?)*```python\n(.*?)```", TEXT, re.DOTALL)
+    assert sorted(name for name, _ in blocks) == sorted(KIND_FOLDER)
+    for name, source in blocks:
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    (line,) = re.findall(r"^    Registered\(.*\),\n", TEXT, re.MULTILINE)
+    _insert(package / "probe" / "registry.py", "REGISTRY = (\n", line)
+    _insert(package / "model" / "kinds.py", 'STAC = "stac"\n', '    SPS = "sps"\n')
+    return root
+
+
+def _insert(path: Path, behind: str, line: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert behind in text
+    path.write_text(text.replace(behind, behind + line, 1), encoding="utf-8")
+
+
+def _in(root: Path, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_one_folder_and_one_line_make_a_kind_that_is_recognised_proved_and_named(copy_with_the_new_kind: Path) -> None:
+    assert _in(copy_with_the_new_kind, "-c", TRY_THE_NEW_KIND).splitlines() == [
+        "sps True",
+        "sps False",
+        "asked http://a.example/sps?SERVICE=SPS&REQUEST=GetCapabilities",
+        "valid ok",
+        "camera",
+        "asked http://a.example/sps?SERVICE=SPS&REQUEST=GetCapabilities",
+        "invalid other-kind sos",
+        "",
+        "asked http://a.example/sps?SERVICE=WFS&REQUEST=GetCapabilities",
+        "invalid other-kind sps",
+        "",
+    ]
+
+
+def test_the_commands_know_the_new_kind(copy_with_the_new_kind: Path) -> None:
+    told = _in(copy_with_the_new_kind, "-m", "geocrawl", "kinds")
+    assert "OGC Sensor Planning Service" in told and "a path like /52n-sps/sps" in told
