@@ -1,4 +1,4 @@
-"""How much may be done when: hours of the day, pages a day, bytes a day."""
+"""Decide how much the daemon may do when: hours of the day, pages a day, bytes a day."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ if TYPE_CHECKING:
 _WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?\Z")
 DAY_MIN = 24 * 60
 NO_LIMIT = 1 << 60
-"""Pages: more than there are."""
+"""An effectively unlimited number of pages."""
 PAGES_SHARE = 0.9
-"""Of a day's traffic: what pages may not touch is left for probes, so that health is watched to the end of the day."""
+"""The part of a day's traffic that pages may spend. The rest is left for probes, so that services are watched to the
+end
+of the day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """A window of the day, minutes since midnight UTC; from ≥ to crosses midnight; equal: the whole day."""
+    """A window of the day in minutes since midnight UTC. It crosses midnight when `from_min` > `to_min`, and is the
+    whole
+    day when both are equal."""
 
     from_min: int = 0
     to_min: int = 0
 
     @classmethod
     def read(cls, text: str) -> Hours:
-        """`22-6`, `22:30-06:15`, '' for the whole day. Raises ValueError for anything else."""
+        """Read a window such as `22-6` or `22:30-06:15`; '' is the whole day. Raises ValueError for anything else."""
         if not text.strip():
             return cls()
         found = _WINDOW.match(text.strip())
@@ -39,8 +43,8 @@ class Hours:
             raise ValueError("the day ends at 24:00")
         return cls(ends[0] % DAY_MIN, ends[1] % DAY_MIN)
 
-    def hold(self, now: float) -> bool:
-        """Whether this time (seconds since the epoch) lies in the window."""
+    def include(self, now: float) -> bool:
+        """Return whether a time (seconds since the epoch) lies in the window."""
         moment = dt.datetime.fromtimestamp(now, dt.UTC)
         minute = moment.hour * 60 + moment.minute
         if self.from_min == self.to_min:
@@ -52,7 +56,7 @@ class Hours:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be asked for. (Probes are not pages: health is watched at any hour.)"""
+    """What the daemon may ask for. Hours and pages do not limit probes: services are watched at any hour."""
 
     hours: Hours
     pages_per_day: int
@@ -61,8 +65,8 @@ class Budget:
     """0: no limit."""
 
     def why_no_pages(self, now: float, pages: int, received_bytes: int) -> str:
-        """Why no page may be visited at `now` after this many of the day's, in words; '' when one may."""
-        if not self.hours.hold(now):
+        """Return why no page may be visited at `now`, after so many pages and bytes of the day; '' when one may."""
+        if not self.hours.include(now):
             return "outside its hours"
         if self.pages_per_day and pages >= self.pages_per_day:
             return "the day's pages are spent"
@@ -71,12 +75,12 @@ class Budget:
         return ""
 
     def is_traffic_spent(self, received_bytes: int) -> bool:
-        """Whether nobody may be asked any more today."""
+        """Return whether nobody may be asked any more today."""
         return 0 < self.traffic_per_day_bytes <= received_bytes
 
 
 def budget_of(settings: Settings) -> Budget:
-    """The budget that the settings name. Raises UsageError for hours that cannot be meant."""
+    """Return the budget that the settings name. Raises UsageError for invalid hours."""
     from geocrawl.errors import UsageError
 
     try:
@@ -86,5 +90,5 @@ def budget_of(settings: Settings) -> Budget:
 
 
 def without_limits(settings: Settings) -> Settings:
-    """A daemon's settings: it has a budget a day instead of limits of one run."""
+    """Return the settings without the limits of one run: a daemon has a budget a day instead."""
     return replace(settings, max_pages=NO_LIMIT, max_time_s=0.0)

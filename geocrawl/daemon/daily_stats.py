@@ -1,4 +1,4 @@
-"""Counting what happens, between the crawl and whoever looks on, and the day that it belongs to."""
+"""Count what the daemon does, and add the counts to those of the day (UTC) in the database."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from geocrawl.store.operations.daemon_lock import Keeper
 
 
-class Counting:
-    """`ports.Observer` that counts, and passes all on to another one."""
+class CountingObserver:
+    """`ports.Observer` that counts visits and bytes, and passes everything on to another observer."""
 
     def __init__(
         self, inner: Observer, *, begun: Callable[[Lease], object], ended: Callable[[Entry, Visit], object]
@@ -27,81 +27,84 @@ class Counting:
         self._inner = inner
         self._begun = begun
         self._ended = ended
-        self._figures = Counter[str]()
+        self._counts = Counter[str]()
 
-    def since(self, name: str) -> int:
-        """One of the figures (pages, bytes …) since they were taken last."""
-        return self._figures[name]
+    def count(self, name: str) -> int:
+        """Return one of the counts (pages, bytes …) since the last `drain`."""
+        return self._counts[name]
 
-    def received(self, count: int) -> None:
-        """So many bytes came."""
-        self._figures["bytes"] += count
+    def received(self, received_bytes: int) -> None:
+        """Count received bytes."""
+        self._counts["bytes"] += received_bytes
 
-    def take(self) -> Mapping[str, int]:
-        """The figures since the last time."""
-        figures, self._figures = self._figures, Counter[str]()
-        return dict(figures)
+    def drain(self) -> Mapping[str, int]:
+        """Return all counts, and begin at zero again."""
+        counts, self._counts = self._counts, Counter[str]()
+        return dict(counts)
 
-    def put_back(self, figures: Mapping[str, int]) -> None:
-        """They could not be written: they are taken again."""
-        self._figures.update(figures)
+    def restore(self, counts: Mapping[str, int]) -> None:
+        """Add counts whose write failed, so that the next `drain` returns them again."""
+        self._counts.update(counts)
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """A run begins."""
+        """Pass on that a run begins."""
         self._inner.started(stats, notes)
 
     def noted(self, text: str) -> None:
-        """A line for a person."""
+        """Pass on a line for a person."""
         self._inner.noted(text)
 
     def leased(self, lease: Lease) -> None:
-        """A visit begins."""
+        """Pass on that a visit begins."""
         self._begun(lease)
         self._inner.leased(lease)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        """A visit has ended, and all it brought is written."""
-        figures = self._figures
+        """Count a settled visit and pass it on."""
+        counts = self._counts
         if entry.purpose is Purpose.PROBE:
-            figures["probes"] += visit.found is not None
-            figures["valid"] += visit.found is Status.VALID
+            counts["probes"] += visit.found is not None
+            counts["valid"] += visit.found is Status.VALID
         elif visit.is_page_answered:
-            figures["pages"] += 1
+            counts["pages"] += 1
         else:
-            figures["failures"] += visit.http_status is None
-        figures["not modified"] += visit.not_modified
-        figures["new endpoints"] += result.new_candidates
+            counts["failures"] += visit.http_status is None
+        counts["not modified"] += visit.not_modified
+        counts["new endpoints"] += result.new_candidates
         self._ended(entry, visit)
         self._inner.settled(entry, visit, result)
 
 
-class Day:
-    """The figures of this day (UTC): those in the database, and those that are still to be written there."""
+class DayCounts:
+    """The counts of the current day (UTC): those in the database, and those still to be written there."""
 
-    def __init__(self, database: Database, keeper: Keeper, clock: Clock, counting: Counting) -> None:
+    def __init__(self, database: Database, keeper: Keeper, clock: Clock, observer: CountingObserver) -> None:
         self._keeper = keeper
         self._clock = clock
-        self._counting = counting
+        self._observer = observer
         self._day = day_of(clock.now())
         self._written = Counter(figures_of(database.connection, self._day))
 
-    def so_far(self, name: str) -> int:
-        """One of the day's figures: pages, bytes …"""
-        return self._written[name] + self._counting.since(name)
+    def total(self, name: str) -> int:
+        """Return one of the day's counts: pages, bytes …"""
+        return self._written[name] + self._observer.count(name)
 
-    def look(self) -> None:
-        """Begin a new one when midnight is past. Raises DatabaseFault when the last figures cannot be written."""
+    def begin_day(self) -> None:
+        """Begin a new day when midnight is past.
+
+        Raises DatabaseFault when the counts of the last day cannot be written.
+        """
         day = day_of(self._clock.now())
         if day != self._day:
             self.write()
             self._day, self._written = day, Counter()
 
     def write(self) -> None:
-        """Add to the database what was counted since the last time. Raises DatabaseFault; nothing is lost then."""
-        figures = self._counting.take()
+        """Add what was counted since the last write to the database. Raises DatabaseFault; no count is lost then."""
+        counts = self._observer.drain()
         try:
-            self._keeper.count(self._day, figures)
+            self._keeper.count(self._day, counts)
         except DatabaseFault:
-            self._counting.put_back(figures)
+            self._observer.restore(counts)
             raise
-        self._written.update(figures)
+        self._written.update(counts)

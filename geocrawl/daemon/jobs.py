@@ -1,4 +1,4 @@
-"""What is due, put into the frontier: the daemon's due-logic, without a loop, so that a year can be simulated."""
+"""Queue what is due, and maintain the database: the daemon's jobs, without a loop, so that a year can be simulated."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from geocrawl.store.frontier.frontier import SqlFrontier
 
 
-class Work:
-    """One method a tick. Each is short, makes its own transactions and may be called at any time.
+class Jobs:
+    """The daemon's jobs, one method for each tick of that name.
 
-    All return how many of what, for the log.
+    Each is short, makes transactions of its own and may be called at any time. Each returns counts for the log.
     """
 
     def __init__(
@@ -38,22 +38,22 @@ class Work:
         self._retention = Retention(database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
 
     def reprobe(self) -> Mapping[str, int]:
-        """Services whose next probe is due."""
+        """Queue services whose next probe is due."""
         return {"services": self._frontier.reprobe(self._clock.now(), self._most)}
 
     def revisit(self) -> Mapping[str, int]:
-        """Seeds, and pages that named services or led to one that did."""
+        """Queue seeds, and pages that named services or led to such a page, when their next visit is due."""
         return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=False)}
 
     def refresh(self) -> Mapping[str, int]:
-        """Sitemaps, and catalogues' pages of records."""
+        """Queue sitemaps and catalogues' pages of records whose next visit is due."""
         return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)}
 
     def retention(self) -> Mapping[str, int]:
-        """Drop what is older than it is to be kept, and let SQLite look after its statistics."""
+        """Drop what is older than the settings keep it, and have the database update its statistics."""
         return self._retention.tidy(self._clock.now())
 
     def metrics(self) -> Mapping[str, int]:
-        """Write the file for Prometheus, where one is wanted."""
+        """Write the file for Prometheus, if the settings name one."""
         self._metrics.write(self._connection, self._clock.now())
         return {}

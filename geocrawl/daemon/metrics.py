@@ -1,7 +1,7 @@
-"""The figures of `status` for Prometheus: as text, and as a file that the daemon writes anew each minute.
+"""Write the counts of `status` for Prometheus, as text and as a file that the daemon writes every minute.
 
-The file is for node_exporter's textfile collector. It holds no addresses, is readable by all, and appears whole or not
-at all. What goes wrong with it is said once and never ends the daemon.
+The file is for node_exporter's textfile collector. It contains no addresses, is readable by all, and appears whole or
+not at all. A failure to write it is logged once and never ends the daemon.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:
-    """Write the figures to `out`, None for standard output. Raises EnvironmentFault when it cannot be written."""
+    """Write the metrics to `out`, None for standard output. Raises EnvironmentFault when it cannot be written."""
     with opened(out) as stream:
         stream.writelines(f"{line}\n" for line in prometheus(found, max_traffic_bytes))
     if out is not None and out.is_file():
-        out.chmod(0o644)  # the service's umask keeps others from its files; this one is for another's eyes
+        out.chmod(0o644)  # the service's umask bars other users from its files, but the collector is one
 
 
 class MetricsFile:
-    """A file that is written again and again."""
+    """The file of metrics that a daemon writes again and again."""
 
     def __init__(self, name: str, max_traffic_bytes: int, log: Callable[..., object]) -> None:
         """`name`: the file; '' for none. `log(event, **values)` writes a line."""
@@ -38,12 +38,15 @@ class MetricsFile:
         self._trouble = ""
 
     def write(self, connection: Connection, now: float) -> None:
-        """Write what `status` would tell now. A file that cannot be written is logged, once until it can be again."""
+        """Write what `status` tells now. Logs once that the file cannot be written, and once that it can be again.
+
+        Raises DatabaseFault when the database cannot be read.
+        """
         if self._path is None:
             return
-        trouble = ""
+        found, trouble = status(connection, now), ""
         try:
-            write_metrics(status(connection, now), self._max_traffic_bytes, self._path)
+            write_metrics(found, self._max_traffic_bytes, self._path)
         except (EnvironmentFault, OSError) as error:
             trouble = str(error)
         if bool(trouble) != bool(self._trouble):
@@ -52,7 +55,10 @@ class MetricsFile:
 
 
 def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
-    """The text exposition format, version 0.0.4. What counts a day starts again at midnight UTC: gauges."""
+    """Yield the lines of the text exposition format, version 0.0.4.
+
+    All metrics are gauges: the counts of a day begin at zero again at midnight UTC.
+    """
     yield from _family("up", "1 while a daemon runs.", [("", int(found.running))])
     yield from _family("paused", "1 while the daemon is paused.", [("", int(found.paused))])
     yield from _family("services", "Services in the catalogue.", [("", found.services)])

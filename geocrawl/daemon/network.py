@@ -1,7 +1,7 @@
-"""Our own network: whether it is away, and what the visits of that time changed is put back.
+"""Watch this machine's network by the visits of the crawl, and undo what visits changed while it was away.
 
-That is done as soon as an outage is noticed and after each try in it, not at its end: nobody sees services die in
-between, and whatever ends the daemon leaves no trace of the outage.
+Changes are undone as soon as an outage is noticed and after each try during it, not at its end: nobody sees services
+die in between, and a daemon that ends during an outage leaves no trace of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.outage_undo_log import OURS, Traces
+from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
 from geocrawl.store.operations.outages import end_rests, put_back, shorten_rests, well_hosts
 
 if TYPE_CHECKING:
@@ -18,46 +18,46 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.database import Database
 
 _WELL_HOSTS = 500
-"""Known to be well from the start."""
+"""Hosts that answered last before the daemon started; these count as well from its start on."""
 _REST_S = 900.0
-"""Longest rest of a host while the network is away: long enough that others are tried in its place."""
+"""Longest back-off of a host while the network is away: long enough that other hosts are tried in its place."""
 
 
-class Network:
-    """What the visits say of our network, and what becomes of them."""
+class NetworkWatch:
+    """Detects outages of this machine's network, and undoes their effects."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._traces = Traces(database.connection)
+        self._undo_log = UndoLog(database.connection)
         self.outage = Outage(well_hosts(database.connection, _WELL_HOSTS))
 
-    def no_visit_is_under_way(self) -> None:
-        """A new turn begins."""
-        self._traces.forget_leases()
+    def reset(self) -> None:
+        """Drop what is known of visits under way, before a turn in which there are none."""
+        self._undo_log.drop_leases()
 
-    def begun(self, lease: Lease) -> None:
-        """A visit begins."""
-        self._traces.leased(lease)
+    def leased(self, lease: Lease) -> None:
+        """Note that a visit begins."""
+        self._undo_log.leased(lease)
 
-    def heed(self, entry: Entry, visit: Visit) -> str:
-        """Take up how a visit ended; why the visits are to be interrupted, '' when they are not."""
-        self.outage.heed(entry.url.host, visit.at, visit.http_status, visit.reason)
-        self._traces.settled(entry, visit, away=self.outage.since is not None)
+    def settled(self, entry: Entry, visit: Visit) -> str:
+        """Note how a visit ended. Returns why the crawl has to be interrupted, '' when it has not."""
+        self.outage.observe(entry.url.host, visit.at, visit.http_status, visit.reason)
+        self._undo_log.settled(entry, visit, away=self.outage.since is not None)
         if self.outage.suspected:
             return "the network is away"
         return "the network is back" if self.outage.since is not None else ""
 
-    def put_back(self, now: float) -> Mapping[str, int] | None:
-        """Undo what an outage changed so far; figures for the log when it is over."""
+    def undo_outage(self, now: float) -> Mapping[str, int] | None:
+        """Undo what an outage has changed so far. Returns counts for the log when the outage is over, else None."""
         since = self.outage.since
         if since is None:
             return None
-        again = put_back(self._database, since, OURS, self._traces.endpoints)
-        self._traces.forget_endpoints()
+        again = put_back(self._database, since, IN_VAIN, self._undo_log.endpoints)
+        self._undo_log.drop_endpoints()
         if self.outage.suspected:
-            shorten_rests(self._database, self._traces.hosts, now + _REST_S)
+            shorten_rests(self._database, self._undo_log.hosts, now + _REST_S)
             return None
-        end_rests(self._database, self._traces.hosts, now)
-        self._traces.forget()
+        end_rests(self._database, self._undo_log.hosts, now)
+        self._undo_log.clear()
         self.outage.end()
         return {"away_s": round(now - since - LOOK_BACK_S), "tried_again": again}

@@ -1,4 +1,4 @@
-"""Telling systemd how we are: sd_notify(3) is one datagram to a socket that it names in the environment."""
+"""Tell systemd the daemon's state: sd_notify(3) is one datagram to the socket that $NOTIFY_SOCKET names."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from collections.abc import Mapping
 
 
 class Notifier:
-    """Sends states to the socket in $NOTIFY_SOCKET; does nothing where there is none, and never fails the daemon."""
+    """Sends states to the socket in $NOTIFY_SOCKET. Does nothing where there is none, and never raises."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         name = environ.get("NOTIFY_SOCKET", "")
         self._address = "\0" + name[1:] if name.startswith("@") else name
         self.watchdog_s = _watchdog_s(environ)
-        """Send a sign of life at least this often; 0: nobody waits for one."""
+        """How often to call `alive` at least; 0: systemd expects no sign of life."""
 
     def starting(self, text: str, seconds: float) -> None:
-        """Not ready yet, and not for so long; the next sign comes before (EXTEND_TIMEOUT_USEC of sd_notify(3))."""
+        """Say that the start takes longer, and that another message comes within `seconds` (EXTEND_TIMEOUT_USEC)."""
         self._send(f"EXTEND_TIMEOUT_USEC={round(seconds * 1e6)}\nSTATUS={_line(text)}")
 
     def ready(self) -> None:
-        """Started: units that wait for us may start."""
+        """Say that the daemon has started, so that units that wait for it may start."""
         self._send("READY=1")
 
     def alive(self, text: str) -> None:
-        """A sign of life with a line for `systemctl status`."""
+        """Give a sign of life, with a line for `systemctl status`."""
         self._send(f"WATCHDOG=1\nSTATUS={_line(text)}")
 
     def reloading(self) -> None:
-        """Reading the configuration anew; `ready` ends it. (Type=notify-reload also wants the time.)"""
+        """Say that the configuration is being read again, until `ready`. (Type=notify-reload wants the time, too.)"""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={_monotonic_usec()}")
 
     def stopping(self, text: str) -> None:
-        """Ending."""
+        """Say that the daemon is ending."""
         self._send(f"STOPPING=1\nSTATUS={_line(text)}")
 
     def _send(self, state: str) -> None:
@@ -47,7 +47,7 @@ class Notifier:
 
 
 def _watchdog_s(environ: Mapping[str, str]) -> float:
-    """Half of $WATCHDOG_USEC, as sd_watchdog_enabled(3) advises; 0 when it is not meant for us."""
+    """Return half of $WATCHDOG_USEC, as sd_watchdog_enabled(3) advises; 0 when it is meant for another process."""
     pid, text = environ.get("WATCHDOG_PID", ""), environ.get("WATCHDOG_USEC", "")
     if not text.isdecimal() or (pid and pid != str(os.getpid())):
         return 0.0

@@ -1,13 +1,12 @@
-"""Noticing that the network itself is away: visits in a row, to several hosts that are known to be well, that reached
-nobody.
+"""Detect that this machine's network is away: many visits in a row, to several well hosts, that reached nobody.
 
-Going on would spend the tries of every address, rest every host and call every service dead for what is our own
-trouble. So the daemon puts back what those visits changed (`outage_undo_log.py`), waits, and tries with a few visits
-whether the network is back.
+Going on during an outage would spend the tries of every address, put every host into back-off and call every service
+dead, although none of them failed. So the daemon undoes what those visits changed (`outage_undo_log.py`), waits, and
+tries with a few visits whether the network is back.
 
-A host is known to be well when it answered before; while nobody has answered yet, any host counts. Dead hosts that are
-asked one after the other are therefore no outage. Hosts that were taken for lost and were not heard of when it ended
-count again only once they have answered: if they died in truth, they raise no second alarm.
+A host is well when it has answered before; until any host has answered, all hosts count as well. Dead hosts that are
+asked one after the other are therefore no outage. A host that reached nobody during an outage, and has not answered at
+its end, counts as well again only after an answer: if it died in truth, it causes no second alarm.
 """
 
 from __future__ import annotations
@@ -32,19 +31,20 @@ UNREACHED = frozenset(
 CUT_OFF = frozenset(
     map(str, (FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL, FailureCode.RESET, FailureCode.TRUNCATED))
 )
-"""Reasons of visits that were under way when the network went; they alone are no sign of it."""
+"""Reasons of visits that were under way when the network went; alone they are no sign of an outage."""
 LOOK_BACK_S = 60.0
-"""An answer that was on its way may be settled after the first failures, so these may be as much older."""
+"""How much earlier than its first failed visit an outage may have begun: an answer that was on its way may be settled
+after failures that came before it."""
 _IN_A_ROW, _HOSTS = 10, 5
 _REMEMBERED = 2_000
 _FIRST_S, _LONGEST_S = 15.0, 300.0
 
 
 class Outage:
-    """What the visits say of the network."""
+    """Decides by the results of visits whether the network is away."""
 
     def __init__(self, well: Iterable[str] = ()) -> None:
-        """`well`: hosts that are known to answer, the last one to do so last."""
+        """`well`: hosts that are known to answer, the one that answered last at the end."""
         self._well = dict.fromkeys(well)
         self._lost: set[str] = set()
         self._in_a_row = 0
@@ -59,23 +59,23 @@ class Outage:
 
     @property
     def since(self) -> float | None:
-        """When it began (seconds since the epoch), while it lasts and until `end`; None: all is well."""
+        """When the outage began (seconds since the epoch), until `end` is called; None: there is no outage."""
         return self._away_since
 
     @property
     def text(self) -> str:
-        """What is the matter, a line for a person."""
+        """A line for a person about the outage."""
         return f"the network seems to be away: the last {self._in_a_row} visits reached nobody"
 
     def end(self) -> None:
-        """It is over, and what it changed was put back."""
+        """End the outage: the network is back, and what the outage changed was undone."""
         self._away_since = None
         self._pauses = 0
 
-    def heed(self, host: str, at: float, http_status: int | None, reason: str) -> None:
-        """Take up how and when a visit of a host ended."""
+    def observe(self, host: str, at: float, http_status: int | None, reason: str) -> None:
+        """Take into account when and how a visit of a host ended."""
         if reason in UNREACHED:
-            if http_status is None:  # else an answer that is remembered: robots.txt said 503 a while ago
+            if http_status is None:  # a status is that of a former answer for robots.txt: nobody was asked now
                 self._unreached(host, at)
         elif http_status is not None:
             self._answered(host)
@@ -101,6 +101,6 @@ class Outage:
             self._away_since = self._first_at - LOOK_BACK_S
 
     def pause_s(self) -> float:
-        """How long to wait before the next try; longer each time."""
+        """Return how long to wait before the next try, longer each time."""
         self._pauses += 1
         return float(min(_FIRST_S * 2 ** (self._pauses - 1), _LONGEST_S))

@@ -1,7 +1,7 @@
-"""What visits that reached nobody have changed, remembered until it is known whose trouble it was.
+"""Remember how endpoints and hosts stood before visits that reached nobody, so that an outage can be undone.
 
-Before a probe the endpoint's standing is read. When the probe reaches nobody, that standing is kept; once another visit
-was answered, it is dropped, for then the network was there. So little is held most of the time.
+An endpoint's standing is read before its probe, and kept when the probe reaches nobody. Once another visit is answered,
+the network was there, and what is older is dropped. So little is remembered most of the time.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from geocrawl.store.operations.outages import Rested, Standing, Touched, standin
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
 
-OURS = UNREACHED | CUT_OFF
+IN_VAIN = UNREACHED | CUT_OFF
+"""Reasons of visits that failed because of this machine's network, if it was away."""
 _K = TypeVar("_K")
 _Kept = TypeVar("_Kept", Touched, Rested)
 _MOST = 10_000
-"""Endpoints, and hosts, remembered at once: what comes after these in one outage is not put back."""
+"""Endpoints, and hosts, that are remembered at once. What comes after these in one outage is not undone."""
 
 
-class Traces:
+class UndoLog:
     """Endpoints and hosts as they stood before visits that reached nobody."""
 
     def __init__(self, connection: Connection) -> None:
@@ -35,39 +36,39 @@ class Traces:
 
     @property
     def endpoints(self) -> tuple[Touched, ...]:
-        """Those that were asked in vain, the first ones first."""
+        """The endpoints that were probed in vain, oldest first."""
         return tuple(self._endpoints.values())
 
     @property
     def hosts(self) -> tuple[Rested, ...]:
-        """Those that were asked in vain, the first ones first."""
+        """The hosts that were asked in vain, oldest first."""
         return tuple(self._hosts.values())
 
-    def forget_leases(self) -> None:
-        """No visit is under way."""
+    def drop_leases(self) -> None:
+        """Drop the standings of endpoints whose probe is under way."""
         self._asked.clear()
 
-    def forget_endpoints(self) -> None:
-        """They were put back."""
+    def drop_endpoints(self) -> None:
+        """Drop all endpoints: their standings are restored."""
         self._endpoints.clear()
 
-    def forget(self) -> None:
-        """All was put back."""
+    def clear(self) -> None:
+        """Drop all endpoints and hosts: the outage is over and undone."""
         self._endpoints.clear()
         self._hosts.clear()
 
     def leased(self, lease: Lease) -> None:
-        """A visit begins: note how its endpoint stands."""
+        """Note how an endpoint stands before its probe begins."""
         if lease.entry.purpose is Purpose.PROBE:
             standing = standing_of(self._connection, lease.entry.id)
             if standing is not None:
                 self._asked[lease.entry.id] = standing
 
     def settled(self, entry: Entry, visit: Visit, *, away: bool) -> None:
-        """A visit has ended. `away`: the network is thought to be, so nothing is dropped for an answer."""
+        """Note how a visit ended. `away`: an outage is suspected, so an answer drops nothing."""
         asked = self._asked.pop(entry.id, None)
-        if visit.http_status is None and visit.reason in OURS:
-            self._in_vain(visit, asked)
+        if visit.http_status is None and visit.reason in IN_VAIN:
+            self._keep(visit, asked)
             return
         if asked is not None:
             self._endpoints.pop(asked.endpoint_id, None)
@@ -77,7 +78,7 @@ class Traces:
                 _drop_older(self._endpoints, visit.at - LOOK_BACK_S)
                 _drop_older(self._hosts, visit.at - LOOK_BACK_S)
 
-    def _in_vain(self, visit: Visit, asked: Standing | None) -> None:
+    def _keep(self, visit: Visit, asked: Standing | None) -> None:
         host = visit.lease.host
         if len(self._hosts) < _MOST:
             self._hosts.setdefault(host.name, Rested(host.name, visit.at, host.errors, host.last_error_at))
@@ -86,14 +87,14 @@ class Traces:
         first = self._endpoints.get(asked.endpoint_id)
         if first is None and len(self._endpoints) >= _MOST:
             return
-        if first is None or first.last_probe != asked.last_probe:  # somebody else asked it since
+        if first is None or first.last_probe != asked.last_probe:  # another process probed the endpoint since
             first = Touched(asked, visit.at, asked.last_probe)
         last_probe = visit.at if visit.verdict is not None else asked.last_probe
         self._endpoints[asked.endpoint_id] = replace(first, last_probe=last_probe)
 
 
 def _drop_older(kept: dict[_K, _Kept], at: float) -> None:
-    """The first ones stand first."""
+    """Drop entries older than `at`. Entries are in insertion order, oldest first."""
     while kept:
         key, first = next(iter(kept.items()))
         if first.since >= at:

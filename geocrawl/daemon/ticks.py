@@ -1,4 +1,4 @@
-"""The daemon's ticks: named moments that come again and again. APScheduler holds them, made anew at each start."""
+"""Schedule the daemon's ticks: jobs that are done again and again. APScheduler keeps them in memory, not in a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from geocrawl.store.operations.daemon_lock import BEAT_S
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A named moment that comes again and again."""
+    """A job of the daemon and how often it is done."""
 
     name: str
     every_s: float
@@ -25,13 +25,14 @@ TICKS = (
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),
 )
-"""The crawl itself is no tick: its loop runs all the time, within its budget."""
+"""The ticks of a daemon. The crawl itself is none: its loop runs all the time, within its budget."""
 
 
 def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS) -> Any:
-    """An AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not 0).
+    """Return an AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not
+    0).
 
-    Moments that were missed are one (coalesced), and a tick that is still at work is not begun again.
+    Missed calls of a tick are made up for by one call, and a tick that is still at work is not called again.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 

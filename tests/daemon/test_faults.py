@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.outage_undo_log import OURS, Traces
+from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
 from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.lab.made_worlds.folder import make as make_world
@@ -172,16 +172,16 @@ def test_an_outage_is_many_visits_of_several_well_hosts_in_a_row_and_one_answer_
         return outage.suspected, outage.since
 
     for number in range(40):
-        outage.heed(f"dead{number}.example", 10.0 + number, None, "dns")
+        outage.observe(f"dead{number}.example", 10.0 + number, None, "dns")
     assert told() == (False, None), "hosts that never answered are no network"
     for number in range(5):
         assert told() == (False, None)
-        outage.heed(f"{number}.example", 100.0, None, "refused")
+        outage.observe(f"{number}.example", 100.0, None, "refused")
     assert told()[0] and [outage.pause_s() for _ in range(6)] == [15, 30, 60, 120, 240, 300]
     for reason, status in (("robots", None), ("robots-unreachable", 503)):
-        outage.heed("x.example", 110.0, status, reason)
+        outage.observe("x.example", 110.0, status, reason)
     assert told()[0], "nobody was asked"
-    outage.heed("x.example", 120.0, 404, "http-404")
+    outage.observe("x.example", 120.0, 404, "http-404")
     assert told() == (False, 10.0 - LOOK_BACK_S)
     outage.end()
     assert told() == (False, None)
@@ -191,9 +191,9 @@ def test_hosts_that_died_in_truth_raise_no_second_alarm() -> None:
     outage = Outage()
     for at in (10.0, 20.0):
         for number in range(20):
-            outage.heed(f"{number}.example", at, None, "dns")
+            outage.observe(f"{number}.example", at, None, "dns")
         assert outage.suspected == (at == 10.0), "while nobody has answered yet, any host counts"
-        outage.heed("well.example", at, 200, "ok")
+        outage.observe("well.example", at, 200, "ok")
         outage.end()
 
 
@@ -203,14 +203,14 @@ def test_what_failed_in_an_outage_waits_again_and_nothing_else_does(tmp_path: Pa
     for reason, at in (("dns", 1_000.0), ("dns", 2_000.0), ("http-500", 2_000.0)):
         world.clock.time = at
         world.settle(world.lease(), link("d.example/"), state=State.FAILED, reason=reason)
-    assert put_back(world.database, 1_500.0, OURS, ()) == 1
+    assert put_back(world.database, 1_500.0, IN_VAIN, ()) == 1
     assert [world.row(f"{name}.example/")[0] for name in "abc"] == ["failed", "waiting", "failed"]
     check_invariants(world.database.connection)
 
 
 def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_proved_stays(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0))
-    connection, traces = world.database.connection, Traces(world.database.connection)
+    connection, traces = world.database.connection, UndoLog(world.database.connection)
     mine, theirs = candidate("http://a.example/wms"), candidate("http://b.example/wms")
     well = verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint="a"))
     for each in (mine, theirs):
@@ -235,7 +235,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
         traces.settled(lease.entry, visit, away=False)
     world.clock.time += 1
     world.record(theirs, well, world.clock.now())
-    assert put_back(world.database, world.clock.now() - 60, OURS, traces.endpoints) == 2
+    assert put_back(world.database, world.clock.now() - 60, IN_VAIN, traces.endpoints) == 2
     after = connection.execute(rows).fetchall()
     assert after[0] == before[0] and after[1] != before[1]
     assert connection.execute("SELECT endpoint_id, status FROM probe ORDER BY id").fetchall() == [
@@ -251,7 +251,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
 
 def test_an_answer_lets_go_what_is_remembered(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0))
-    traces = Traces(world.database.connection)
+    traces = UndoLog(world.database.connection)
     world.frontier.add_candidates([candidate(f"http://{name}.example/wms") for name in "abc"])
     for reason, status, later_s, kept in (("dns", None, 0, 1), ("refused", None, 1, 2), ("html", 200, 60, 1)):
         world.clock.time += later_s
@@ -269,7 +269,7 @@ def test_visits_in_vain_do_not_spend_the_budget_of_a_pattern(tmp_path: Path) -> 
     world.settle(world.lease(), state=State.FAILED, reason="dns")
     fruitless = "SELECT fruitless FROM pattern"
     assert world.database.connection.execute(fruitless).fetchall() == [(1,)]
-    put_back(world.database, 0.0, OURS, ())
+    put_back(world.database, 0.0, IN_VAIN, ())
     assert world.database.connection.execute(fruitless).fetchall() == [(0,)]
 
 

@@ -13,7 +13,7 @@ from geocrawl.app import wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
-from geocrawl.daemon.jobs import Work
+from geocrawl.daemon.jobs import Jobs
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
@@ -89,7 +89,7 @@ class Site:
 class Watch:
     """The daemon's work on one site, day by day."""
 
-    def __init__(self, session: Session, work: Work, clock: LaterClock, connection: Connection) -> None:
+    def __init__(self, session: Session, work: Jobs, clock: LaterClock, connection: Connection) -> None:
         self._session, self._work, self._clock = session, work, clock
         self.connection = connection
 
@@ -122,7 +122,7 @@ async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
             seed = read_url(f"{server.base}/")
             assert seed is not None
             session.add_seeds([seed], again=False)
-            work = Work(SETTINGS, database, session.frontier, clock)
+            work = Jobs(SETTINGS, database, session.frontier, clock)
             yield Watch(session, work, clock, database.connection)
 
 

@@ -14,7 +14,7 @@ from geocrawl.app import wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.crawl import run_crawl
 from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.jobs import Work
+from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
@@ -116,7 +116,7 @@ def _daemon(database: Database, settings: Settings) -> Daemon:
     keeper = Keeper(database)
     keeper.take(clock.now())
     database.set_meta("daemon:paused", "1")
-    work, budget = Work(settings, database, session.frontier, clock), Budget(Hours(), 0)
+    work, budget = Jobs(settings, database, session.frontier, clock), Budget(Hours(), 0)
     return Daemon(
         session,
         work,

@@ -23,7 +23,7 @@ from geocrawl.app import wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
-from geocrawl.daemon.jobs import Work
+from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.ticks import TICKS
 from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
@@ -184,7 +184,7 @@ async def _simulate(
         session = wiring.make_session(without_limits(settings), database, clock, environment=within)
         claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
-        work = Work(settings, database, session.frontier, clock)
+        work = Jobs(settings, database, session.frontier, clock)
         await _live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say))
         return {
             "days": days,
@@ -225,7 +225,7 @@ def _stored(connection: Connection) -> dict[str, Any]:
 
 
 async def _live(
-    session: Session, work: Work, clock: ReplayClock, days: int, begun: float, sample: Callable[[float], None]
+    session: Session, work: Jobs, clock: ReplayClock, days: int, begun: float, sample: Callable[[float], None]
 ) -> None:
     """Hour by hour: the ticks that are due, then the loop until nothing is ready."""
     observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}

@@ -23,7 +23,7 @@ from geocrawl.app import wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.session import Environment
 from geocrawl.daemon.budget import Budget, Hours, without_limits
-from geocrawl.daemon.jobs import Work
+from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
 from geocrawl.lab.made_worlds.folder import make as make_world
@@ -127,7 +127,7 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
         keeper = Keeper(database)
         keeper.take(clock.now())
-        work = Work(settings, database, session.frontier, clock)
+        work = Jobs(settings, database, session.frontier, clock)
         daemon = Daemon(
             session,
             work,

@@ -1,0 +1,75 @@
+"""Crawl within the day's budget: pages in the allowed hours and up to the day's limits, probes as long as bytes are
+left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from geocrawl.app import wiring
+from geocrawl.daemon.budget import NO_LIMIT, Budget
+
+if TYPE_CHECKING:
+    from geocrawl.app.session import Session
+    from geocrawl.crawler.loop import Crawler
+    from geocrawl.crawler.summary import RunSummary
+    from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+    from geocrawl.ports import Clock
+
+
+class BudgetedCrawl:
+    """Runs a session's loop again and again, each time until nothing is ready or the budget is spent."""
+
+    def __init__(
+        self, session: Session, budget: Budget, *, observer: CountingObserver, day: DayCounts, clock: Clock
+    ) -> None:
+        self._budget = budget
+        self._observer = observer
+        self._day = day
+        self._clock = clock
+        self._crawler: Crawler | None = None
+        self.session = session
+
+    def change(self, session: Session, budget: Budget) -> None:
+        """Use another session and budget from the next run on (after a reload)."""
+        self.session, self._budget = session, budget
+
+    @property
+    def is_traffic_spent(self) -> bool:
+        """Whether nobody may be asked any more today."""
+        return self._budget.is_traffic_spent(self._day.total("bytes"))
+
+    def why_no_pages(self) -> str:
+        """Return why no page may be visited now, in words; '' when one may."""
+        return self._budget.why_no_pages(self._clock.now(), self._day.total("pages"), self._day.total("bytes"))
+
+    def interrupt(self, reason: str) -> None:
+        """Let the visits under way settle, then end the run, if there is one."""
+        if self._crawler is not None:
+            self._crawler.stop(reason)
+
+    async def run(self) -> RunSummary:
+        """Run the loop once. Raises PassingFault when the database cannot be written for now."""
+        fetcher = wiring.make_session_fetcher(self.session, on_received=self._count_received)
+        try:
+            self._crawler = wiring.make_crawler(
+                self.session,
+                self._observer,
+                fetcher,
+                max_pages=self._budget.pages_per_day or NO_LIMIT,
+                pages_counted=self._pages_counted,
+            )
+            return await self._crawler.run()
+        finally:
+            self._crawler = None
+            await fetcher.close()
+
+    def _pages_counted(self) -> int:
+        """Return the day's pages; while no page may be visited, as many as end the visits of pages."""
+        self._day.begin_day()
+        return NO_LIMIT if self.why_no_pages() else self._day.total("pages")
+
+    def _count_received(self, received_bytes: int) -> None:
+        """Count received bytes; once the day's limit is reached, stop leasing new visits."""
+        self._observer.received(received_bytes)
+        if self.is_traffic_spent:
+            self.interrupt("the day's traffic is spent")
