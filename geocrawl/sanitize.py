@@ -1,7 +1,7 @@
-"""Strangers' text on its way to a person, a log or a file for others: titles, reasons and addresses may hold anything.
+"""Make strangers' text safe to print, log or export: titles, reasons and addresses may contain anything.
 
 Every text of the web that is printed, logged or exported goes through `plain`, so that none can move the cursor, change
-the terminal's title, turn the reading direction of what follows, or break a line. `masked` hides what is secret in
+the terminal's title, reverse the reading direction of what follows, or break a line. `masked` hides secrets in
 addresses.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-# ECMA-48 sequences as a whole, so that no "[31m" is left of them. Strings (OSC, DCS …) are bounded: one that is never
-# ended loses its introducer only.
+# Whole ECMA-48 sequences, so that no "[31m" is left over. Strings (OSC, DCS …) are bounded: only the introducer of one
+# that never ends is removed.
 _SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,1024}(?:\x07|\x1b\\|\x9c)"
@@ -24,9 +24,8 @@ _INVISIBLE = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Parameters whose values open something: keys, tokens, passwords, signatures, sessions. Bounded, and no part of it can
-# match the same text in two ways.
-# An address within an address has its marks escaped, perhaps more than once.
+# Parameters whose values give access: keys, tokens, passwords, signatures, sessions. It is bounded, and no part
+# of it matches one text in two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
 _SECRET = re.compile(
     r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))"
     r"(?:(?:access|api|app|auth|id|map|refresh|security|session|user|x-amz-security)[_-]?token|token|jwt|"
@@ -36,22 +35,24 @@ _SECRET = re.compile(
     r"""[^&#;\s"'<>\\]{1,4096}""",
     re.IGNORECASE,
 )
-# Up to the @, or to the end of what was cut.
+# Up to the @, or to the … of a text that was cut.
 _USER = re.compile(r"""(//)[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}([@…])""")
 
 
 def masked(text: str) -> str:
-    """A text with what is secret in the addresses in it replaced by ***: values of parameters such as token, key and
-    password, users and their passwords."""
+    """Return a text with secrets in its addresses replaced by ***.
+
+    Secrets are the values of parameters such as token, key and password, and user names with their passwords.
+    """
     if "=" in text or "%" in text:
         text = _SECRET.sub(r"\1***", text)
     return _USER.sub(r"\1***\2", text) if "@" in text or "…" in text else text
 
 
 def plain(text: str, limit: int | None = None) -> str:
-    """One line of `text` without control, bidirectional and other invisible characters, white space folded.
+    """Return `text` as one line without control, bidirectional and other invisible characters, white space folded.
 
-    Halves of surrogate pairs become U+FFFD. More than `limit` characters (None: no limit) are cut and end in '…'.
+    Single surrogates become U+FFFD. A text of more than `limit` characters (None: no limit) is cut and ends in '…'.
     """
     if not (text.isascii() and text.isprintable()):
         text = _INVISIBLE.sub("", _SEQUENCE.sub("", text))

@@ -1,7 +1,7 @@
-"""The domain's words: frozen values that pass between rooms, with no behaviour beyond their own invariants.
+"""The domain's words: frozen values that pass between rooms, without behaviour beyond their own invariants.
 
-One meaning each, everywhere: code, database, command line and docs (see docs/words.md). Times are seconds
-since the Unix epoch, UTC, as floats; durations carry their unit in the name (`_s`, `_ms`).
+Each has one meaning in code, database, command line and documentation (docs/words.md). Times are seconds since the Unix
+epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
 from geocrawl.model.documents import Document, Judgement

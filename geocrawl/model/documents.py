@@ -1,4 +1,4 @@
-"""Pages understood, and what a strategy thinks of them."""
+"""Pages that were read, and a strategy's judgement of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from geocrawl.model.web import Link, Rank, Relevance, Url
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page understood: what the strategies, the recognition and the catalogue need of it."""
+    """A page as it was read: what strategies, recognition and the catalogue need of it."""
 
     url: Url
     depth: int
@@ -18,35 +18,36 @@ class Document:
     encoding: str
     title: str
     text: str
-    """Visible body text, scripts and styles removed, white space folded."""
+    """Visible text of the body without scripts and styles, white space folded."""
     links: tuple[Link, ...] = ()
-    """In document order; one link may stand several times with different anchors."""
-    nofollow: bool = False
-    """meta robots or X-Robots-Tag says nofollow: `links` is then empty."""
+    """In document order; one address may occur several times with different anchors.
+
+    () when meta robots or X-Robots-Tag says nofollow.
+    """
     language: str = ""
-    """From <html lang> or Content-Language, lower case; '' when unnamed."""
+    """From `<html lang>` or Content-Language, lower case; '' when not named."""
     xml_root: str = ""
     """Local name of the root element when the body is XML, else ''."""
     xml_namespace: str = ""
-    """The root's namespace; '' when it has none."""
+    """Namespace of the root; '' when it has none."""
     json_keys: tuple[str, ...] = ()
-    """The first keys of the object that the body is when it is JSON, at most 64."""
+    """The first keys, at most 64, of a JSON object; () for any other body."""
     headline: str = ""
-    """The most likely headline (`page.headline`); the title where none stands out. '' when nobody asked for it."""
+    """The most likely headline (`page.headline`), or the title where none stands out; '' unless it is requested."""
     prose: str = ""
-    """`text` without the anchors of its links, bounded like it; '' when nobody asked for it."""
+    """`text` without the anchors of its links, with the same limit; '' unless it is requested."""
     anchor_chars: int = 0
-    """Characters of those anchors, white space folded; 0 when nobody asked for `prose`."""
+    """Number of characters of those anchors, white space folded; 0 unless `prose` is requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a strategy thinks of a document and its links."""
+    """A strategy's judgement of a document and its links."""
 
     relevance: Relevance
     score: float
-    """The strategy's own page figure; for gws r = cos(T, P), 0…1."""
+    """The strategy's own score of the page; for gws r = cos(T, P), 0…1."""
     ranks: tuple[Rank | None, ...]
     """One for each of `Document.links`, in order; None drops the link."""
     features: bytes = b""
-    """What the strategy wants to be given back with the visit's `Feedback`; b"" for one that does not learn."""
+    """What the strategy wants returned with the visit's `Feedback`; b"" for one that does not learn."""

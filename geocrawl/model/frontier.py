@@ -1,4 +1,4 @@
-"""The frontier: the life of a URL, leases, and what a visit brings."""
+"""The frontier: the life cycle of a URL, leases, and the result of a visit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from geocrawl.model.web import HostState, Link, Purpose, Rank, Relevance, Url, V
 
 
 class State(StrEnum):
-    """Life of a URL in the frontier."""
+    """State of a URL in the frontier."""
 
     WAITING = "waiting"
     LEASED = "leased"
@@ -23,38 +23,41 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the frontier on its way to a worker."""
+    """A row of the frontier, leased to a worker."""
 
     id: int
     purpose: Purpose
     url: Url
-    """For a probe: the endpoint's address."""
+    """Address of the page, or of the endpoint to be probed."""
     depth: int
     rank: Rank
     attempts: int
-    """Earlier attempts that failed."""
+    """Number of earlier attempts that failed."""
     hops: int = 0
     """Redirects between hosts that led here."""
     candidate: Candidate | None = None
-    """Set when purpose is probe."""
+    """The candidate to be probed; None for a page."""
     validators: Validators | None = None
-    """Of the last answer that was read whole, while a 304 to them is believed."""
+    """Validators of the last answer that was read in full, while a 304 to them is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """One entry and, with it, its host: nobody else asks that host until the lease is settled or expires."""
+    """One entry and its host: nobody else sends requests to the host until the lease is settled or expires."""
 
     entry: Entry
     host: HostState
     token: int
     """Fencing number: a settlement with an outdated one is ignored."""
     until: float
+    """When the lease expires."""
 
     @property
     def visit_id(self) -> str:
-        """What log lines of this visit carry, never the same again on a database: `url.id` of the entry, and how often
-        its host was leased, such as 4711.12."""
+        """Return the name of this visit in log lines, unique in a database.
+
+        It consists of the entry's id and the number of times that its host was leased: 4711.12.
+        """
         return f"{self.entry.id}.{self.token}"
 
 
@@ -65,19 +68,19 @@ class RankedLink:
     link: Link
     rank: Rank
     refused: str = ""
-    """A reason (stop:media, trap:calendar …): recorded, never visited."""
+    """Why it is recorded and never visited (stop:media, trap:calendar …); '' for a link to visit."""
     same_depth: bool = False
-    """A redirect's target stands as deep as its source."""
+    """Whether it is a redirect's target, which has the depth of its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page that is kept for its topic."""
+    """A page to be kept because it is on the topic."""
 
     encoding: str
-    """As the Encoding Standard spells it."""
+    """The Encoding Standard's name; '' for what is no text."""
     body: bytes
-    """As it was answered, decoded by Content-Encoding, compressed by zlib."""
+    """The answer's body, decoded by Content-Encoding and compressed by zlib."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +90,19 @@ class KeptPage:
     address: str
     title: str
     score: float
-    """What the strategy of the crawl thought of the page."""
+    """Page score by the crawl's strategy."""
     stored_at: float
     content_type: str
     """Media type without parameters; '' when the server named none."""
     encoding: str
-    """As the Encoding Standard spells it; '' for what is no text."""
+    """The Encoding Standard's name; '' for what is no text."""
     body: bytes
-    """As it was answered, decoded by Content-Encoding."""
+    """The answer's body, decoded by Content-Encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """All that one lease brought: settled in one transaction."""
+    """The result of one lease, settled in one transaction."""
 
     lease: Lease
     state: State
@@ -107,7 +110,9 @@ class Visit:
     reason: str
     """'ok', or a code: not-modified, http-404, a FailureCode, wrong-type …"""
     host: HostState
+    """The host's state after the visit."""
     at: float
+    """When the visit ended."""
     final: Url | None = None
     http_status: int | None = None
     content_type: str = ""
@@ -118,38 +123,39 @@ class Visit:
     score: float = 0.0
     links: tuple[RankedLink, ...] = ()
     candidates: tuple[tuple[Candidate, RankedLink | None], ...] = ()
-    """Each with its link when it is weak and may turn out to be a page."""
+    """Candidates found on a page; a weak one, which may turn out to be a page, with its link."""
     verdict: Verdict | None = None
-    """Set when the lease was for a probe."""
+    """Verdict of a probe; None for a page."""
     digest: int | None = None
-    """64 bits that tell whether the links and candidates of a page that was read are the same as before."""
+    """64-bit hash of the page's links and candidates, by which a change is noticed."""
     proof: ContentReport | None = None
     """What came of asking the service for content, when that was done."""
     retry_after_s: float | None = None
-    """Ask again after this long, if attempts are left; None: never."""
+    """Seconds until the next attempt, if any is left; None: no other attempt."""
     features: bytes = b""
     """`Judgement.features`."""
     learnt: bytes | None = None
-    """The strategy's dump before this visit's feedback, when it is time to keep one."""
+    """The strategy's state before this visit's feedback, when it is time to store it."""
     learnt_counts: Mapping[str, int] = field(default_factory=dict)
-    """With `learnt`: how much the strategy holds, for status."""
+    """With `learnt`: how much the strategy has learnt, for status."""
     stored: StoredPage | None = None
-    """The page itself, when it passed the page filter."""
+    """The page itself, when it is to be kept."""
     validators: Validators | None = None
-    """To ask by the next time; None forgets the former ones, unless nothing was modified or nobody answered."""
+    """Validators to store. None deletes stored ones, unless the answer was 'not modified' or there was none."""
     not_modified: bool = False
-    """All is as it was when it was last read whole (304): what is stored of it stays, and nothing is learnt."""
+    """Whether the answer was 'not modified' (304): what is stored of the last full answer stays, and nothing is
+    learnt."""
 
     @property
     def found(self) -> Status | None:
-        """What a probe found the endpoint to be; None for a page, and when the endpoint could not be asked."""
+        """Return what a probe found the endpoint to be; None for a page, and when the endpoint could not be asked."""
         if self.verdict is not None:
             return self.verdict.status
         return Status.VALID if self.not_modified and self.lease.entry.purpose is Purpose.PROBE else None
 
     @property
     def is_page_answered(self) -> bool:
-        """Whether a page was answered, not by a redirect: what limits on pages count."""
+        """Return whether a page was answered otherwise than by a redirect: limits on pages count these."""
         if self.lease.entry.purpose is not Purpose.PAGE or self.http_status is None:
             return False
         return self.not_modified or not 300 <= self.http_status < 400
@@ -159,8 +165,8 @@ class Visit:
 class Feedback:
     """What a strategy may learn from one settled visit.
 
-    Lessons stand in the database until the strategy's next dump covers them, so a dump and the lessons after it, fed
-    again in order, give the strategy back as it was, whenever the process was killed.
+    Feedback is stored until the strategy's next dump covers it. The dump and the feedback after it, learnt again in
+    order, restore the strategy's state, whenever the process was killed.
     """
 
     number: int
@@ -169,26 +175,27 @@ class Feedback:
     purpose: Purpose
     depth: int
     found_on: int | None
-    """Frontier id of the page whose link led here; None for what a person gave."""
+    """Frontier id of the page whose link led here; None for an address that a person entered."""
     state: State
     reason: str
     valid: bool | None = None
-    """The verdict of a probe; None for a page, or when robots.txt forbade the question."""
+    """Whether a probe found a valid service; None for a page, or when robots.txt forbade the request."""
     links: tuple[tuple[str, int], ...] = ()
     """(identity, frontier id) of a page's links that were kept, in the page's order, each once."""
     features: bytes = b""
+    """`Judgement.features` of this visit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a settlement did."""
+    """Result of a settlement."""
 
     new_links: int = 0
     new_candidates: int = 0
     ignored: bool = False
-    """The lease was no longer ours; nothing was written."""
+    """Whether the lease was no longer ours, so that nothing was written."""
     feedback: Feedback | None = None
-    """For a strategy that learns."""
+    """For a strategy that learns; None for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +203,9 @@ class FrontierStats:
     """Counts for status and progress."""
 
     states: Mapping[State, int]
-    """Pages by state (probes not counted)."""
+    """Number of pages by state; probes are not counted."""
     waiting_by_tier: Mapping[int, int]
     probes_waiting: int
     hosts: int
     hosts_resting: int
-    """Hosts with work whose next allowed time is more than a minute off."""
+    """Hosts with work that are in back-off for more than another minute."""

@@ -1,17 +1,18 @@
-"""The health of a service over time: a state machine as a table, and when to ask again. Pure.
+"""The health of a service over time: a state machine as a table, and when to probe again. Pure.
 
-A verdict says what one probe saw. Health says what to think of an endpoint in the light of those before, so that one
-bad minute does not make a service dead, nor one lucky answer a dead one well (hysteresis):
+A verdict says what one probe found. Health judges an endpoint by that and earlier verdicts, so that neither one bad
+minute makes a service dead nor one lucky answer a dead service alive (hysteresis):
 
     new ──ok──► alive ──fail──► degraded ──fail ×3──► down ──180 days──► gone
      │            ▲                │  ▲                │                  │
      │            └────ok ×2───────┘  └──────ok────────┘                  └─ok─► degraded
-     └─180 days (never worked)─► gone
+     └─180 days (never valid)─► gone
 
-`TRANSITIONS` is all of it: the first row that fits applies. A state's `Pace` says when the next probe is due: stable
-services are asked rarely, failing ones soon with doubling back-off, dead ones monthly (and those that were never seen
-alive: many are announced before they stand, or found on a bad day), gone ones never. A gone endpoint
-stays in the catalogue as a tombstone: links to it do not bring it back, only a person's probe can.
+`TRANSITIONS` is the whole table: the first row that matches applies. A state's `Pace` says when the next probe is due:
+stable services are probed rarely, failing ones soon with a doubling back-off, dead ones monthly, gone ones never.
+Endpoints that were never valid have a pace of their own: many are announced before they are set up, or are found on a
+bad day. A gone endpoint stays in the catalogue as a tombstone: links to it do not bring it back, only a person's probe
+can.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ HOUR_S = 3_600.0
 
 
 class Health(StrEnum):
+    """State of an endpoint."""
+
     NEW = "new"
-    """Never valid yet."""
+    """Never valid so far."""
     ALIVE = "alive"
     DEGRADED = "degraded"
-    """Failed lately, or came back lately."""
+    """Failed recently, or came back recently."""
     DOWN = "down"
     GONE = "gone"
 
@@ -43,9 +46,9 @@ class Transition:
     ok: bool
     """The event: a valid answer, or none."""
     in_a_row: int
-    """… at least so often in a row, this one included."""
+    """Least number of such events in a row, this one included."""
     for_s: float
-    """… and at least so long in this state."""
+    """Least time in this state, in seconds."""
     then: Health
 
 
@@ -59,17 +62,17 @@ TRANSITIONS = (
     Transition(Health.DOWN, False, 1, 180 * DAY_S, Health.GONE),
     Transition(Health.GONE, True, 1, 0.0, Health.DEGRADED),
 )
-"""Whatever has no row leaves the state as it is."""
+"""An event without a row leaves the state as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When an endpoint of one state is asked again."""
+    """When an endpoint in one state is probed again."""
 
     first_s: float
-    """After it came into this state."""
+    """Interval after it entered this state."""
     factor: float
-    """The next interval as a multiple of the last one."""
+    """Each further interval as a multiple of the last one."""
     longest_s: float
 
 
@@ -81,7 +84,7 @@ PACES: Mapping[Health, Pace | None] = {
     Health.GONE: None,
 }
 JITTER = 0.1
-"""Share of an interval by which it varies, so that what was found together is not asked together for ever."""
+"""Share of an interval by which it varies, so that endpoints found together are not probed together for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,19 @@ class Condition:
 
     state: Health = Health.NEW
     since: float = 0.0
-    """Seconds since the epoch when it came into this state."""
+    """When it entered this state, in seconds since the epoch."""
     in_a_row: int = 0
     """Valid answers in a row (positive), or failures (negative)."""
     interval_s: float = 0.0
-    """Between the last probe and the next one, before jitter."""
+    """Time between the last probe and the next one, before jitter."""
     due_at: float | None = None
-    """The next probe; None: never."""
+    """When the next probe is due; None: never."""
 
 
 def after(condition: Condition, *, ok: bool, at: float, key: str) -> Condition:
-    """The condition after a probe at time `at`. `key` (the endpoint's identity) decides the jitter.
+    """Return the condition after a probe at time `at`. `key` (the endpoint's identity) determines the jitter.
 
-    An answer that could not be asked for (robots.txt, our own network) is no event: do not call this.
+    Not to be called when the endpoint could not be asked (robots.txt, our own network): that is no event.
     """
     in_a_row = _count(condition.in_a_row, ok=ok)
     since = condition.since or at
@@ -120,7 +123,7 @@ def _count(in_a_row: int, *, ok: bool) -> int:
 
 
 def _scheduled(state: Health, since: float, in_a_row: int, last_s: float | None, at: float, key: str) -> Condition:
-    """`last_s`: the last interval in this state; None when it is new in it."""
+    """Return a condition with its next probe. `last_s`: the last interval in this state, None in a new state."""
     pace = PACES[state]
     if pace is None:
         return Condition(state, since, in_a_row)
@@ -129,6 +132,6 @@ def _scheduled(state: Health, since: float, in_a_row: int, last_s: float | None,
 
 
 def _jitter(key: str, number: int) -> float:
-    """A number of -1…1, the same for the same key and number."""
+    """Return a number in -1…1, the same for the same key and number."""
     digest = hashlib.blake2b(f"{key} {number}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") / 0x7FFFFFFF - 1.0

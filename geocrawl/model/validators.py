@@ -1,9 +1,10 @@
-"""Validators (RFC 9110, 8.8): what of an answer is kept to ask by later, and the fields that ask by it. Pure.
+"""Validators (RFC 9110, 8.8): what is kept of an answer for a conditional request, and the fields of that request.
+Pure.
 
-A server that is asked by them says 304 (Not Modified) in the place of a document that it would give once more, which
-costs it and us a few hundred bytes. Kept is only what can be sent back as it came and cannot mean anything else:
-printable ASCII, of a bounded length, an entity tag in its quotes (a bare `*` would mean "whatever there is") and a date
-in the form that senders must use.
+To a conditional request a server answers 304 (Not Modified) instead of sending the same document again, which costs it
+and us a few hundred bytes. Only what can be sent back unchanged and cannot mean anything else is kept: printable ASCII
+of a limited length, an entity tag in its quotes (a bare `*` would mean any document), and a date in the form that
+senders must use.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _DATE = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-
 
 
 def validators_of(page: Page) -> Validators | None:
-    """Those of an answer that was read whole; None when it has none worth keeping."""
+    """Return the validators of an answer that was read in full; None when it has none worth keeping."""
     if page.status != _OK or page.cut:
         return None
     etag, modified = (page.headers.get(name, "").strip() for name in ("etag", "last-modified"))
@@ -31,9 +32,9 @@ def validators_of(page: Page) -> Validators | None:
 
 
 def conditions(validators: Validators) -> dict[str, str]:
-    """The fields of a request for the answer, if it is another one than before (RFC 9110, 13.1.2 and 13.1.3).
+    """Return the header fields of a conditional request (RFC 9110, 13.1.2 and 13.1.3).
 
-    Both, where both are known: a server that knows entity tags passes the date by.
+    Both fields, where both validators are known: a server that knows entity tags ignores the date.
     """
     fields = {"If-None-Match": validators.etag, "If-Modified-Since": validators.modified}
     return {name: value for name, value in fields.items() if value}

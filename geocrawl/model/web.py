@@ -1,4 +1,4 @@
-"""Addresses, links and what a web server answers."""
+"""Addresses, links and web servers' answers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from typing import NamedTuple
 class Url(NamedTuple):
     """One web address in its two texts (made by `geocrawl.urls.read_url`, nowhere else).
 
-    `identity` is the canonical text: two spellings of one page have the same identity. `address` is what is
-    asked on the wire and keeps the site's own escaping byte for byte. A named tuple rather than a dataclass,
-    because thousands are made a second.
+    `identity` is the canonical text: two spellings of one page have the same identity. `address` is requested byte for
+    byte and keeps the site's own escaping. A named tuple rather than a dataclass, because thousands are made a second.
     """
 
     identity: str
     address: str
     scheme: str
     host: str
-    """Lower-case host name (IDNA) or literal address, without port: what politeness is counted by."""
+    """Lower-case host name (IDNA) or IP address, without port: the unit of politeness."""
     origin: str
-    """scheme://host[:port], default port left out: what a robots.txt speaks for (RFC 9309)."""
+    """scheme://host[:port] without the default port: what a robots.txt applies to (RFC 9309)."""
     site: str
     """Registered domain by the public suffix list; the host itself when it has none."""
 
@@ -32,24 +31,26 @@ class Link(NamedTuple):
 
     url: Url
     anchor: str = ""
-    """Text between the tags, with alt and title of images inside; white space folded."""
+    """Text between the tags, with alt and title of images in it; white space folded."""
     context: str = ""
-    """Neighbouring text outside the anchor, white space folded, bounded."""
+    """Text around the link, white space folded, at most 200 characters."""
     rel: str = ""
     where: str = "a"
-    """The element that carries it: a, area, frame, iframe, link, meta-refresh, form, redirect, seed, xml, sitemap …"""
+    """Element that carries it: a, area, frame, iframe, link, meta-refresh, form, redirect, seed, xml, sitemap …"""
     kind: str = ""
-    """The service kind (as `Kind` spells it) that the place names beside the address: `{type: "wms", url: …}`,
-    `L.tileLayer.wms(…)`, the protocol OGC:WMS, "WMS service: …". '' when it names none."""
+    """Service kind, as `Kind` spells it, that the page names beside the address; '' when it names none.
+
+    `{type: "wms", url: …}`, `L.tileLayer.wms(…)`, the protocol OGC:WMS, "WMS service: …".
+    """
 
 
 ADDRESS_ONLY = frozenset(
     {"text", "script", "script-file", "json", "json-ld", "data-attribute", "microdata", "textarea", "input", "option"}
     | {"comment"}
 )
-"""Places of a `Link` where an address is written but not linked: a candidate service if anything, never a page."""
+"""Values of `Link.where` for an address that is written but not linked: a candidate service, never a page to visit."""
 SCRIPT_SRC = "script-src"
-"""Place of a `Link` to a script or configuration that belongs to a page: visited, but read for addresses only."""
+"""`Link.where` of a script or configuration that belongs to a page: visited, but read for addresses only."""
 
 
 class Relevance(IntEnum):
@@ -61,14 +62,14 @@ class Relevance(IntEnum):
 
 
 class Rank(NamedTuple):
-    """Where a link stands in the frontier: the higher tier first, then the higher score, then the first seen."""
+    """Order of a link in the frontier: the higher tier first, then the higher score, then the first seen."""
 
     tier: int
     score: float = 0.0
 
 
 class Purpose(StrEnum):
-    """What a request is for: it decides the limits on its body and which content types are read."""
+    """What a request is for, which determines the limits on its body and the media types that are read."""
 
     PAGE = "page"
     PROBE = "probe"
@@ -99,15 +100,15 @@ class FailureCode(StrEnum):
     WRONG_TYPE = "wrong-type"
     DATE = "date"
     BUDGET = "budget"
-    """We asked for enough; nothing was sent."""
+    """The limit of requests is reached; nothing was sent."""
     DENY = "deny"
-    """On the operator's deny list; nothing was sent, as with the next two."""
+    """On the operator's deny list; nothing was sent."""
     ALLOW = "allow"
-    """Not on the operator's allow list."""
+    """Not on the operator's allow list; nothing was sent."""
     FORGOTTEN = "forgotten"
-    """Left alone on request (`geocrawl forget`)."""
+    """The host opted out (`geocrawl forget`); nothing was sent."""
     RESTING = "resting"
-    """The host rests, or another process has its turn; nothing was sent (`geocrawl probe` beside a catalogue)."""
+    """The host is in back-off, or another process leases it; nothing was sent (`geocrawl probe` beside a catalogue)."""
 
 
 NOT_PERMITTED = frozenset(
@@ -118,14 +119,14 @@ NOT_PERMITTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a server gave with an answer, so that it can be asked whether that still holds (RFC 9110, 8.8)."""
+    """What a server sent with an answer for conditional requests (RFC 9110, 8.8)."""
 
     address: str
-    """What was asked, redirects followed: they are sent with requests for exactly this."""
+    """Address of the answer, redirects followed: validators are sent with requests for exactly this address."""
     etag: str = ""
-    """As it came, `W/` included; '' when there was none worth keeping."""
+    """As received, `W/` included; '' when there was none worth keeping."""
     modified: str = ""
-    """Last-Modified, as it came."""
+    """Last-Modified, as received; '' when there was none worth keeping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,31 +134,31 @@ class Page:
     """An answer of a web server, whatever its status."""
 
     url: Url
-    """What was asked for first."""
+    """Address of the first request."""
     final: Url
-    """What answered, after the redirects that were followed."""
+    """Address that answered, after the redirects that were followed."""
     status: int
     headers: Mapping[str, str]
-    """Lower-case names; a repeated field's values are joined by ', '."""
+    """Lower-case names; values of a repeated field are joined by ', '."""
     body: bytes
     """Decoded by Content-Encoding; empty for a redirect that was not followed."""
     elapsed_ms: float
     fetched_at: float
     hops: tuple[Url, ...] = ()
-    """The redirects followed, in order, `final` last; empty when none was."""
+    """The redirects followed, in order, `final` last; () when there was none."""
     location: Url | None = None
-    """Target of a redirect that was not followed (another host, or the caller declined it)."""
+    """Target of a redirect that was not followed (to another host, or declined by the caller)."""
     sent_bytes: int = 0
     """Bytes of the body on the wire, before decoding."""
     cut: bool = False
     """Whether the body was longer than the limit and ends there (probes only; a page is refused)."""
     not_modified: bool = False
-    """Answered by 304 to a request with validators: what was read before still holds. A 304 that nobody asked for is
-    an answer like any other."""
+    """Whether this is a 304 to a conditional request: the last full answer still holds. Any other 304 is an ordinary
+    answer."""
 
     @property
     def content_type(self) -> str:
-        """The media type without parameters, lower case; '' when the server named none."""
+        """Return the media type without parameters, lower case; '' when the server named none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -168,16 +169,17 @@ class Failure:
     url: Url
     code: FailureCode
     detail: str
-    """One line for a person: what happened, to which address or limit."""
+    """One line for a person: what happened, with the address or limit."""
     elapsed_ms: float = 0.0
     retry_after_s: float | None = None
+    """Seconds until another attempt makes sense; None when unknown."""
     status: int | None = None
     """HTTP status, when there was one before the failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What politeness knows of a host; stands in the database, so it holds over processes and restarts."""
+    """State of a host that politeness depends on; stored, so it lasts over processes and restarts."""
 
     name: str
     next_at: float = 0.0
@@ -186,19 +188,20 @@ class HostState:
     """Host-level errors in a row (connection failures, 429, 502, 503, 504)."""
     last_error_at: float = 0.0
     crawl_delay_s: float | None = None
-    """From robots.txt, when it names one."""
+    """Crawl-delay in robots.txt; None when there is none."""
     day: int = 0
-    """The day of its last request, days since the epoch (UTC)."""
+    """Day of the last request, in days since the epoch (UTC)."""
     asked: int = 0
-    """Requests on that day."""
+    """Number of requests on that day."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsRecord:
-    """What an origin answered for /robots.txt. `body` is None when it could not be had (RFC 9309, 2.3.1.4)."""
+    """What an origin answered for /robots.txt."""
 
     origin: str
     status: int | None
     body: str | None
+    """Its text; None when it could not be read (RFC 9309, 2.3.1.4)."""
     fetched_at: float
     expires_at: float

@@ -131,8 +131,7 @@ class PageReader:
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:
-    nofollow = forbids_following(content.robots, page.headers.get("x-robots-tag", ""))
-    followed = not nofollow or page.location is not None
+    no_links = page.location is None and forbids_following(content.robots, page.headers.get("x-robots-tag", ""))
     return Document(
         url=page.final,
         depth=depth,
@@ -141,8 +140,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
         encoding=encoding,
         title=content.title,
         text=content.text,
-        links=links if followed else (),
-        nofollow=nofollow,
+        links=() if no_links else links,
         language=content.language or page.headers.get("content-language", "").partition(",")[0].strip().lower()[:35],
         xml_root=content.xml_root,
         xml_namespace=content.xml_namespace,

@@ -37,15 +37,14 @@ def test_links_are_relative_to_what_answered() -> None:
 @pytest.mark.parametrize("robots", ["nofollow", "NOINDEX, NoFollow", "none"])
 def test_a_page_that_asks_robots_not_to_follow_has_no_links(robots: str) -> None:
     for document in (read(f"<meta name=Robots content='{robots}'>{LINK}"), read(LINK, x_robots_tag=robots)):
-        assert document.nofollow
         assert document.links == ()
 
 
 def test_what_is_asked_of_other_robots_does_not_concern_us() -> None:
-    assert not read(LINK, x_robots_tag="googlebot: noindex, nofollow").nofollow
-    assert read(LINK, x_robots_tag="googlebot: noindex, geocrawl: nofollow").nofollow
-    assert read(LINK, x_robots_tag="unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow").nofollow
-    assert not read(f"<meta name=googlebot content=nofollow>{LINK}").nofollow
+    assert read(LINK, x_robots_tag="googlebot: noindex, nofollow").links
+    assert not read(LINK, x_robots_tag="googlebot: noindex, geocrawl: nofollow").links
+    assert not read(LINK, x_robots_tag="unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow").links
+    assert read(f"<meta name=googlebot content=nofollow>{LINK}").links
 
 
 def test_a_refresh_field_is_a_link() -> None:
