@@ -68,6 +68,7 @@ class _Connections:
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
     def open(self, info: AddrInfo) -> socket.socket:
+        """Return a new socket, which is counted."""
         opened = self._open_socket(info)
         self._sockets.add(opened)
         return opened

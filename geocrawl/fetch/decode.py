@@ -54,9 +54,10 @@ class Decoder:
     """Decompresses one body, piece by piece."""
 
     def __init__(self, content_encoding: str, limits: Limits) -> None:
-        """`content_encoding`: the header's value, '' for none. Raise Unreadable (bad-http) when too many are stacked.
+        """Choose the stages by `content_encoding`, the header's value, '' for none.
 
-        An unknown name is ignored: it is most often a charset in the wrong header.
+        Raise Unreadable (bad-http) when too many are stacked. An unknown name is ignored: it is most often a charset in
+        the wrong header.
         """
         names = [name.strip().lower() for name in content_encoding.split(",")]
         known = [name for name in names if name in _STAGES]
@@ -111,7 +112,7 @@ class Body:
     """The decoded bytes of one answer, bounded."""
 
     def __init__(self, limits: Limits, *, cut: bool = False) -> None:
-        """`cut`: a longer body is cut at the limit instead of being refused."""
+        """Begin with no bytes. `cut`: cut a longer body at the limit instead of refusing it."""
         self._limits = limits
         self._may_be_cut = cut
         self._buffer = BytesIO()  # returns its value without a copy: joining pieces would need the memory twice
@@ -119,7 +120,7 @@ class Body:
         """Whether the body was longer than the limit."""
 
     def add(self, piece: bytes) -> bool:
-        """Append a piece and return whether more is wanted. Raise Unreadable (body-limit) if the body may not be
+        """Append a piece and return whether more is wanted. Raise Unreadable (body-limit) unless the body may be
         cut."""
         room = self._limits.body_bytes - len(self)
         if len(piece) > room and not self._may_be_cut:

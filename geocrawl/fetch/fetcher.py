@@ -229,8 +229,7 @@ class PoliteTurn:
     # ----------------------------------------------------------------------- robots.txt
 
     async def _rules(self, url: Url) -> Rules | Failure:
-        """Return the rules of an address's origin, fetched when they are not known; a Failure when they cannot be
-        had."""
+        """Return the rules of an address's origin, fetched if they are unknown; a Failure when they cannot be had."""
         known = self._robots.get(url.origin, self._clock.now())
         if known is None:
             answer = await self._ask_robots(url)

@@ -41,8 +41,7 @@ class AddressGuard:
             raise GuardRefusal(address)
 
     def check_host(self, host: str) -> None:
-        """Do what `check` does if `host` is a literal address; names pass, for their addresses are checked at the
-        connect."""
+        """Do what `check` does if `host` is an IP address; the addresses of a name are checked when it is connected."""
         if not self._allow_private and is_literal(host):
             self.check(host)
 

@@ -89,8 +89,7 @@ def is_day_limit_reached(host: HostState, now: float, settings: Settings) -> boo
 
 
 def wait_for_next_day(host: HostState, now: float, settings: Settings) -> HostState:
-    """Return the host's state at the end of a turn: without a request until the next day if its daily limit is
-    reached."""
+    """Return the host's state at the end of a turn: no request before tomorrow if its daily limit is reached."""
     if not is_day_limit_reached(host, now, settings):
         return host
     return replace(host, next_at=max(host.next_at, (host.day + 1) * DAY_S))

@@ -34,7 +34,7 @@ class Rules:
     """What one origin allows us."""
 
     def __init__(self, text: str, token: str) -> None:
-        """`text`: a robots.txt. `token`: this crawler's product token, lower case."""
+        """Parse `text`, a robots.txt, for the crawler with this product token (lower case)."""
         self._token = token
         self._rules = Protego.parse(_only_ours(text, token)) if text.strip() else None
         self.sitemaps = sitemaps_of(text)
@@ -55,8 +55,10 @@ class RobotsCache:
         self._chars = 0
 
     def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
-        """Return the origin's record, still valid at `now`, with its rules (None: not now); None when it must be
-        fetched."""
+        """Return the origin's record with its rules (None: not now); None when it must be fetched.
+
+        `now`: the time at which the record must still be valid.
+        """
         found = self._parsed.get(origin)
         if found is not None:
             if found[0].expires_at > now:

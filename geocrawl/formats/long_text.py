@@ -45,7 +45,7 @@ class LongText:
 
     @property
     def size(self) -> int:
-        """Length of the document in bytes."""
+        """Return the length of the document in bytes."""
         return len(self._body)
 
     def is_markup(self) -> bool:

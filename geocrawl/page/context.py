@@ -27,8 +27,7 @@ def read_web_map_context(root: etree._Element) -> Iterator[RawLink]:
 
 
 def read_ows_context(root: etree._Element) -> Iterator[RawLink]:
-    """Yield the operations of an Atom feed's offerings (OGC 12-084r2, 6.7); the end of an offering's code names the
-    kind."""
+    """Yield the operations of an Atom feed's offerings (OGC 12-084r2, 6.7); an offering's code names the kind."""
     for offering in root.iter("{*}offering"):
         entry = next((above for above in offering.iterancestors() if local_name(above) == "entry"), offering)
         kind = kind_of_protocol(offering.get("code") or "")

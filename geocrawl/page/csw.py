@@ -34,8 +34,7 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
-    """Return a link to the first page of records at the address of a catalogue's capabilities; [] for other
-    documents."""
+    """Return a link to the first page of records of a catalogue, by its capabilities; [] for other documents."""
     if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
         return []
     return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]

@@ -43,8 +43,9 @@ class PageReader:
         headline: bool = False,
         prose: bool = False,
     ) -> None:
-        """`respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
+        """Set what is read of each page.
 
+        `respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
         `max_scripts`: links to scripts and configurations that a page gets at most (`scriptfiles`). `headline` and
         `prose` fill those fields of a Document, which take time and which few strategies need.
         """
@@ -152,8 +153,10 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 
 
 def _gunzip(body: bytes) -> bytes:
-    """Return the decompressed content of a gzip file, as far as it is whole and within the limit; other bodies as they
-    are."""
+    """Return the decompressed content of a gzip file, as far as it is whole and within the limit.
+
+    Any other body is returned as it is.
+    """
     if not body.startswith(_GZIP_MAGIC):
         return body
     try:

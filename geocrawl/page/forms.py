@@ -53,8 +53,7 @@ class FormReader:
             self._fields.append((name, value))
 
     def href(self, codec: str) -> str:
-        """Return the action with the fields as its query, which replaces its own; `codec`: Python's name of the page's
-        encoding."""
+        """Return the action with the fields as its query, which replaces its own. `codec`: the page's encoding."""
         if not self._fields:
             return self._action
         action = self._action.partition("#")[0].partition("?")[0]

@@ -28,8 +28,10 @@ def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
 
 
 def _links(record: JsonObject) -> Iterator[RawLink]:
-    """Yield the record's links, each `name|description|address|protocol|type|order`: one is a string, several are a
-    list."""
+    """Yield the record's links, each `name|description|address|protocol|type|order`.
+
+    A single link is a string, several are a list of strings.
+    """
     title = string_of(record.get("title")) or string_of(record.get("defaultTitle"))
     parts = string_of(record.get("responsibleParty")).split("|")
     organisation = parts[2] if len(parts) > 2 else ""

@@ -47,12 +47,12 @@ _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 def read_html(
     html: str, codec: str, *, max_links: int, max_scripts: int = 0, headline: bool = False, prose: bool = False
 ) -> Content:
-    """Return what `html` says and where it links. `codec`: Python's name of the page's encoding, for the fields of its
-    forms.
+    """Return what `html` says and where it links.
 
-    Links beyond `max_links` are left out; nested or broken markup costs no more than its length (`flatten`). After the
-    links come addresses of services that are written but not linked (`embedded`), and at most `max_scripts` linked
-    scripts that may contain some. `headline` and `prose` fill what not every strategy needs.
+    `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
+    nested or broken markup costs no more than its length (`flatten`). After the links come addresses of services that
+    are written but not linked (`embedded`), and at most `max_scripts` linked scripts that may contain some. `headline`
+    and `prose` fill what not every strategy needs.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links)
@@ -74,8 +74,7 @@ def read_html(
 
 
 def refresh_target(content: str) -> str:
-    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' when there is none: the page reloads
-    itself."""
+    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' for none: the page reloads itself."""
     content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take the square of a run of spaces
     if not _REFRESH_URL.search(content):
         return ""
@@ -275,8 +274,7 @@ class _Reader:
         self._form = FormReader(node.attributes)
 
     def _form_end(self) -> None:
-        """End the form, unless it has no fields yet: in tables the parser closes a form at once and its fields
-        follow."""
+        """End the form, unless it has no fields yet: in tables the parser closes a form before its fields."""
         if self._form and self._form.has_fields:
             self._end_form()
 

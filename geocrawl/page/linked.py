@@ -28,8 +28,10 @@ _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacolle
 
 
 def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Return links of a landing page, a list of collections, a catalogue or a page of records; None for any other
-    document."""
+    """Return links of a landing page, a list of collections, a catalogue or a page of records.
+
+    None for any other document.
+    """
     if not isinstance(data.get("links"), list) and "collections" not in data and "features" not in data:
         return None
     own = one_or_more(data.get("links"))

@@ -124,8 +124,10 @@ def _dublin_core(record: etree._Element, where: str) -> Iterator[RawLink]:
 
 
 def _address_of(value: etree._Element) -> str:
-    """Return the address that is an element's whole text: with a scheme, or without one where addresses are
-    expected."""
+    """Return the address that is an element's whole text; '' for none.
+
+    It may lack a scheme in elements where an address is expected.
+    """
     text = (value.text or "").strip()
     if not text or len(text) > MAX_HREF_CHARS:
         return ""

@@ -49,8 +49,10 @@ _SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|sta
 
 @lru_cache(maxsize=4_096)
 def kind_in_name(name: str) -> str:
-    """Return the kind that a name or value in code tells, '' for none: `wmsUrl`, `ol.source.TileWMS`,
-    `OGC:WMS-1.3.0`."""
+    """Return the kind named by an identifier or value in code: `wmsUrl`, `ol.source.TileWMS`, `OGC:WMS-1.3.0`.
+
+    '' for none.
+    """
     if len(name) > _MAX_NAME_CHARS or not _NAME_HINT.search(name):
         return ""
     words = [word.lower() for word in _LETTERS.findall(_CAMEL.sub(" ", name))]

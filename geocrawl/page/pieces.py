@@ -64,8 +64,7 @@ class Pieces:
             self._add("microdata", item, attributes.get("content"))
 
     def scripts_worth_fetching(self, html: str, limit: int) -> list[RawLink]:
-        """Return linked scripts and configurations of the page that may contain addresses of services, at most
-        `limit`."""
+        """Return at most `limit` linked scripts and configurations that may contain addresses of services."""
         code = [code for _, code in self.scripts if ".json" in code or ".xml" in code]
         configurations = [href for each in code for href in configurations_named(each)]
         configurations += named_in_attributes(html)

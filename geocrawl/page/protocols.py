@@ -26,8 +26,7 @@ _OTHERS = (
 
 @lru_cache(maxsize=4_096)
 def kind_of_protocol(text: str) -> str:
-    """Return the kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' when it tells
-    none."""
+    """Return the kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' for none."""
     if not text or len(text) > _MAX_CHARS:
         return ""
     lowered = text.lower()

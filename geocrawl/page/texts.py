@@ -160,8 +160,7 @@ def _trimmed(text: str) -> str:
 
 
 def _label(text: str, begin: int, start: int, end: int) -> tuple[str, bool]:
-    """Return the words between `begin` and an address within its block, and whether the address is alone in the
-    block."""
+    """Return the words between `begin` and an address in its block, and whether the address stands alone there."""
     before = text[begin:start].rpartition(BOUNDARY)[2]
     behind = text[end : end + 20].partition(BOUNDARY)[0]
     alone = not before.strip() and not behind.strip(" \t\r\n?&.")

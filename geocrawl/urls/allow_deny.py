@@ -72,6 +72,7 @@ class _Pattern:
     """The part of the URL that is compared: 'host', 'address' (from the host on) or 'whole' (from the scheme on)."""
 
     def fits(self, url: Url) -> bool:
+        """Return whether the pattern matches an address."""
         text = url.host if self.of == "host" else url.identity.lower()
         if self.of == "address":
             text = text.partition("://")[2]

@@ -62,8 +62,10 @@ def capabilities_url(url: Url, *, service: str = "WMS", version: str | None = No
 
 
 def request_url(url: Url, parameters: Mapping[str, str]) -> Url:
-    """Return another request of the endpoint that a URL addresses: its vendor parameters, then `parameters` in
-    order."""
+    """Return another request to the endpoint that a URL addresses.
+
+    Its query is the endpoint's vendor parameters, then `parameters` in order.
+    """
     asked = [f"{name}={quote(value, safe=':,/')}" for name, value in parameters.items()]
     return _with_query(url, [*_vendor_parts(url), *asked])
 
@@ -118,8 +120,10 @@ def _with_query(url: Url, parts: list[str]) -> Url:
 
 
 def _decoded(part: str) -> tuple[str, str]:
-    """Return name (lower case) and value; bytes that are not UTF-8 (GBK) become surrogates, so that they stay
-    distinct."""
+    """Return name (lower case) and value of a part.
+
+    Bytes that are not UTF-8 (GBK) become surrogates, so that different ones stay distinct.
+    """
     name, _, value = part.partition("=")
     return unquote_plus(name, errors="surrogateescape").lower(), unquote_plus(value, errors="surrogateescape")
 

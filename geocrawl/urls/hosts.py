@@ -53,10 +53,9 @@ def read_authority(scheme: str, text: str) -> Authority | None:
 
 
 def read_host(text: str) -> str | None:
-    """Return a host in its canonical spelling: lower-case IDNA (UTS 46), dotted IPv4, or compressed IPv6 without
-    brackets.
+    """Return a host in its canonical spelling; None for a text that is no host.
 
-    None for a text that is no host.
+    That is a lower-case IDNA name (UTS 46), dotted IPv4, or compressed IPv6 without brackets.
     """
     if text.startswith("["):
         return _read_ipv6(text[1:-1])
@@ -115,10 +114,9 @@ def _to_ascii(text: str) -> str | None:
 
 
 def _read_ipv4(parts: list[str]) -> str | None:
-    """Return dotted IPv4 for up to four decimal, octal (0…) or hexadecimal (0x…) numbers, of which the last fills the
-    rest.
+    """Return dotted IPv4 for up to four numbers; None for anything else (WHATWG URL standard, "IPv4 parser").
 
-    WHATWG URL standard, "IPv4 parser". None for anything else.
+    Numbers are decimal, octal (0…) or hexadecimal (0x…), and the last one fills the remaining bytes.
     """
     numbers = [_read_number(part) for part in parts]
     if len(parts) > 4 or None in numbers:

@@ -94,8 +94,10 @@ def _read_cached(text: str) -> Url | None:
 
 
 def _mend(text: str) -> str:
-    """Return a text in printable ASCII: outer white space, tabs and line ends removed as browsers do, the rest
-    escaped."""
+    """Return a text in printable ASCII.
+
+    Outer white space, tabs and line ends are removed, as browsers do; everything else is percent-encoded.
+    """
     if not _UNSAFE.search(text):
         return text
     text = text.strip(_C0_AND_SPACE).replace("\t", "").replace("\n", "").replace("\r", "")
@@ -109,10 +111,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _join(text: str, base: Url | str | None) -> str | None:
-    """Return the absolute text of a mended reference (RFC 3986, 5.2), with the browsers' leniency for `\\` and
-    `http:path`.
+    """Return the absolute text of a mended reference (RFC 3986, 5.2).
 
-    None when it is not http or https, or relative without a base.
+    As lenient as browsers with `\\` and `http:path`. None when it is not http or https, or relative without a base.
     """
     if isinstance(base, str):
         base = read_url(base)
@@ -190,8 +191,10 @@ def _drop_session(found: re.Match[str]) -> str:
 
 
 def canonical_query(query: str) -> str:
-    """Return the canonical spelling of a query: noise removed, sorted where that cannot change its meaning. It may be
-    ''."""
+    """Return the canonical spelling of a query: noise removed, sorted where that cannot change its meaning.
+
+    It may be ''.
+    """
     if not _PLAIN_QUERY.fullmatch(query):
         query = _NOT_CANONICAL_IN_QUERY.sub(_canonical_escape, query)
     is_noise = load_parameters().is_noise

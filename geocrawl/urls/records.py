@@ -138,8 +138,7 @@ def records_url(url: Url, start: int, rows: int = 0) -> Url | None:
 
 
 def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:
-    """Return the address with these query parameters set. Names match in any case; other parameters stay as they
-    are."""
+    """Return the address with these query parameters set; names match in any case, other parameters stay."""
     place, _, query = url.address.partition("?")
     left = {name.lower(): (name, value) for name, value in changes.items()}
     parts = []

@@ -50,8 +50,7 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
 
 
 def service_keys(url: Url) -> tuple[str, ...]:
-    """Return the identities that an address may have in the catalogue, one a kind, each once; `endpoint_key` comes
-    first."""
+    """Return the identities that an address may have in the catalogue, each once; `endpoint_key` comes first."""
     found = dict.fromkeys([endpoint_key(url)])
     for kind in Kind:
         found.setdefault(service_endpoint(kind, url).key)

@@ -19,15 +19,13 @@ _GEOSERVER = re.compile(r"(/geoserver(?:/[^/]+){0,2})/(?:ows|wms|wfs|wcs|wps|csw
 
 
 def spelling_group(key: str) -> str:
-    """Return what is common to addresses that may be spellings of one. `key`: an endpoint's identity
-    (`endpoint_key`)."""
+    """Return what is common to addresses that may be spellings of one. `key`: an `endpoint_key`."""
     host, _, place = _split(key)
     return f"{_without_node(_without_www(host))}/{_plain(place)}"
 
 
 def spelling_differences(one: str, other: str) -> tuple[str, ...]:
-    """Return how two identities of one group differ: any of 'host' (`www.`), 'node', 'port', 'path'; () for equal
-    ones."""
+    """Return how two `endpoint_key`s of one group differ: any of 'host' (`www.`), 'node', 'port', 'path'."""
     (host, port, place), (host_2, port_2, place_2) = _split(one), _split(other)
     found = []
     if host != host_2:

@@ -78,8 +78,7 @@ class StopRules:
 
     @classmethod
     def load(cls, extra: Path | None = None) -> Self:
-        """Return the rules that come with geocrawl and those of the file `extra`; raise UsageError for a file that is
-        wrong."""
+        """Return the rules that come with geocrawl and those of the file `extra`; raise UsageError for a bad file."""
         stop, keep = _Tables(), _Tables()
         built_in = resources.files("geocrawl").joinpath("data/stop_rules.toml")
         for name, text in [("the built-in stop rules", built_in.read_text("utf-8")), *_read_extra(extra)]:
@@ -132,8 +131,10 @@ def _entries(name: str, text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _normalise(where: str, key: str, entry: object) -> str:
-    """Return an entry as canonical texts of URLs spell it, so that matching is a look-up; raise UsageError if it is
-    wrong."""
+    """Return an entry as canonical texts of URLs spell it, so that matching is a look-up.
+
+    Raise UsageError when it is not valid.
+    """
     if not isinstance(entry, str) or not entry.strip():
         raise UsageError(f"{where}: expected a text, got {entry!r}")
     entry = entry.strip()

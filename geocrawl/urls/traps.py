@@ -57,10 +57,9 @@ class TrapGuard:
         return ""
 
     def _repeats(self, path: str) -> bool:
-        """Return whether one segment occurs `max_segment_repeats` times, as it does where relative links lead ever
-        deeper.
+        """Return whether one segment occurs `max_segment_repeats` times.
 
-        Numbers do not count: 11/11/11 is a date, 0/0/0 a tile.
+        It does where relative links lead ever deeper. Numbers do not count: 11/11/11 is a date, 0/0/0 a tile.
         """
         if path.count("/") < self._max_repeats:
             return False
