@@ -78,7 +78,6 @@ def fill(db: Path, services: int, waiting: int) -> None:
                 catalog.write(catalog.note(candidate, BEGUN + number), candidate, dead, BEGUN + number)
         frontier = SqlFrontier(database, Settings(), clock, catalog=catalog)
         frontier.add_seeds((_url(f"http://www{n % 2000}.example/page/{n}") for n in range(waiting)), Rank(5, 0.5))
-        frontier.flush()
     finally:
         database.close()
 

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, Strategy
+    from geocrawl.ports import Clock, CrawlQueue, Frontier, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.database import Database
-    from geocrawl.store.frontier.frontier import SqlFrontier
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,9 @@ class Session:
     stored_topic: str
     """The topic of that strategy; '' for the strategy's own."""
     learning: Learning
-    frontier: SqlFrontier
+    frontier: Frontier
+    queue: CrawlQueue
+    """The frontier as the loop awaits it."""
     catalog: Catalog
     detector: Detector
     reader: PageReader

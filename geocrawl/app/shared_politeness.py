@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Fetcher, RobotsStore, Turn
+from geocrawl.ports import Clock, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
-from geocrawl.store.frontier.shared_leases import Held, NotNow, SharedLeases, SharedRobots
+from geocrawl.store.frontier.shared_leases import SharedLeases, SharedRobots
 
 _LOOK_S = 0.1
 """Between two looks whether a host is free: shorter than the usual delay, in which it can be taken."""
@@ -61,7 +61,7 @@ class SharingFetcher:
     """`ports.Fetcher` whose turns hold their hosts in a catalogue, too."""
 
     def __init__(
-        self, inner: Fetcher, leases: SharedLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
+        self, inner: Fetcher, leases: HostLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
     ) -> None:
         """`say` is given a line for a person: who is waited for, what rests, that nothing is shared."""
         self._inner = inner
@@ -75,7 +75,7 @@ class SharingFetcher:
     async def turn(self, host: HostState) -> AsyncIterator[Turn]:
         """The host's turn. When it is not to be had in time, every request of it fails as `resting`."""
         held = await self._held(host.name)
-        if isinstance(held, NotNow):
+        if isinstance(held, HostBusy):
             yield _NoTurn(host, self._refusal(host.name, held))
             return
         if held is None:
@@ -95,7 +95,7 @@ class SharingFetcher:
         """Close all connections."""
         await self._inner.close()
 
-    async def _held(self, name: str) -> Held | NotNow | None:
+    async def _held(self, name: str) -> HostLease | HostBusy | None:
         """The host, waited for; None when it is not to be shared (nobody will be asked, or the catalogue fails us)."""
         begun, told = self._clock.now(), False
         while True:
@@ -107,14 +107,14 @@ class SharingFetcher:
             except DatabaseFault as error:
                 self._not_shared(error)
                 return None
-            if isinstance(found, Held) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
+            if isinstance(found, HostLease) or not found.holder or now - begun > _PATIENCE * self._settings.lease_s:
                 return found
             if not told and now - begun > _SAID_AFTER_S:
                 told = True
                 self._say(f"{name} is asked by {found.holder} just now: waiting for its turn to end")
             await self._clock.sleep(_LOOK_S)
 
-    def _give_back(self, held: Held, state: HostState, *, settled: bool) -> None:
+    def _give_back(self, held: HostLease, state: HostState, *, settled: bool) -> None:
         """End the lease; after a turn that was cut off, as if a request had just ended."""
         now = self._clock.now()
         if not settled:
@@ -130,7 +130,7 @@ class SharingFetcher:
             self._is_said = True
             self._say(not_shared(error))
 
-    def _refusal(self, name: str, not_now: NotNow) -> str:
+    def _refusal(self, name: str, not_now: HostBusy) -> str:
         """Why a host is not asked, said and returned."""
         wait_s = max(not_now.until - self._clock.now(), 0.0)
         text = (

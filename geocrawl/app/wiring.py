@@ -129,6 +129,7 @@ def make_session(
     from geocrawl.page.document import PageReader
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.engine.owner import this_process
+    from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
 
     stored_strategy, stored_topic = database.meta("strategy"), database.meta("topic") or ""
@@ -148,6 +149,7 @@ def make_session(
         owner=this_process().text,
         records_only=kind.records_only,
     )
+    queue = AwaitedFrontier(frontier)
     return Session(
         kind=kind,
         settings=settings,
@@ -156,8 +158,9 @@ def make_session(
         strategy=strategy,
         stored_strategy=stored_strategy,
         stored_topic=stored_topic,
-        learning=Learning(strategy, frontier, settings.dump_every),
+        learning=Learning(strategy, frontier, queue, settings.dump_every),
         frontier=frontier,
+        queue=queue,
         catalog=catalog,
         detector=make_detector(),
         reader=PageReader(
@@ -184,7 +187,7 @@ def make_crawler(
 
     settings, environment = session.settings, session.environment
     return Crawler(
-        frontier=session.frontier,
+        queue=session.queue,
         learning=session.learning,
         visitors={
             Purpose.PAGE: _make_page_visitor(session, fetcher),

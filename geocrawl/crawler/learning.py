@@ -11,29 +11,30 @@ from dataclasses import replace
 from itertools import chain
 
 from geocrawl.model import Feedback, Rank, Visit
-from geocrawl.ports import Counted, Frontier, Strategy
+from geocrawl.ports import Counted, CrawlQueue, LearningLog, Strategy
 
 
 class Learning:
     """Teaches one strategy during one or several runs."""
 
-    def __init__(self, strategy: Strategy, frontier: Frontier, dump_every: int) -> None:
+    def __init__(self, strategy: Strategy, log: LearningLog, queue: CrawlQueue, dump_every: int) -> None:
         """`dump_every`: how much feedback may come before the strategy's dump is stored again."""
         self._strategy = strategy
-        self._frontier = frontier
+        self._log = log
+        self._queue = queue
         self._dump_every = dump_every
         self._undumped = 0
 
     def restore(self) -> None:
-        """Restore the strategy from the frontier, and finish a reranking that the last process did not finish."""
+        """Restore the strategy from the log, and finish a reranking that the last process did not finish."""
 
         def rerank(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
-            if feedback.number > self._frontier.revised():
-                self._frontier.rerank(ranks, through=feedback.number)
+            if feedback.number > self._log.revised():
+                self._log.rerank(ranks, through=feedback.number)
             else:
                 read_all(feedback, ranks)
 
-        self._undumped = restore(self._strategy, self._frontier.strategy_state(), self._frontier.feedback(), rerank)
+        self._undumped = restore(self._strategy, self._log.strategy_state(), self._log.feedback(), rerank)
 
     def with_dump(self, visit: Visit) -> Visit:
         """Return the visit, with the strategy's dump of before it when one is due.
@@ -47,13 +48,13 @@ class Learning:
         counts = strategy.counts if isinstance(strategy, Counted) else {}
         return replace(visit, learnt=strategy.dump(), learnt_counts=counts)
 
-    def learn(self, feedback: Feedback) -> None:
+    async def learn(self, feedback: Feedback) -> None:
         """Give the strategy the feedback of a settled visit, and change the ranks that it revises for it."""
         self._undumped += 1
         self._strategy.learn(feedback)
         batches = self._strategy.revise()
         if batches is not None:
-            self._frontier.rerank(chain.from_iterable(batches), through=feedback.number)
+            await self._queue.rerank(chain.from_iterable(batches), through=feedback.number)
 
 
 def restore(

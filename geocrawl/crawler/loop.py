@@ -13,7 +13,7 @@ from typing import Protocol
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Lease, Purpose, Visit
-from geocrawl.ports import Clock, Frontier, Observer
+from geocrawl.ports import Clock, CrawlQueue, Observer
 
 
 class Visitor(Protocol):
@@ -23,7 +23,7 @@ class Visitor(Protocol):
 
 
 class Crawler:
-    """A number of workers that visit what one frontier leases to them."""
+    """A number of workers that visit what one queue leases to them."""
 
     _IDLE_S = 1.0
     """Longest sleep of a worker without work: another process may have queued some."""
@@ -33,7 +33,7 @@ class Crawler:
     def __init__(
         self,
         *,
-        frontier: Frontier,
+        queue: CrawlQueue,
         learning: Learning,
         visitors: Mapping[Purpose, Visitor],
         observer: Observer,
@@ -48,7 +48,7 @@ class Crawler:
         """`max_time_s`: 0 for no limit. `patience_s`: the longest wait for a host while no visit is under way.
         `settle_s`: how long visits under way may last after a stop. `pages_counted` returns the number of pages that
         `max_pages` limits, where the crawler is not to count them itself (a replay's access log)."""
-        self._frontier = frontier
+        self._queue = queue
         self._learning = learning
         self._visitors = visitors
         self._observer = observer
@@ -63,6 +63,8 @@ class Crawler:
         self._pages_under_way = 0
         self._under_way: set[int] = set()
         self._changed = asyncio.Event()
+        self._leasing = asyncio.Lock()
+        """Workers lease one after the other: each counts the pages that those before it have under way."""
         self._stopping = False
 
     @property
@@ -98,7 +100,6 @@ class Crawler:
                 if task is not None:
                     task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._frontier.flush()
             self._summary.seconds += self._clock.monotonic() - started
         return self._summary
 
@@ -121,10 +122,19 @@ class Crawler:
 
     async def _work(self) -> None:
         while not self._stopping:
-            lease = self._frontier.lease(pages=self._pages_left())
+            pause_s: float | None = None
+            async with self._leasing:
+                lease = await self._queue.lease(pages=self._pages_left())
+                if lease is None:
+                    pause_s = await self._pause_s()
+                else:
+                    self._begin(lease)
             if lease is not None:
                 await self._carry_out(lease)
-            elif not await self._wait_for_work():
+            elif pause_s is not None:
+                self._changed.clear()
+                await self._sleep_or_change(pause_s)
+            else:
                 self._changed.set()
                 return
 
@@ -132,20 +142,18 @@ class Crawler:
         """Return whether another page may be leased. Pages under way count: all of them may be answered."""
         return self._pages_counted() + self._pages_under_way < self._max_pages
 
-    async def _wait_for_work(self) -> bool:
-        """Sleep until an address may be ready; return False when this crawl has nothing more to do."""
-        ready_at = self._frontier.ready_at(pages=self._pages_left())
+    async def _pause_s(self) -> float | None:
+        """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
         idle = not self._under_way
+        ready_at = await self._queue.ready_at(pages=self._pages_left())
         wait_s = self._IDLE_S if ready_at is None else ready_at - self._clock.now()
         if idle and ready_at is None:
             self._end("done" if self._pages_left() else "max-pages")
-            return False
-        if idle and wait_s > self._patience_s and not (self._pages_left() and self._frontier.others_at_work()):
+            return None
+        if idle and wait_s > self._patience_s and not (self._pages_left() and await self._queue.others_at_work()):
             self._end("resting" if self._pages_left() else "max-pages")
-            return False
-        self._changed.clear()
-        await self._sleep_or_change(min(max(wait_s, self._NAP_S), self._IDLE_S))
-        return True
+            return None
+        return min(max(wait_s, self._NAP_S), self._IDLE_S)
 
     def _end(self, reason: str) -> None:
         self._summary.stopped = self._summary.stopped or reason
@@ -159,24 +167,25 @@ class Crawler:
             changed.cancel()
             slept.cancel()
 
+    def _begin(self, lease: Lease) -> None:
+        self._under_way.add(lease.entry.id)
+        self._pages_under_way += lease.entry.purpose is Purpose.PAGE
+
     async def _carry_out(self, lease: Lease) -> None:
         entry = lease.entry
-        page = entry.purpose is Purpose.PAGE
-        self._under_way.add(entry.id)
-        self._pages_under_way += page
         self._observer.leased(lease)
         settled = False
         try:
             visit = await self._visitors[entry.purpose].visit(lease)
-            result = self._frontier.settle(self._learning.with_dump(visit))
+            result = await self._queue.settle(self._learning.with_dump(visit))
             settled = True
             self._summary.count(visit, result)
             if result.feedback is not None:
-                self._learning.learn(result.feedback)
+                await self._learning.learn(result.feedback)
             self._observer.settled(entry, visit, result)
         finally:
             self._under_way.discard(entry.id)
-            self._pages_under_way -= page
+            self._pages_under_way -= entry.purpose is Purpose.PAGE
             if not settled:
-                self._frontier.release(lease)
+                await self._queue.release(lease)
             self._changed.set()

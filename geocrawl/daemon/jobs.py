@@ -9,10 +9,9 @@ from geocrawl.daemon.metrics import MetricsFile
 from geocrawl.store.operations.retention import Retention
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Clock
+    from geocrawl.ports import Clock, QueueControl
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
-    from geocrawl.store.frontier.frontier import SqlFrontier
 
 
 class Jobs:
@@ -25,7 +24,7 @@ class Jobs:
         self,
         settings: Settings,
         database: Database,
-        frontier: SqlFrontier,
+        frontier: QueueControl,
         clock: Clock,
         log: Callable[..., object] = lambda event, **values: None,
     ) -> None:

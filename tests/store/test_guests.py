@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.model import HostState
+from geocrawl.ports import HostBusy, HostLease
 from geocrawl.settings import Settings
-from geocrawl.store.engine.owner import Owner, this_process
-from geocrawl.store.frontier.shared_leases import Held, NotNow, SharedLeases
+from geocrawl.store.engine.owner import this_process
+from geocrawl.store.frontier.shared_leases import SharedLeases
 from tests.support.invariants import check_invariants
 from tests.support.world import World
 
@@ -27,9 +28,9 @@ def leases(world: World) -> SharedLeases:
     return SharedLeases(world.database, SETTINGS)
 
 
-def taken(world: World, name: str = "a.example") -> Held:
+def taken(world: World, name: str = "a.example") -> HostLease:
     held = leases(world).take(name, world.clock.now())
-    assert isinstance(held, Held)
+    assert isinstance(held, HostLease)
     return held
 
 
@@ -43,7 +44,7 @@ def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ..
 def test_nobody_asks_a_host_while_a_guest_does(world: World) -> None:
     held = taken(world)
     assert world.frontier.lease() is None
-    assert isinstance(leases(world).take("a.example", world.clock.now()), NotNow)
+    assert isinstance(leases(world).take("a.example", world.clock.now()), HostBusy)
     leases(world).give_back(
         held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
     )
@@ -57,7 +58,7 @@ def test_a_guest_waits_for_who_holds_the_host_and_begins_with_what_is_known(worl
     world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
     lease = world.lease()
     not_now = leases(world).take("a.example", world.clock.now())
-    assert not_now == NotNow(lease.until, Owner.read(str(row(world, "lease_owner")[0])))
+    assert not_now == HostBusy(lease.until, "process 1 on test")
     world.settle(lease)
     assert taken(world).state.crawl_delay_s == 7
 
@@ -65,8 +66,8 @@ def test_a_guest_waits_for_who_holds_the_host_and_begins_with_what_is_known(worl
 def test_a_rest_longer_than_the_patience_is_not_waited_for(world: World) -> None:
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
-    assert leases(world).take("a.example", now) == NotNow(now + 31.0, None)
-    assert isinstance(leases(world).take("a.example", now + 2.0), Held), "its turn waits for the rest"
+    assert leases(world).take("a.example", now) == HostBusy(now + 31.0, "")
+    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), "its turn waits for the rest"
 
 
 def test_a_guests_lease_ends_by_itself_and_counts_no_more_once_another_took_the_host(world: World) -> None:

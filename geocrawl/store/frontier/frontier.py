@@ -196,9 +196,6 @@ class SqlFrontier:
         with self._database.transaction:
             self._hosts.give_back(lease, host, self._clock.now())
 
-    def flush(self) -> None:
-        """Commit what is pending: nothing here, for each settlement is committed at once."""
-
     # ----------------------------------------------------------------------- the queue anew
 
     def waiting(self) -> Iterator[Waiting]:

@@ -6,11 +6,9 @@ end, a later holder's fencing number puts it out of force, and that of a killed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import HostState, RobotsRecord
-from geocrawl.ports import RobotsStore
+from geocrawl.ports import HostBusy, HostLease, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
@@ -34,27 +32,8 @@ UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, 
 WHERE id = ?1 AND lease_token = ?2"""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A host that was leased."""
-
-    host_id: int
-    token: int
-    state: HostState
-
-
-@dataclass(frozen=True, slots=True)
-class NotNow:
-    """A host that cannot be leased now: leased elsewhere, or backing off for longer than we wait."""
-
-    until: float
-    """When the other lease or the back-off ends, at the latest."""
-    holder: Owner | None
-    """Who has leased the host; None when it backs off."""
-
-
 class SharedLeases:
-    """The hosts of a catalogue, taken for a turn and given back. Every method raises DatabaseFault when the
+    """`ports.HostLeases` of a catalogue. Every method raises DatabaseFault when the
     catalogue cannot be read or written."""
 
     def __init__(self, catalogue: Database, settings: Settings) -> None:
@@ -67,7 +46,7 @@ class SharedLeases:
         """Whether a host opted out."""
         return self._database.blocked.covers(host)
 
-    def take(self, name: str, now: float) -> Held | NotNow:
+    def take(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
         if not_now := self._why_not(self._find(name), now):  # the write lock is not taken to wait
             return not_now
@@ -85,9 +64,9 @@ class SharedLeases:
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_TAKE, (host_id, lease_until, self._process.text))
-        return Held(host_id, token + 1, state)
+        return HostLease(host_id, token + 1, state)
 
-    def give_back(self, held: Held, state: HostState, now: float) -> None:
+    def give_back(self, held: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
         with self._database.transaction:
             self._connection.execute(_GIVE_BACK, (held.host_id, held.token, *politeness(state, now)))
@@ -96,13 +75,13 @@ class SharedLeases:
         row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()
         return row
 
-    def _why_not(self, row: _Row | None, now: float) -> NotNow | None:
+    def _why_not(self, row: _Row | None, now: float) -> HostBusy | None:
         if row is None:
             return None
         next_at, lease_until, holder = row[1], row[7], row[9]
         if lease_until > now and not is_dead(holder, self._process):
-            return NotNow(lease_until, Owner.read(holder))
-        return NotNow(next_at, None) if next_at - now > self._settings.patience_s else None
+            return HostBusy(lease_until, str(Owner.read(holder)))
+        return HostBusy(next_at, "") if next_at - now > self._settings.patience_s else None
 
 
 class SharedRobots:

@@ -1,0 +1,42 @@
+"""The protocols between rooms, one file a subject: small, so that each side can be tested and replaced alone.
+
+`crawler/` knows the other rooms by these alone; `app/wiring.py` decides what stands behind them.
+"""
+
+from geocrawl.ports.catalog import CatalogQueries, CatalogWriter
+from geocrawl.ports.clock import Clock
+from geocrawl.ports.fetching import Fetcher, RobotsStore, Turn
+from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases
+from geocrawl.ports.observing import Observer
+from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
+from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
+from geocrawl.ports.reading import Reader, Recogniser, Refusals
+from geocrawl.ports.strategy import Counted, Strategy, Waiting
+
+__all__ = [
+    "Ask",
+    "CatalogQueries",
+    "CatalogWriter",
+    "Clock",
+    "ContentCheck",
+    "ContentInterview",
+    "Counted",
+    "CrawlQueue",
+    "Fetcher",
+    "Frontier",
+    "HostBusy",
+    "HostLease",
+    "HostLeases",
+    "Interview",
+    "LearningLog",
+    "Observer",
+    "Probe",
+    "QueueControl",
+    "Reader",
+    "Recogniser",
+    "Refusals",
+    "RobotsStore",
+    "Strategy",
+    "Turn",
+    "Waiting",
+]

@@ -1,0 +1,17 @@
+"""Tell the time and sleep."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """The only source of time, so that a year can be simulated in minutes."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards."""
+
+    async def sleep(self, seconds: float) -> None: ...

@@ -1,0 +1,42 @@
+"""Lease hosts without their URLs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from geocrawl.model import HostState
+
+
+@dataclass(frozen=True, slots=True)
+class HostLease:
+    """A host that was leased for requests of our own."""
+
+    host_id: int
+    """Opaque outside the store."""
+    token: int
+    """Fencing number: a later lease of the host has a higher one."""
+    state: HostState
+
+
+@dataclass(frozen=True, slots=True)
+class HostBusy:
+    """A host that cannot be leased now: leased elsewhere, or backing off for longer than we wait."""
+
+    until: float
+    """When the other lease or the back-off ends, at the latest."""
+    holder: str
+    """Who has leased the host, for a person; '' when it backs off."""
+
+
+class HostLeases(Protocol):
+    """Hosts of a catalogue, leased by a session that shares its politeness. Every method raises DatabaseFault."""
+
+    def covers(self, host: str) -> bool:
+        """Return whether a host opted out."""
+
+    def take(self, name: str, now: float) -> HostLease | HostBusy:
+        """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
+
+    def give_back(self, held: HostLease, state: HostState, now: float) -> None:
+        """End the lease and write the host's politeness."""

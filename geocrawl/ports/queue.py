@@ -1,0 +1,108 @@
+"""Queue what is to be visited, lease it and settle the visits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from geocrawl.model import Candidate, Feedback, FrontierStats, Lease, Rank, Settled, Url, Visit
+from geocrawl.ports.strategy import Waiting
+
+
+class CrawlQueue(Protocol):
+    """The queue as the crawl loop sees it: durable, and leasing one host at a time.
+
+    Every method is awaited, so that a store behind a network never blocks the loop. Each raises PassingFault while the
+    store cannot be written.
+    """
+
+    async def lease(self, *, pages: bool = True) -> Lease | None:
+        """Lease the best ready entry with its host; None when nothing is ready now. `pages=False`: probes only."""
+
+    async def ready_at(self, *, pages: bool = True) -> float | None:
+        """Return when the next entry can be leased (past: at once; leased by others: when that expires); None when
+        nothing waits."""
+
+    async def others_at_work(self) -> bool:
+        """Return whether others have leased hosts with queued URLs, and we none: their results may give us work, and so
+        does what they leave if they die."""
+
+    async def settle(self, visit: Visit) -> Settled:
+        """Write all that a visit brought, in one transaction, and end its lease."""
+
+    async def release(self, lease: Lease) -> None:
+        """End a lease without a visit: the entry waits again."""
+
+    async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Give waiting pages a new rank; return how many changed. A rank of None drops the page. `through`: the
+        feedback after which the ranks were made."""
+
+
+class LearningLog(Protocol):
+    """What a strategy needs to be restored: its last dump, the feedback since, and the waiting pages to rank."""
+
+    def strategy_state(self) -> bytes | None:
+        """Return the strategy's last dump; None when there was none."""
+
+    def feedback(self) -> Iterator[Feedback]:
+        """Yield the feedback since the last dump, in order."""
+
+    def revised(self) -> int:
+        """Return the feedback after which the queue was last ranked anew (`rerank`'s `through`); 0: it never was."""
+
+    def clear_feedback(self) -> None:
+        """Drop the dump and the feedback: another strategy begins."""
+
+    def stop_recording_feedback(self) -> None:
+        """Record no more feedback: another process, whose strategy learns, does."""
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Yield the pages that wait or were dropped by the present strategy, in the order first seen."""
+
+    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Do what `CrawlQueue.rerank` does, before the loop runs."""
+
+
+class QueueControl(Protocol):
+    """The queue as commands and the daemon see it."""
+
+    def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
+        """Queue start pages at depth 0; return how many will be visited. A visited one only with `again`."""
+
+    def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
+        """Queue a catalogue's first pages of records above all else; return how many pages wait."""
+
+    def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
+        """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
+
+    def seeds(self) -> Iterator[Url]:
+        """Yield the pages of depth 0."""
+
+    def was_answered(self, url: Url) -> bool:
+        """Return whether this address was visited as a page or has a verdict as an endpoint."""
+
+    def reprobe(self, now: float, most: int) -> int:
+        """Queue at most `most` endpoints whose next probe is due; return how many were queued."""
+
+    def revisit(self, now: float, most: int, *, catalogues: bool) -> int:
+        """Queue at most `most` pages whose next visit is due: sitemaps and pages of records, or others."""
+
+    def retry(self, *, host: str | None = None, reason: str | None = None) -> int:
+        """Queue failed pages and probes again, with all attempts; return how many wait again."""
+
+    def release_site(self, site: str) -> int | None:
+        """End the quarantine of a site; return how many addresses wait again, None when there was nothing to end."""
+
+    def give_back_all(self) -> None:
+        """End the leases of this process, which has no visit under way. Writes in any case: a caller learns whether the
+        store can be written."""
+
+    def ready_at(self, *, pages: bool = True) -> float | None:
+        """Return what `CrawlQueue.ready_at` does."""
+
+    def stats(self) -> FrontierStats:
+        """Return counts for status and progress."""
+
+
+class Frontier(LearningLog, QueueControl, Protocol):
+    """All that is done with the queue outside the loop."""

@@ -1,0 +1,40 @@
+"""The frontier as the crawl loop awaits it: `ports.CrawlQueue`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from geocrawl.model import Lease, Rank, Settled, Visit
+from geocrawl.store.frontier.frontier import SqlFrontier
+
+
+class AwaitedFrontier:
+    """A frontier whose methods are awaited. SQLite answers at once, so none of them lets another task run: the order of
+    visits with one worker, and what is written together, stay as they are."""
+
+    def __init__(self, frontier: SqlFrontier) -> None:
+        self._frontier = frontier
+
+    async def lease(self, *, pages: bool = True) -> Lease | None:
+        """Lease the best ready entry with its host; None when nothing is ready now."""
+        return self._frontier.lease(pages=pages)
+
+    async def ready_at(self, *, pages: bool = True) -> float | None:
+        """Return when the next entry can be leased; None when nothing waits."""
+        return self._frontier.ready_at(pages=pages)
+
+    async def others_at_work(self) -> bool:
+        """Return whether others have leased hosts with queued URLs, and we none."""
+        return self._frontier.others_at_work()
+
+    async def settle(self, visit: Visit) -> Settled:
+        """Write all that a visit brought, in one transaction, and end its lease."""
+        return self._frontier.settle(visit)
+
+    async def release(self, lease: Lease) -> None:
+        """End a lease without a visit."""
+        self._frontier.release(lease)
+
+    async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
+        """Give waiting pages a new rank; return how many changed."""
+        return self._frontier.rerank(ranks, through=through)
