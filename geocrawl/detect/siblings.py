@@ -124,7 +124,7 @@ _FORMS = (
 
 
 def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
-    """Endpoints of other kinds beside this one, by the first form that its address has."""
+    """Yield endpoints of other kinds beside a valid one, by the first form that its address has."""
     path = endpoint.url.address[len(endpoint.url.origin) :].partition("?")[0]
     for form in _FORMS:
         found = form.path.search(path)
@@ -137,6 +137,6 @@ def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
 
 
 def _at(url: Url, path: str, found: re.Match[str], place: str) -> Url | None:
-    """The address with the matched end of its path replaced; vendor parameters (`map=`) stay."""
+    """Return the address with the matched end of its path replaced; vendor parameters (`map=`) stay."""
     _, mark, query = url.address.partition("?")
     return read_url(url.origin + path[: found.start()] + found.expand(place) + mark + query)

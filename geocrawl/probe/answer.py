@@ -49,7 +49,7 @@ Read = Callable[[Page, etree._Element, Reading], Finding | None]
 
 
 def examine(page: Page, read: Read) -> Finding:
-    """What an answer is. Never raises, whatever the body."""
+    """Return what an answer is. Never raises, whatever the body."""
     if (found := early(page)) is not None:
         return found
     reading = read_whole(page)
@@ -59,7 +59,7 @@ def examine(page: Page, read: Read) -> Finding:
 
 
 def early(page: Page) -> Finding | None:
-    """What an answer without a body is; None for one with a body."""
+    """Return what an answer without a body is; None for one with a body."""
     if page.location is not None:
         return Finding("moved", page.location.address)
     if not page.body or page.body.isspace():
@@ -68,7 +68,7 @@ def early(page: Page) -> Finding | None:
 
 
 def rejected(page: Page, reading: Reading) -> Finding:
-    """What an answer with a body is that is not the kind's document."""
+    """Return what an answer with a body is that is not the kind's document."""
     root = reading.root
     if refused := protection(page):
         return Finding("protected", refused)
@@ -78,7 +78,7 @@ def rejected(page: Page, reading: Reading) -> Finding:
 
 
 def by_status(page: Page) -> Finding | None:
-    """What the status alone says; None for a success."""
+    """Return what the status alone says; None for a success."""
     if refused := protection(page):
         return Finding("protected", refused)
     return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
@@ -100,7 +100,7 @@ def _none(page: Page, root: etree._Element | None) -> Finding:
 
 
 def _no_xml(page: Page) -> Finding:
-    """JSON where XML was due: a service of another kind, or nothing that is known."""
+    """Return what an answer without XML is: JSON of a service of another kind, or nothing that is known."""
     value = read_json(page.body).value if page.body.lstrip(_BEFORE_JSON).startswith(b"{") else None
     kind = kind_of_json(value) if value is not None else None
     if kind is not None:
@@ -110,7 +110,7 @@ def _no_xml(page: Page) -> Finding:
 
 
 def of_answer(page: Page) -> list[Deviation]:
-    """Departures of an accepted answer outside its document: status and media type."""
+    """Return departures of an accepted answer outside its document: status and media type."""
     found = []
     if not 200 <= page.status < 300:
         found.append(Deviation("http-status", str(page.status)))

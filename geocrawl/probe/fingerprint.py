@@ -9,8 +9,10 @@ from geocrawl.model import Service
 
 
 def fingerprint(service: Service) -> str:
-    """32 hexadecimal digits over what the service describes (kind, title, abstract, layers' names and titles), without
-    any address: the same at two addresses of one service."""
+    """Return 32 hexadecimal digits over what a service describes: kind, title, abstract, layers' names and titles.
+
+    No address is in them, so they are the same at two addresses of one service.
+    """
     layers = [(layer.name, layer.title) for layer in service.layers]
     text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -61,14 +61,14 @@ Promises = Callable[[Question, Sequence[Answer]], bool]
 
 
 def fits(kind: Kind, candidate: Candidate) -> float:
-    """How well a probe of one kind fits: 1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+    """Return how well a probe of one kind fits: 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
     if candidate.endpoint.kind is not kind:
         return 0.0
     return 0.5 if candidate.weak else 1.0
 
 
 def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
-    """GetCapabilities in these versions. A document in a file is first asked as it stands, then in the first."""
+    """Return GetCapabilities in these versions. A document in a file is first asked as it stands, then in the first."""
     questions = [
         Question(version, capabilities_url(endpoint, service=service, version=version)) for version in versions
     ]
@@ -78,7 +78,7 @@ def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> t
 
 
 def is_file(endpoint: Url) -> bool:
-    """Whether an endpoint is a document in a file (`…/wms.xml`), which answers without a request."""
+    """Return whether an endpoint is a document in a file (`…/wms.xml`), which answers without a request."""
     return endpoint.address.partition("?")[0].lower().endswith(".xml")
 
 
@@ -96,12 +96,12 @@ def run(
 
 
 def examined(page: Page | Failure, examine: Examine) -> Finding:
-    """What came back, a failure by its code."""
+    """Return what an answer is; a failure by its code."""
     return Finding(str(page.code), page.detail) if isinstance(page, Failure) else examine(page)
 
 
 def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, promises: Promises | None) -> bool:
-    """Whether the answers so far leave hope that another version is answered better."""
+    """Return whether the answers so far leave hope that another version is answered better."""
     last = answers[-1].finding
     if question.other_place:
         return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
@@ -113,12 +113,12 @@ def _worth_asking(question: Question, answers: list[Answer], candidate: Candidat
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Whether a change of version changed nothing."""
+    """Return whether a change of version changed nothing."""
     return (one.finding.reason, one.finding.detail) == (other.finding.reason, other.finding.detail)
 
 
 def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
-    """On the answer that says most; the first of equals."""
+    """Return the verdict on the answer that says most; on the first of equals."""
     best = min(answers, key=lambda answer: _telling(answer.finding.reason))
     page, finding = best.page, best.finding
     valid = finding.service is not None
@@ -139,7 +139,7 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
 
 
 def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
-    """The same address as the kind that its document is of."""
+    """Return a candidate at the same address, of the kind that its document is of."""
     if finding.names is None or finding.names is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url
@@ -151,6 +151,6 @@ def _telling(reason: str) -> int:
 
 
 def _first_bytes(body: bytes) -> str:
-    """The first 200 characters, control characters replaced by spaces."""
+    """Return the first 200 characters, control characters replaced by spaces."""
     text = body[: 4 * _FIRST_CHARS].decode("utf-8", "replace")[:_FIRST_CHARS]
     return "".join(character if character.isprintable() else " " for character in text)

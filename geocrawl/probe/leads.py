@@ -10,5 +10,5 @@ SIGNAL = "answer"
 
 
 def lead(kind: Kind, url: Url, page: Url, anchor: str = "") -> Candidate:
-    """The endpoint of this kind at `url`, named by the answer of `page`."""
+    """Return the endpoint of this kind at `url`, named by the answer of `page`, as a candidate."""
     return Candidate(service_endpoint(kind, url), Evidence(SIGNAL, page.address, url.address, anchor))

@@ -13,7 +13,7 @@ _PAGE_BYTES = 262_144
 
 
 def protection(page: Page) -> str:
-    """How the answer refuses, as a line for a person; '' when it does not."""
+    """Return how the answer refuses, as a line for a person; '' when it does not."""
     if page.status in _STATUS:
         return f"HTTP {page.status}"
     if page.headers.get("cf-mitigated", "").strip().lower() == "challenge":

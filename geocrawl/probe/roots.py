@@ -47,13 +47,13 @@ def _signs() -> _Signs:
 
 
 def is_capabilities(root: etree._Element) -> bool:
-    """Whether a root is a capabilities document of any kind, known or not."""
+    """Return whether a root is a capabilities document of any kind, known or not."""
     name = local_name(root)
     return name.endswith("Capabilities") and name != "GetCapabilities"
 
 
 def kind_of_root(root: etree._Element) -> Kind | None:
-    """The kind of service that describes itself here; None for anything else."""
+    """Return the kind of service that describes itself here; None for anything else."""
     name = local_name(root)
     if named := _signs().of_root.get(name.lower()):
         return named
@@ -67,7 +67,7 @@ def kind_of_root(root: etree._Element) -> Kind | None:
 
 
 def is_usual_namespace(namespace: str) -> bool:
-    """Whether a root's namespace is spelt as a standard has it."""
+    """Return whether a root's namespace is spelt as a standard has it."""
     return namespace.startswith("http:") and _signs().namespace.match(namespace) is not None
 
 

@@ -62,9 +62,9 @@ class Items(Generic[T]):
 def read_items(
     body: bytes, content_type: str, spec: ItemSpec[T], *, cut: bool = False, above: int = STREAM_BYTES
 ) -> Items[T]:
-    """The tree of a body and the items in it. `cut`: the body was longer and ends at a limit (`Page.cut`).
+    """Read the tree of a body and the items in it. Never raises, whatever the body.
 
-    Never raises, whatever the body.
+    `cut`: the body was longer and ends at a limit (`Page.cut`). A body of more than `above` bytes is streamed.
     """
     if len(body) > above or cut:
         return _Streamed(body, content_type, spec, cut=cut).read()
@@ -81,7 +81,7 @@ NOTHING: ItemSpec[None] = ItemSpec(frozenset(), frozenset(), lambda _element, _a
 
 
 def read_whole(page: Page) -> Reading:
-    """The tree of an answer without items: of a long one, as much as may be held."""
+    """Read the tree of an answer without items: of a long one, as much as may be kept."""
     return read_items(page.body, page.headers.get("content-type", ""), NOTHING, cut=page.cut).reading
 
 
@@ -95,7 +95,7 @@ class _Collector(Generic[T]):
         self._parents = spec.within | spec.elements
 
     def see(self, event: str, element: etree._Element) -> bool:
-        """Whether an item has ended, and was read."""
+        """Take note of an element's begin or end; return whether an item has ended, and was read."""
         if local_name(element) not in self._spec.elements:
             return False
         if event == "start":
@@ -116,11 +116,11 @@ class _Collector(Generic[T]):
         return element
 
     def innermost(self) -> int | None:
-        """Index of the last item when it has not ended yet."""
+        """Return the index of the last item when it has not ended yet."""
         return self._open[-1][1] if self._open and self._open[-1][1] == len(self._found) - 1 else None
 
     def items(self, *, without: int | None = None) -> tuple[T, ...]:
-        """All that were begun; `without`: the last one's index, when it is not to be among them."""
+        """Return all items that were begun; `without`: the last one's index, when it is to be left out."""
         while self._open:
             self._end_innermost()
         found = self._found if without is None else self._found[:without]
@@ -128,7 +128,7 @@ class _Collector(Generic[T]):
 
 
 def local_name_of_parent(element: etree._Element) -> str:
-    """'' for a root."""
+    """Return the local name of the element around this one; '' for a root."""
     parent = element.getparent()
     return local_name(parent) if parent is not None else ""
 
@@ -170,14 +170,14 @@ class _Streamed(Generic[T]):
         self._body_is_cut = cut
 
     def read(self) -> Items[T]:
-        """The whole, or as much as may be held."""
+        """Read the whole document, or as much as may be kept."""
         if not self._text.is_markup():
             return Items(Reading(None, tuple(self._text.deviations())))
         found = None if self._body_is_cut or self._text.needs_mending() else self._pass(strict=True)
         return found or self._pass(strict=False) or Items(Reading(None, tuple(self._text.deviations())))
 
     def _pass(self, *, strict: bool) -> Items[T] | None:
-        """One way through the document; None when a strict parser refuses it, or there is no root."""
+        """Go through the document once; return None when a strict parser refuses it, or there is no root."""
         collector = _Collector(self._spec)
         pieces = self._text.raw() if strict else self._text.mended()
         source = _Source(pieces, collector, lambda: len(parser.error_log))
@@ -201,8 +201,10 @@ class _Streamed(Generic[T]):
         return self._items(parser, collector, source, strict=strict)
 
     def _tags(self) -> list[str]:
-        """What the parser tells of: to hear of every element takes ten times as long. A prefix that nobody declared is
-        part of the name for a recovering parser."""
+        """Return the elements that the parser tells of: to hear of every element takes ten times as long.
+
+        A prefix that nobody declared is part of the name for a recovering parser.
+        """
         names = self._spec.elements | self._spec.drop
         written = names | self._text.prefixed(names)
         return [f"{{*}}{name}" for name in sorted(written)] or ["-"]

@@ -33,7 +33,7 @@ class _Extent:
         return _Extent(self.code, (x - across, y - up, x + across, y + up))
 
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels, the longer 256."""
+        """Return width and height in pixels, the longer 256."""
         west, south, east, north = self.sides
         longest = max(east - west, north - south)
         across, up = (east - west) / longest, (north - south) / longest
@@ -44,7 +44,7 @@ class ArcGisContentCheck:
     """Proves ArcGIS services by an image or a record (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: feature layers tried at most."""
+        """Try at most `layers` feature layers of a service."""
         self._layers = layers
 
     @property
@@ -99,7 +99,7 @@ def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 
 def _extent(layer: Layer) -> _Extent | None:
-    """As stated, since a server need not turn its own; in degrees where the statement was of no use."""
+    """Return the extent as stated, since a server need not turn its own; in degrees where the statement is of no use."""
     if layer.bounds is not None:
         return _Extent(layer.bounds[0], layer.bounds[1:])
     return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None

@@ -9,7 +9,7 @@ _KEYS |= {"serviceDataType", "pixelSizeX"}
 
 
 def is_arcgis(value: JsonObject) -> bool:
-    """A folder, a service or a layer of an ArcGIS Server."""
+    """Return whether an object is a folder, a service or a layer of an ArcGIS Server."""
     if number_of(value.get("currentVersion")) is None:
         return False
     return not _KEYS.isdisjoint(value)

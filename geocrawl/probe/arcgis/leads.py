@@ -25,7 +25,7 @@ _OFFERED = {"WMSServer": Kind.WMS, "WFSServer": Kind.WFS, "WCSServer": Kind.WCS}
 
 
 def leads_of(value: JsonObject, url: Url) -> tuple[Candidate, ...]:
-    """Candidates that a document at `url` names, at most `MAX_LEADS`."""
+    """Return candidates that a document at `url` names, at most `MAX_LEADS`."""
     place = url.address.partition("?")[0].rstrip("/")
     root = _ROOT.match(place)
     if root is None:
@@ -42,7 +42,10 @@ def leads_of(value: JsonObject, url: Url) -> tuple[Candidate, ...]:
 
 
 def _of_folder(value: JsonObject, rest: str, *, is_root: bool) -> Iterator[tuple[Kind, str, str]]:
-    """Kind, address and name of each service that can be read, then of each folder. Names begin with the folder's."""
+    """Yield kind, address and name of each service that can be read, then of each folder.
+
+    Names begin with the name of the folder.
+    """
     for service in objects(value.get("services")):
         name, type_ = line_of(service.get("name")), line_of(service.get("type"))
         if name and type_ in _READABLE:
@@ -53,7 +56,8 @@ def _of_folder(value: JsonObject, rest: str, *, is_root: bool) -> Iterator[tuple
 
 
 def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator[tuple[Kind, str, str]]:
-    """What the same data are also offered as: beneath `/services` for OGC's, beneath `/rest/services` for Esri's."""
+    """Yield the addresses at which the same data are offered: beneath `/services` by OGC's kinds, beneath
+    `/rest/services` by Esri's."""
     extensions = lines(value.get("supportedExtensions"))
     for extension, kind in _OFFERED.items():
         if extension in extensions:

@@ -44,7 +44,7 @@ class Form(Enum):
 
 
 def form_of(value: JsonObject) -> Form:
-    """The form of a document that `is_arcgis`."""
+    """Return the form of a document that `is_arcgis`."""
     if isinstance(value.get("services"), list) or isinstance(value.get("folders"), list):
         return Form.FOLDER
     if "serviceDataType" in value or "pixelSizeX" in value:
@@ -55,7 +55,7 @@ def form_of(value: JsonObject) -> Form:
 
 
 def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
-    """What an ArcGIS document describes; None for any other."""
+    """Return what an ArcGIS document describes; None for any other."""
     if not is_arcgis(value):
         return None
     form = form_of(value)
@@ -83,7 +83,7 @@ def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) ->
 
 
 def _title(form: Form, value: JsonObject, url: Url) -> str:
-    """What the author called it; else its name in the address."""
+    """Return what the author called the service; else its name in the address."""
     named = first_line(object_of(value.get("documentInfo")), "Title") or first_line(value, "name", "mapName")
     if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
         return named
@@ -98,7 +98,7 @@ def _title(form: Form, value: JsonObject, url: Url) -> str:
 
 
 def _entries(folder: JsonObject) -> list[Layer]:
-    """Services as `name/type`, folders by their names."""
+    """Return a folder's services as `name/type`, and its folders by their names."""
     services = (
         Layer(f"{name}/{line_of(each.get('type'))}", name.rpartition("/")[2].replace("_", " "), item=Item.FOLDER)
         for each in objects(folder.get("services"))[:MAX_ITEMS]
@@ -111,7 +111,7 @@ def _entries(folder: JsonObject) -> list[Layer]:
 
 
 def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
-    """The layers and tables of a service, the service itself above them; of an image or a layer the one."""
+    """Return the layers and tables of a service, the service itself above them; of an image or a layer itself alone."""
     box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is Form.FEATURES else Item.LAYER
     root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
@@ -125,7 +125,8 @@ def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tup
 
 
 def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str, ...]]:
-    """The first of its extents that is there: in degrees where that can be told, as stated, and what was mended."""
+    """Return the first extent that is there, in degrees where that can be told and as stated, and codes of what was
+    mended."""
     stated: Bounds | None = None
     for name in ("fullExtent", "extent", "initialExtent"):
         extent = object_of(value.get(name))
@@ -142,7 +143,7 @@ def _systems(value: JsonObject) -> tuple[str, ...]:
 
 
 def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterator[Layer]:
-    """Layers below the root (index 0); a group stands before its members, so its index is known by then."""
+    """Return layers below the root (index 0); a group stands before its members, so its index is known by then."""
     index_of: dict[str, int] = {}
     for index, part in enumerate(parts, 1):
         name = line_of(part.get("id"))

@@ -17,7 +17,7 @@ _LOOK_BYTES = 65_536
 
 
 def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
-    """(outcome, detail) of an answer that holds no content at all: none came, an error status, an exception.
+    """Return (outcome, detail) of an answer without any content: no answer, an error status, an exception.
 
     None for any other. Never raises, whatever the body.
     """
@@ -35,7 +35,7 @@ def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
 
 
 def exception_text(page: Page) -> str:
-    """The text of a service exception in XML; '' when the body is none."""
+    """Return the text of a service exception in XML; '' when the body is none."""
     head = page.body[:_LOOK_BYTES].lstrip()
     if not head.startswith(b"<") or b"xception" not in head:
         return ""
@@ -46,7 +46,7 @@ def exception_text(page: Page) -> str:
 
 
 def picture_of(page: Page) -> Picture | str:
-    """The image that a page is; else a line that says what came instead."""
+    """Return the image that a page is; else a line that says what came instead."""
     if is_image(page.body):
         return read_picture(page.body)
     named = page.content_type or "no Content-Type"
@@ -57,10 +57,10 @@ def picture_of(page: Page) -> Picture | str:
 
 
 def attempt(layer: str, crs: str, outcome: ContentOutcome, answer: Page | Failure, detail: str, url: Url) -> Attempt:
-    """An entry of the proof."""
+    """Return an entry of the content report."""
     return Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address)
 
 
 def cors_of(answer: Page | Failure) -> str:
-    """What a server says to a viewer of another origin; '' for nothing."""
+    """Return what a server says to a viewer of another origin; '' for nothing."""
     return answer.headers.get("access-control-allow-origin", "")[:200] if isinstance(answer, Page) else ""

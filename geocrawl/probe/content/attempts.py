@@ -51,11 +51,11 @@ class Attempts:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the last attempt ends the trial: content came, or nothing more will."""
+        """Return whether nothing more is to be asked: content came, or nothing will come."""
         return bool(self.made) and (self.made[-1].outcome is ContentOutcome.OK or self.made[-1].outcome in _HOPELESS)
 
     def report(self, endpoint: Endpoint) -> ContentReport:
-        """What all of them prove."""
+        """Return what all attempts together show."""
         outcomes = {entry.outcome for entry in self.made}
         level = Level.ANSWERS if outcomes & _ANSWERED else Level.ADVERTISED
         return ContentReport(
@@ -68,13 +68,13 @@ class Attempts:
 
 
 def content_url(endpoint: Url, parameters: Mapping[str, str]) -> Url | None:
-    """The request of an endpoint with these parameters; None when names in them make it longer than servers take."""
+    """Return the request of an endpoint with these parameters; None when it is longer than servers accept."""
     url = request_url(endpoint, parameters)
     return url if len(url.address) <= _MAX_ADDRESS_CHARS else None
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
-    """At most `most` of them: the first, the last, and those between at equal steps."""
+    """Return at most `most` items: the first, the last, and those between at equal steps."""
     if most < 2 or len(items) < 2:
         return tuple(items[: max(most, 0)])
     steps = dict.fromkeys(round(i * (len(items) - 1) / (most - 1)) for i in range(most))

@@ -45,11 +45,11 @@ class Picture:
 
     @property
     def may_be_text(self) -> bool:
-        """Little ink on much background: a drawn error looks so (in many shades, smoothed), and a map of few lines."""
+        """Return whether little ink stands on much background, as in a drawn error or a map of few lines."""
         return not self.is_blank and self.background >= _SPARSE_SHARE
 
     def similarity(self, other: Picture) -> float:
-        """Share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
+        """Return the share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
 
         The background is left out, for two maps of few things on it are nearly equal whatever the things.
         """
@@ -67,7 +67,7 @@ class Picture:
 
 
 def _background(pixels: NDArray[np.uint32]) -> np.uint32:
-    """The most frequent colour."""
+    """Return the most frequent colour."""
     import numpy as np
 
     values, counts = np.unique(pixels, return_counts=True)
@@ -76,12 +76,12 @@ def _background(pixels: NDArray[np.uint32]) -> np.uint32:
 
 
 def is_image(body: bytes) -> bool:
-    """Whether a body begins like an image that is read here."""
+    """Return whether a body begins like an image that is read here."""
     return body.startswith(_MAGIC) or (body[:4] == b"RIFF" and body[8:12] == b"WEBP")
 
 
 def read_picture(body: bytes) -> Picture | str:
-    """The image in a body; a line that says why there is none."""
+    """Decode the image in a body; return a line that says why when there is none."""
     image = _decoded(body)
     if isinstance(image, str):
         return image
@@ -102,7 +102,7 @@ def read_picture(body: bytes) -> Picture | str:
 
 
 def thumbnail(body: bytes) -> bytes:
-    """A PNG of at most 128 × 128 pixels and 32 KiB; b"" when there is no image."""
+    """Make a PNG of at most 128 × 128 pixels and 32 KiB; b"" when there is no image."""
     image = _decoded(body)
     if isinstance(image, str):
         return b""
@@ -116,7 +116,7 @@ def thumbnail(body: bytes) -> bytes:
 
 
 def _decoded(body: bytes) -> Image | str:
-    """The image as RGBA, or why there is none. Never raises; no more than `MAX_PIXELS` are decoded."""
+    """Decode an image to RGBA, or return why it cannot be. Never raises; at most `MAX_PIXELS` are decoded."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -11,7 +11,7 @@ from geocrawl.probe.json.answer import error_of
 
 
 def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
-    """(outcome, detail): OK for one feature or more, BLANK for a collection without any."""
+    """Return (outcome, detail): OK for one feature or more, BLANK for a collection without any."""
     value = _value(answer)
     if (failed := _failed(answer, value)) is not None:
         return failed
@@ -26,7 +26,7 @@ def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
 
 
 def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentOutcome, str]:
-    """(outcome, detail): OK for an image of this size, width and height in pixels, with content."""
+    """Return (outcome, detail): OK for an image of this size, width and height in pixels, with content."""
     if (failed := _failed(answer, _value(answer))) is not None or isinstance(answer, Failure):
         return failed or (ContentOutcome.HTTP_ERROR, "")
     picture = picture_of(answer)
@@ -47,7 +47,8 @@ def _value(answer: Page | Failure) -> JsonObject | None:
 
 
 def _failed(answer: Page | Failure, value: JsonObject | None) -> tuple[ContentOutcome, str] | None:
-    """An error in JSON, with whatever status, or what holds no content at all; None for any other."""
+    """Return (outcome, detail) of an error in JSON, whatever its status, or of an answer without content; None for any
+    other."""
     if value is not None and (error := error_of(value)) is not None:
         return ContentOutcome.EXCEPTION, " ".join(part for part in error if part)
     return refusal(answer)

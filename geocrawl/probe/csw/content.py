@@ -45,7 +45,7 @@ class CswContentCheck:
 
 
 def judge_record(answer: Page | Failure) -> tuple[ContentOutcome, str]:
-    """(outcome, detail): OK for one record or more, BLANK for an empty catalogue."""
+    """Return (outcome, detail): OK for one record or more, BLANK for an empty catalogue."""
     if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
         return refused or (ContentOutcome.HTTP_ERROR, "")
     root = read_xml(answer.body, answer.headers.get("content-type", "")).root

@@ -16,7 +16,7 @@ _DUBLIN_CORE = "csw:Record"
 
 
 def csw_form() -> Form:
-    """What the capabilities of a CSW look like."""
+    """Return what the capabilities of a CSW look like."""
     return Form(
         kind=Kind.CSW,
         sections=frozenset(

@@ -20,7 +20,7 @@ _POINT_DEG = 1e-6
 
 
 def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:
-    """(box, deviation codes) from the texts of its sides, in degrees. None when no box can be meant."""
+    """Return (box, deviation codes) from the texts of four sides in degrees; the box is None when none can be meant."""
     codes: list[str] = []
     sides = [_number(text, codes) for text in (west, south, east, north)]
     if any(side is None for side in sides):
@@ -67,7 +67,7 @@ def _mended(values: Sequence[float], codes: list[str]) -> tuple[float, float, fl
 
 
 def _longitudes(west: float, east: float, codes: list[str]) -> tuple[float, float]:
-    """Both within -180…180, west first; the whole circle for an extent over the antimeridian."""
+    """Return both within -180…180, west first; the whole circle for an extent over the antimeridian."""
     if -180 - _SLACK_DEG <= west <= east <= 180 + _SLACK_DEG:
         return max(west, -180.0), min(east, 180.0)
     if west > east:
@@ -102,7 +102,7 @@ _ALIKE_DEG = 0.02
 
 
 def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:
-    """Whether a layer's BoundingBox in EPSG:4326 has its axes in the other order than its version of WMS asks for.
+    """Return whether a layer's BoundingBox in EPSG:4326 has its axes in the wrong order for its version of WMS.
 
     `box`: its WGS 84 extent. `stated`: minx, miny, maxx, maxy as written. `latitude_first`: as in WMS 1.3.0 (6.7.3);
     before, x is the longitude (1.1.1, 6.5.5). True only when the box fits the one order and not the other.

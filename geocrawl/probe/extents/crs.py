@@ -21,7 +21,7 @@ _MAX_CHARS = 200
 
 
 def crs_code(text: str) -> str:
-    """`EPSG:4326`, `CRS:84` … for any spelling of it; another text as it stands, bounded; '' for none."""
+    """Return `EPSG:4326`, `CRS:84` … for any spelling of it; another text as it stands, bounded; '' for none."""
     text = "".join(text.split())[:_MAX_CHARS]
     if plain := _PLAIN.match(text):
         return f"{plain[1].upper()}:{plain[2]}"
@@ -38,12 +38,14 @@ def crs_code(text: str) -> str:
 
 
 def is_latitude_first(text: str) -> bool:
-    """Whether corners in this spelling have latitude before longitude: EPSG's own order, which URNs and addresses
-    promise and the short `EPSG:4326` does not."""
+    """Return whether corners in this spelling have latitude before longitude.
+
+    That is EPSG's own order, which URNs and addresses promise and the short `EPSG:4326` does not.
+    """
     return _LONG.match("".join(text.split())) is not None and _GEOGRAPHIC.match(crs_code(text)) is not None
 
 
 def is_geographic(text: str) -> bool:
-    """Whether coordinates in it are degrees near to WGS 84: EPSG:4326 and its like, CRS:84."""
+    """Return whether coordinates in a reference system are degrees near to WGS 84: EPSG:4326 and its like, CRS:84."""
     code = crs_code(text)
     return code == "CRS:84" or _GEOGRAPHIC.match(code) is not None

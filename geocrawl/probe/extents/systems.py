@@ -33,7 +33,7 @@ _ESRI_IS_EPSG = {102100: 3857, 102113: 3785}
 
 
 def in_system(code: str, west: object, south: object, east: object, north: object) -> Box:
-    """The box of sides, x first, in a reference system by its code (`EPSG:3857`, `CRS:84`)."""
+    """Return the box of sides, x first, in a reference system by its code (`EPSG:3857`, `CRS:84`)."""
     authority, _, number = code.upper().rpartition(":")
     if authority in ("CRS", "OGC"):
         return _degrees(west, south, east, north)
@@ -60,12 +60,12 @@ def _longitude(x: float) -> float:
 
 
 def _latitude(y: float) -> float:
-    """Snyder 1987, 7-4, on the sphere."""
+    """Return degrees for metres of spherical Mercator (Snyder 1987, 7-4)."""
     return math.degrees(2 * math.atan(math.exp(max(-50.0, min(50.0, y / _EARTH_M)))) - math.pi / 2)
 
 
 def _within(angle: float, limit: float) -> float:
-    """The world's edge for what lies a little beyond it: tile schemes end at rounded metres."""
+    """Return the world's edge for what lies a little beyond it: tile schemes end at rounded metres."""
     return math.copysign(limit, angle) if limit < abs(angle) <= limit * 1.01 else angle
 
 
@@ -77,7 +77,7 @@ def _degrees(west: object, south: object, east: object, north: object) -> Box:
 
 
 def esri_extent(extent: JsonObject, service: JsonObject) -> Box:
-    """The box of an ArcGIS extent; its reference system may only be stated by the service."""
+    """Return the box of an ArcGIS extent; its reference system may only be stated by the service."""
     if not {"xmin", "ymin", "xmax", "ymax"} <= extent.keys():
         return _NONE
     system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
@@ -88,7 +88,7 @@ def esri_extent(extent: JsonObject, service: JsonObject) -> Box:
 
 
 def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
-    """An ArcGIS extent as it is stated; None when it has no area or no known reference system."""
+    """Return an ArcGIS extent as it is stated; None when it has no area or no known reference system."""
     system = object_of(extent.get("spatialReference")) or object_of(service.get("spatialReference"))
     sides = [number_of(extent.get(name)) for name in ("xmin", "ymin", "xmax", "ymax")]
     known = [side for side in sides if side is not None]
@@ -99,7 +99,7 @@ def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
 
 
 def esri_system(reference: JsonObject) -> tuple[str, ...]:
-    """The code of an ArcGIS spatial reference, one or none: EPSG's where it has one, else Esri's."""
+    """Return the code of an ArcGIS spatial reference, one or none: EPSG's where it has one, else Esri's."""
     code = _well_known(reference)
     if code <= 0:
         return ()
@@ -117,7 +117,7 @@ def _well_known(reference: JsonObject) -> int:
 
 
 def spatial_extent(value: JsonObject) -> Box:
-    """The box of a collection: `extent.spatial.bbox` is a list of boxes, the first one for the whole.
+    """Return the box of a collection: `extent.spatial.bbox` is a list of boxes, the first one for the whole.
 
     Older ones (OGC 17-069 drafts, STAC 0.6 to 0.8) have the box itself in `extent.spatial` or `extent.bbox`.
     """
@@ -136,13 +136,13 @@ def _first_box(value: Any) -> Sequence[object]:
 
 
 def systems(value: JsonObject) -> tuple[str, ...]:
-    """The codes that a collection's `crs` and `storageCrs` name: `EPSG:3857` for …/def/crs/EPSG/0/3857."""
+    """Return the codes that a collection's `crs` and `storageCrs` name: `EPSG:3857` for …/def/crs/EPSG/0/3857."""
     named = value.get("crs")
     found = [*(named if isinstance(named, list) else [named]), value.get("storageCrs")]
     return tuple(dict.fromkeys(code for each in found if (code := _code(each))))
 
 
 def _code(name: object) -> str:
-    """A short code for the name of a reference system; '' for none, and for a reference within the document."""
+    """Return a short code for the name of a reference system; '' for none, and for a reference within the document."""
     text = text_of(name).strip("[]")
     return "" if text.startswith("#") else crs_code(text)

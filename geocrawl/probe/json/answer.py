@@ -38,12 +38,12 @@ class JsonAnswer:
 
     @property
     def base(self) -> Url:
-        """What the links in it are relative to."""
+        """Return the address that links in the answer are relative to."""
         return self.page.final if isinstance(self.page, Page) else self.page.url
 
 
 def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
-    """What an answer is. Never raises, whatever the body."""
+    """Return what an answer is. Never raises, whatever the body."""
     if isinstance(page, Failure):
         return JsonAnswer(page, Finding(str(page.code), page.detail), {})
     if (refused := _without_json(page)) is not None:
@@ -62,7 +62,7 @@ def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
 
 
 def _without_json(page: Page) -> Finding | None:
-    """What an answer is that has no body, or one of markup; None for any other."""
+    """Return what an answer is that has no body, or one of markup; None for any other."""
     if page.location is not None:
         return Finding("moved", page.location.address)
     body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -74,19 +74,19 @@ def _without_json(page: Page) -> Finding | None:
 
 
 def json_of(page: Page | Failure) -> JsonObject | None:
-    """The object in a success; None for anything else. For the further questions of an interview."""
+    """Return the object in a success, for the further questions of an interview; None for anything else."""
     if isinstance(page, Failure) or page.location is not None or not 200 <= page.status < 300:
         return None
     return read_json(page.body, page.headers.get("content-type", "")).value
 
 
 def verdict_on(answers: Sequence[JsonAnswer], candidate: Candidate) -> Verdict:
-    """On the answer that says most; the first of equals."""
+    """Return the verdict on the answer that says most; on the first of equals."""
     return interview.verdict_on([Answer(each.page, each.finding) for each in answers], candidate)
 
 
 def error_of(value: JsonObject) -> tuple[str, str] | None:
-    """(code, message) of an error that was sent as JSON; None for anything else.
+    """Return (code, message) of an error that was sent as JSON; None for anything else.
 
     ArcGIS sends `{"error": {"code": …, "message": …}}` with 200, OGC APIs `{"code": …, "description": …}` or a problem
     (RFC 9457).
@@ -103,13 +103,13 @@ def error_of(value: JsonObject) -> tuple[str, str] | None:
 
 
 def _names_an_error(value: JsonObject) -> bool:
-    """Whether an object has a code of its own making, or a status of HTTP that is an error."""
+    """Return whether an object has a code of its own making, or a status of HTTP that is an error."""
     status = number_of(value.get("status"))
     return isinstance(value.get("code"), (str, int)) or (status is not None and status >= 400)
 
 
 def _none(page: Page, value: JsonObject) -> Finding:
-    """What an answer in JSON is that is not the kind's document."""
+    """Return what an answer in JSON is that is not the kind's document."""
     if (error := error_of(value)) is not None:
         code, message = error
         if code in _DENIED or page.status in (401, 403):
@@ -123,7 +123,7 @@ def _none(page: Page, value: JsonObject) -> Finding:
 
 
 def _of_answer(page: Page) -> list[Deviation]:
-    """Departures of an accepted answer outside its document: status and media type."""
+    """Return departures of an accepted answer outside its document: status and media type."""
     found = []
     if not 200 <= page.status < 300:
         found.append(Deviation("http-status", str(page.status)))

@@ -40,7 +40,8 @@ def plain_then_json(endpoint: Url, read: ReadJson) -> Asking:
 
 
 def stated_json(page: Page) -> Url | None:
-    """The address of the same document as JSON, as a page names it: `<link rel="alternate" type="application/json">`.
+    """Return the address of the same document as JSON that a page names: `<link rel="alternate"
+    type="application/json">`.
 
     None when it names none, or one on another host.
     """

@@ -22,7 +22,7 @@ class WebLink:
 
 
 def links_of(value: JsonObject, base: Url) -> Iterator[WebLink]:
-    """The links of a document at `base` that lead to an address, in order."""
+    """Yield the links of a document at `base` that lead to an address, in order."""
     for link in objects(value.get("links")):
         href, rel = link.get("href"), link.get("rel")
         url = read_url(href.strip(), base) if isinstance(href, str) and href.strip() else None
@@ -32,12 +32,13 @@ def links_of(value: JsonObject, base: Url) -> Iterator[WebLink]:
 
 
 def relations(value: JsonObject) -> frozenset[str]:
-    """The relations that its links name, whether they lead anywhere or not."""
+    """Return the relations that a document's links name, whether they lead anywhere or not."""
     return frozenset(rel for link in objects(value.get("links")) if isinstance(rel := link.get("rel"), str))
 
 
 def linked(value: JsonObject, base: Url, rels: Collection[str]) -> Url | None:
-    """Where the first link of one of these relations leads that gives JSON, on the host of `base`; None for none.
+    """Return where the first link of one of these relations leads that gives JSON, on the host of `base`; None for
+    none.
 
     A link that names a page for people, and no other, is asked for as JSON.
     """
@@ -50,7 +51,7 @@ def linked(value: JsonObject, base: Url, rels: Collection[str]) -> Url | None:
 
 
 def _unlikeness(media_type: str) -> int:
-    """0 for plain JSON, 1 for another form of it, 2 for unnamed ones, 3 for all others."""
+    """Return 0 for plain JSON, 1 for another form of it, 2 for an unnamed type, 3 for all others."""
     if media_type in ("application/json", "application/geo+json"):
         return 0
     return 1 if media_type.endswith("json") else 2 if not media_type else 3
@@ -61,7 +62,8 @@ def _own(value: JsonObject, base: Url) -> Url | None:
 
 
 def on_host_of(url: Url, base: Url, own: Url | None) -> Url:
-    """The address on the host that answered, when a document names a host within (`localhost`, the one behind a proxy).
+    """Return the address on the host that answered, when a document names an internal host (`localhost`, one behind a
+    proxy).
 
     `own`: what the document calls itself; what it has in front of its path is then exchanged, too.
     """
@@ -76,5 +78,5 @@ def on_host_of(url: Url, base: Url, own: Url | None) -> Url:
 
 
 def _place(url: Url) -> str:
-    """The path without a slash at its end."""
+    """Return the path without a slash at its end."""
     return url.address[len(url.origin) :].partition("?")[0].rstrip("/")

@@ -45,7 +45,7 @@ _BY_RELATION = {
 
 
 def declared_blocks(value: JsonObject) -> dict[str, str]:
-    """Block and version for each standard of which a document declares a class."""
+    """Return block and version for each standard of which a document declares a class."""
     found: dict[str, str] = {}
     for name in lines(value.get("conformsTo")):
         if declared := _CLASS.search(name):
@@ -56,7 +56,7 @@ def declared_blocks(value: JsonObject) -> dict[str, str]:
 
 
 def linked_blocks(value: JsonObject) -> set[str]:
-    """Blocks that a document's links, its kind of items or its queries point to."""
+    """Return the blocks that a document's links, its kind of items or its queries point to."""
     names = {rel.removeprefix(OGC_REL).rpartition("/")[2] for rel in relations(value)}
     found = {block for name, block in _BY_RELATION.items() if name in names}
     if "data_queries" in value:
@@ -67,11 +67,11 @@ def linked_blocks(value: JsonObject) -> set[str]:
 
 
 def block_keywords(blocks: Iterable[str]) -> tuple[str, ...]:
-    """`OGC API Features` … for each, in one order; Common alone says nothing where there are others."""
+    """Return `OGC API Features` … for each block, in one order; Common alone says nothing where there are others."""
     found = [name for block, name in _NAMES.items() if block in set(blocks)]
     return tuple(f"OGC API {name}" for name in found if name != "Common" or len(found) == 1)
 
 
 def version_of(declared: dict[str, str]) -> str:
-    """The version of the first block that is declared, in the order of `block_keywords`; '' for none."""
+    """Return the version of the first block that is declared, in the order of `block_keywords`; '' for none."""
     return next((declared[block] for block in _NAMES if block in declared), "")

@@ -21,7 +21,7 @@ class OgcApiContentCheck:
     """Proves OGC APIs by one item (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: collections tried at most."""
+        """Try at most `layers` collections of a service."""
         self._layers = layers
 
     @property
@@ -43,14 +43,15 @@ class OgcApiContentCheck:
 
 
 def choose(service: Service, most: int) -> tuple[Layer, ...]:
-    """Collections with items; those with maps alone where there are no others."""
+    """Return collections with items; those with maps alone where there are no others."""
     named = [layer for layer in service.layers if layer.name and layer.item is Item.COLLECTION]
     with_items = [layer for layer in named if _has_items(layer)]
     return spread(with_items or [layer for layer in named if _has_map(layer)], most)
 
 
 def _has_items(layer: Layer) -> bool:
-    """As far as a collection says what it gives; one that does not say is taken at the standard's word."""
+    """Return whether a collection may have items; one that does not say what it gives is believed to, after the
+    standard."""
     return not layer.formats or any("geo+json" in name for name in layer.formats)
 
 

@@ -9,12 +9,15 @@ OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 
 
 def is_ogcapi(value: JsonObject) -> bool:
-    """A landing page, a conformance declaration, a list of collections or a collection (OGC API Common, 19-072)."""
+    """Return whether an object is one of an OGC API (Common, 19-072).
+
+    That is a landing page, a conformance declaration, a list of collections or a collection.
+    """
     return is_landing(value) or declares_conformance(value) or is_collections(value) or is_collection(value)
 
 
 def is_landing(value: JsonObject) -> bool:
-    """Links to what only an OGC API has (OGC 17-069r4, 7.2)."""
+    """Return whether an object links to what only an OGC API has (OGC 17-069r4, 7.2)."""
     found = relations(value)
     if any(rel.startswith(OGC_REL) for rel in found) and value.get("type") != "Feature":
         return True
@@ -22,12 +25,12 @@ def is_landing(value: JsonObject) -> bool:
 
 
 def declares_conformance(value: JsonObject) -> bool:
-    """Conformance classes of OGC API standards (OGC 17-069r4, 7.4)."""
+    """Return whether an object names conformance classes of OGC API standards (OGC 17-069r4, 7.4)."""
     return any("opengis.net/spec/ogcapi" in each for each in lines(value.get("conformsTo")))
 
 
 def is_collections(value: JsonObject) -> bool:
-    """A list of collections, each with an identifier and links (OGC 17-069r4, 7.13)."""
+    """Return whether an object is a list of collections, each with an identifier and links (OGC 17-069r4, 7.13)."""
     listed = value.get("collections")
     if not isinstance(listed, list) or not isinstance(value.get("links"), list):
         return False
@@ -35,12 +38,12 @@ def is_collections(value: JsonObject) -> bool:
 
 
 def is_member(value: JsonObject) -> bool:
-    """A collection as it stands in the list."""
+    """Return whether an object is a collection as it stands in the list."""
     return bool(value.get("id") or value.get("name")) and isinstance(value.get("links"), list)
 
 
 def is_collection(value: JsonObject) -> bool:
-    """One collection (OGC 17-069r4, 7.14): it has items, coverages, maps or queries of its own."""
+    """Return whether an object is one collection (OGC 17-069r4, 7.14): it has items, coverages, maps or queries."""
     if not value.get("id") or value.get("type") in ("Feature", "FeatureCollection"):
         return False
     own = {"itemType", "data_queries", "storageCrs"} & value.keys()

@@ -36,7 +36,7 @@ class OgcApiProbe:
         return Kind.OGCAPI
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.OGCAPI, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
@@ -66,7 +66,7 @@ class OgcApiProbe:
 
 
 def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
-    """What is still to be asked, the more telling first: the collections, then the conformance."""
+    """Return what is still to be asked, the more telling first: the collections, then the conformance."""
     wanted = []
     if "collections" not in landing.value and not is_collection(landing.value):
         wanted.append(("collections", linked(landing.value, landing.base, _COLLECTIONS)))
@@ -76,14 +76,14 @@ def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
 
 
 def _why(page: Page | Failure) -> str:
-    """What came in place of a part."""
+    """Return what came in place of a part."""
     if isinstance(page, Failure):
         return page.detail
     return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
 
 
 def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
-    """The API that a part of it (a collection) names as its root."""
+    """Return the API that a part of it (a collection) names as its root."""
     root = linked(landing.value, landing.base, ("root",))
     if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
         return ()

@@ -25,7 +25,7 @@ MAX_PAGES = 50
 
 
 def read_ogcapi(page: Page, value: JsonObject) -> Finding | None:
-    """What a document of an OGC API describes; None for any other, also for a STAC's landing page."""
+    """Return what a document of an OGC API describes; None for any other, also for a STAC's landing page."""
     if kind_of_json(value) is not Kind.OGCAPI:
         return None
     return Finding("ok", service=Description(page.final).with_document(value).service())
@@ -48,7 +48,7 @@ class Description:
     codes: tuple[str, ...] = ()
 
     def with_document(self, value: JsonObject) -> Description:
-        """The same with what another document says: whatever is in it, a landing page may hold all of it at once."""
+        """Return the description with what another document says; a landing page may hold all of it at once."""
         listed = objects(value.get("collections"))[:MAX_COLLECTIONS] or ([value] if is_collection(value) else [])
         known = lines(value.get("crs"))
         read = [_collection(each, self.base, known) for each in listed]
@@ -67,7 +67,7 @@ class Description:
         )
 
     def service(self) -> Service:
-        """The API as a service."""
+        """Return the API as a service."""
         blocks = {*self.declared, *self.linked}
         service = Service(
             kind=Kind.OGCAPI,
@@ -83,17 +83,17 @@ class Description:
         return replace(service, fingerprint=fingerprint(service))
 
     def deviations(self) -> list[Deviation]:
-        """What had to be mended in the collections: one a code, with a count."""
+        """Return what had to be mended in the collections: one deviation a code, with a count."""
         return [Deviation(code, f"{self.codes.count(code)} collections") for code in dict.fromkeys(self.codes)]
 
 
 def _keywords(value: JsonObject) -> tuple[str, ...]:
-    """Plain texts, or objects with a `keyword` in each."""
+    """Return keywords, which are plain texts, or objects with a `keyword` in each."""
     return lines([each.get("keyword") if isinstance(each, dict) else each for each in list_of(value.get("keywords"))])
 
 
 def _provider(value: JsonObject) -> str:
-    """The organisation that answers for it: `provider`, the first of `providers`, or the point of contact."""
+    """Return the organisation that answers for an API: `provider`, the first of `providers`, or the point of contact."""
     named = [value.get("provider"), value.get("contactPoint"), *list_of(value.get("providers"))[:1]]
     for each in named:
         if line := first_line(each, "name", "organization") if isinstance(each, dict) else line_of(each):
@@ -118,14 +118,14 @@ def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Lay
 
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
-    """Media types of its items, coverages and maps; pages for people are none."""
+    """Return media types of a collection's items, coverages and maps; pages for people are none."""
     content = ("items", "coverage", "map", "tilesets-vector", "tilesets-map")
     found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in content)
     return tuple(dict.fromkeys(name for name in found if name and name != "text/html"))
 
 
 def _pages(collections: Iterable[JsonObject], base: Url) -> tuple[Link, ...]:
-    """The first page of each collection of records, asked for as JSON whatever the browser's Accept says."""
+    """Return the first page of each collection of records, asked for as JSON whatever the browser's Accept says."""
     found = []
     for value in collections:
         if value.get("itemType") not in ("record", "records"):

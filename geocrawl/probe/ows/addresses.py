@@ -22,7 +22,7 @@ _CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
 
 
 def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
-    """One deviation a code, with the first address of its kind. `answered`: the address that gave the document."""
+    """Return one deviation a code, with the first address of its kind. `answered`: the address that gave the document."""
     found: dict[str, str] = {}
     for address in dict.fromkeys(_stated(root)):
         code = _fault(address, answered)
@@ -32,7 +32,7 @@ def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
 
 
 def _stated(root: etree._Element) -> Iterator[str]:
-    """Addresses of operations: WMS, WFS 1.0 and WCS 1.0 have a `Request`, OWS Common `OperationsMetadata`."""
+    """Yield addresses of operations: WMS, WFS 1.0 and WCS 1.0 have a `Request`, OWS Common `OperationsMetadata`."""
     count = 0
     for section in (child(root, "Capability", "Request"), child(root, "OperationsMetadata")):
         for element in section.iter() if section is not None else ():
@@ -45,7 +45,7 @@ def _stated(root: etree._Element) -> Iterator[str]:
 
 
 def _fault(address: str, answered: Url) -> str:
-    """The code of what is wrong with an address; '' for nothing."""
+    """Return the code of what is wrong with an address; '' for nothing."""
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").lower()

@@ -56,7 +56,7 @@ class Form:
 
 
 def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
-    """What an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
+    """Return what an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := early(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), form.items, cut=page.cut, above=above)
@@ -101,7 +101,7 @@ def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[
 
 
 def _of_items(parts: Sequence[Part]) -> list[Deviation]:
-    """One deviation a code, with a count and the first item's name."""
+    """Return one deviation a code, with a count and the first item's name."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for part in parts:
@@ -112,5 +112,5 @@ def _of_items(parts: Sequence[Part]) -> list[Deviation]:
 
 
 def union(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """All entries, each once, in order."""
+    """Return all entries of the lists, each once, in order."""
     return tuple(dict.fromkeys(entry for each in lists for entry in each))

@@ -26,7 +26,7 @@ NONE: Extent = (None, ())
 
 
 def read_extent(item: etree._Element) -> Extent:
-    """The extent that an item states itself, in whichever form it does."""
+    """Return the extent that an item states itself, in whichever form it does."""
     if (stated := child(item, "WGS84BoundingBox")) is not None:
         return _box(_corners(stated))
     if (stated := child(item, "LatLongBoundingBox")) is not None:
@@ -40,14 +40,14 @@ def read_extent(item: etree._Element) -> Extent:
 
 
 def read_envelope(envelope: etree._Element | None) -> Extent:
-    """The extent that a gml:Envelope is; unknown in a reference system that has no degrees."""
+    """Return the extent of a gml:Envelope; unknown in a reference system that has no degrees."""
     if envelope is None or not is_geographic(crs := attribute(envelope, "srsName")):
         return NONE
     return _in_order(_corners(envelope), crs)
 
 
 def _in_order(numbers: list[str], crs: str) -> Extent:
-    """By the spelling's order; the other one where latitudes would be beyond the poles."""
+    """Return the box in the spelling's order of axes; in the other one where latitudes would be beyond the poles."""
     if len(numbers) != 4 or not is_latitude_first(crs):
         return _box(numbers)
     south, west, north, east = numbers
@@ -65,14 +65,14 @@ def _is_beyond_poles(number: str) -> bool:
 
 
 def _box(numbers: list[str]) -> Extent:
-    """Of west, south, east, north."""
+    """Return the box of west, south, east, north."""
     if len(numbers) != 4:
         return (None, ("box-not-numbers",)) if numbers else NONE
     return read_box(*numbers)
 
 
 def _corners(box: etree._Element) -> list[str]:
-    """The first two numbers of each corner; OWS has capitals, GML has not."""
+    """Return the first two numbers of each corner; names of elements are capitalised in OWS and not in GML."""
     for lower, upper in (("LowerCorner", "UpperCorner"), ("lowerCorner", "upperCorner")):
         if child(box, lower) is not None:
             return [*_numbers(child(box, lower)), *_numbers(child(box, upper))]

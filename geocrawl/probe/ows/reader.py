@@ -37,7 +37,7 @@ _OLD_CONTACT = {
 
 
 def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
-    """Everything but formats, content items and the fingerprint."""
+    """Return the service without formats, content items and fingerprint."""
     old = child(root, "Service")
     if old is not None and child(root, "ServiceIdentification") is None:
         return _wcs_1_0(old, kind, version) if child(old, "label") is not None else _wfs_1_0(old, kind, version)
@@ -60,7 +60,7 @@ def read_service(root: etree._Element, kind: Kind, version: str) -> Service:
 
 
 def _wfs_1_0(said: etree._Element, kind: Kind, version: str) -> Service:
-    """WFS 1.0.0 (OGC 02-058, 12.3.2)."""
+    """Read the Service section of WFS 1.0.0 (OGC 02-058, 12.3.2)."""
     return Service(
         kind=kind,
         version=version,
@@ -74,7 +74,7 @@ def _wfs_1_0(said: etree._Element, kind: Kind, version: str) -> Service:
 
 
 def _wcs_1_0(said: etree._Element, kind: Kind, version: str) -> Service:
-    """WCS 1.0.0 (OGC 03-065r6, 8.3.1)."""
+    """Read the Service section of WCS 1.0.0 (OGC 03-065r6, 8.3.1)."""
     party = child(said, "responsibleParty")
     contact = _parts(party, _OLD_CONTACT)
     return Service(
@@ -97,17 +97,18 @@ def _parts(element: etree._Element | None, paths: Mapping[str, tuple[str, ...]])
 
 
 def first_line(element: etree._Element | None, name: str) -> str:
-    """The first child of this name that says something, as a line: titles may come in several languages."""
+    """Return the first child of this name that says something, as a line: titles may come in several languages."""
     return next(iter(texts(children(element, name))), "")
 
 
 def first_text(element: etree._Element | None, name: str) -> str:
-    """Likewise as a text, its lines kept."""
+    """Return the first child of this name that says something, as a text with its lines."""
     return next(filter(None, map(text_of, children(element, name))), "")
 
 
 def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
-    """Of every list of keywords: `Keywords/Keyword`, `keywords/keyword`, or one text parted by commas (WFS 1.0.0)."""
+    """Return the keywords of every list: `Keywords/Keyword`, `keywords/keyword`, or one text parted by commas (WFS
+    1.0.0)."""
     found: list[str] = []
     for name, entry in (("Keywords", "Keyword"), ("keywords", "keyword")):
         for listed in children(element, name):
@@ -120,8 +121,10 @@ def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
 
 
 def parameter_values(root: etree._Element, operation: str, *names: str) -> tuple[str, ...]:
-    """What an operation's parameter may be (OGC 06-121r9, 7.4.6), by any of its names in any case; else what is said
-    for all operations."""
+    """Return what an operation's parameter may be (OGC 06-121r9, 7.4.6), by any of its names in any case.
+
+    Where the operation does not say it, what is said for all operations counts.
+    """
     wanted = {name.lower() for name in names}
     metadata = child(root, "OperationsMetadata")
     for place in (*_operations(metadata, operation), metadata):
@@ -138,7 +141,7 @@ def _operations(metadata: etree._Element | None, name: str) -> Iterator[etree._E
 
 
 def _values(parameter: etree._Element) -> Iterator[etree._Element]:
-    """`Value` stands in the parameter (OWS 1.0) or in its `AllowedValues` (1.1 on)."""
+    """Yield the `Value` elements, which stand in the parameter (OWS 1.0) or in its `AllowedValues` (1.1 on)."""
     for part in parameter:
         if local_name(part) == "Value":
             yield part

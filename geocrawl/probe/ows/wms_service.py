@@ -25,12 +25,12 @@ _CONTACT = {
 
 
 def read_version(root: etree._Element) -> str:
-    """What the root's `version` says; '' when it says nothing."""
+    """Return what the root's `version` says; '' when it says nothing."""
     return attribute(root, "version").strip()
 
 
 def read_service(root: etree._Element) -> Service:
-    """Everything but the layers and the fingerprint."""
+    """Return the service without layers and fingerprint."""
     service, capability = child(root, "Service"), child(root, "Capability")
     contact = read_contact(service)
     return Service(
@@ -49,14 +49,14 @@ def read_service(root: etree._Element) -> Service:
 
 
 def read_contact(service: etree._Element | None) -> Mapping[str, str]:
-    """The parts of ContactInformation that were given."""
+    """Return the parts of ContactInformation that were given."""
     information = child(service, "ContactInformation")
     found = {key: line_of(child(information, *path)) for key, path in _CONTACT.items()}
     return {key: value for key, value in found.items() if value}
 
 
 def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
-    """KeywordList (1.1.0 on) or Keywords (1.0.0: one text, parted by commas or spaces)."""
+    """Return the keywords of KeywordList (1.1.0 on) or Keywords (1.0.0: one text, parted by commas or spaces)."""
     listed = texts(children(child(element, "KeywordList"), "Keyword"))
     if listed or (old := child(element, "Keywords")) is None:
         return listed
@@ -66,7 +66,7 @@ def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
 
 
 def _formats(request: etree._Element | None) -> tuple[str, ...]:
-    """Formats of GetMap; before 1.1.0 the request was called Map, and its formats were elements without text."""
+    """Return formats of GetMap, which was called Map before 1.1.0, with formats that were elements without text."""
     for name in ("GetMap", "Map"):
         for format_ in children(child(request, name), "Format"):
             if len(format_):

@@ -19,7 +19,7 @@ class SosProbe:
         return Kind.SOS
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.SOS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:

@@ -50,7 +50,7 @@ def _is_catalogue(value: JsonObject) -> bool:
 
 
 def _following(value: JsonObject, base: Url) -> Url | None:
-    """The next document on the way to an item; None where the catalogue ends."""
+    """Return the next document on the way to an item; None where the catalogue ends."""
     for rel in _CONTENT:
         if (url := linked(value, base, (rel,))) is not None:
             return url if rel == "item" else with_parameters(url, {"limit": "1"})
@@ -62,7 +62,7 @@ def _following(value: JsonObject, base: Url) -> Url | None:
 
 
 def _look(answer: Page | Failure, value: JsonObject) -> tuple[ContentOutcome, str]:
-    """What the end of the way is: an item, or a catalogue that leads to none."""
+    """Return (outcome, detail) of the end of the way: an item, or a catalogue that leads to none."""
     if value.get("stac_version") and _is_catalogue(value):
         return ContentOutcome.BLANK, "a catalogue without items"
     return judge_features(answer)

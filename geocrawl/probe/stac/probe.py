@@ -31,7 +31,7 @@ class StacProbe:
         return Kind.STAC
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.STAC, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
@@ -53,7 +53,7 @@ class StacProbe:
 
 
 def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | None:
-    """The catalogue that a document says it is a part of, on the same host; None when it stands for itself."""
+    """Return the catalogue that a document says it is a part of, on the same host; None when it stands for itself."""
     if candidate.evidence.signal in _TAKEN_AS_IT_STANDS:
         return None
     url = next((link.url for link in links_of(value, base) if link.rel == "root"), None)

@@ -25,7 +25,7 @@ _PAGES = ("child", "data")
 
 
 def read_stac(page: Page, value: JsonObject) -> Finding | None:
-    """What a document of a STAC describes; None for any other, also for an item."""
+    """Return what a document of a STAC describes; None for any other, also for an item."""
     if kind_of_json(value) is not Kind.STAC:
         return None
     layers, codes = _contents(value, page.final)
@@ -46,7 +46,7 @@ def read_stac(page: Page, value: JsonObject) -> Finding | None:
 
 
 def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
-    """A landing page's service with the list of collections in place of the links to children."""
+    """Return a landing page's service with the list of collections in place of the links to children."""
     layers, _ = _contents(value, url)
     if not layers:
         return service
@@ -56,7 +56,7 @@ def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
 
 
 def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:
-    """Its collections, itself first when it is one; else the catalogues that it links to."""
+    """Return the collections of a document, itself first when it is one; else the catalogues that it links to."""
     listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
     read = [_collection(each) for each in listed]
     children = [_child(link) for link in links_of(value, url) if link.rel == "child"]
@@ -79,19 +79,19 @@ def _collection(value: JsonObject) -> tuple[Layer, tuple[str, ...]]:
 
 
 def _child(link: WebLink) -> Layer:
-    """What a catalogue says of a child: its title, and its name in the address."""
+    """Return what a catalogue says of a child: its title, and its name in the address."""
     place = link.url.address.partition("?")[0].rstrip("/").rpartition("/")
     name = place[0].rpartition("/")[2] if place[2].endswith(".json") else place[2]
     return Layer(name=name[:200], title=link.title or name[:200], item=Item.FOLDER)
 
 
 def _provider(value: JsonObject) -> str:
-    """The first provider that has a name (STAC 1.0, Collection: `providers`)."""
+    """Return the first provider that has a name (STAC 1.0, Collection: `providers`)."""
     return next((name for each in objects(value.get("providers")) if (name := line_of(each.get("name")))), "")
 
 
 def _formats(value: JsonObject) -> tuple[str, ...]:
-    """Media types of what its items hold (`item_assets`)."""
+    """Return media types of what the items of a collection hold (`item_assets`)."""
     assets = object_of(value.get("item_assets")) or member(value, "summaries", "item_assets")
     found = (line_of(object_of(each).get("type")) for each in list(assets.values())[:1000])
     return tuple(dict.fromkeys(name for name in found if name))
@@ -101,7 +101,7 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
 
 
 def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
-    """Where the catalogue goes on, at most `MAX_PAGES`: its children, and an API's list of collections.
+    """Return where the catalogue goes on, at most `MAX_PAGES`: its children, and an API's list of collections.
 
     Items are data, not services, and are left alone.
     """

@@ -6,7 +6,7 @@ from geocrawl.formats.json_values import JsonObject
 
 
 def is_tilejson(value: JsonObject) -> bool:
-    """A version of TileJSON, and templates of addresses for tiles (TileJSON 3.0.0, 3.1 and 3.2)."""
+    """Return whether an object has a version of TileJSON and templates of addresses for tiles (3.0.0, 3.1 and 3.2)."""
     version, tiles = value.get("tilejson"), value.get("tiles")
     if not isinstance(version, str) or not isinstance(tiles, list) or not tiles:
         return False

@@ -23,7 +23,7 @@ _MERCATOR = "EPSG:3857"
 
 
 def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
-    """What a TileJSON describes; None for any other document."""
+    """Return what a TileJSON describes; None for any other document."""
     if not is_tilejson(value):
         return None
     layers, codes = _layers(value)
@@ -41,7 +41,7 @@ def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
 
 
 def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
-    """The tiles as a whole; the layers of vector tiles below it (3.3)."""
+    """Return the tiles as a whole, and the layers of vector tiles below it (3.3)."""
     box, codes = _bounds(value)
     crs = crs_code(line_of(value.get("projection"))) or _MERCATOR
     vectors = objects(value.get("vector_layers"))[:MAX_LAYERS]
@@ -56,13 +56,13 @@ def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
 
 
 def _bounds(value: JsonObject) -> Box:
-    """`bounds` (3.5): west, south, east, north in degrees."""
+    """Return the box of `bounds` (3.5): west, south, east, north in degrees."""
     sides = list_of(value.get("bounds"))
     return read_box(*(text_of(side) for side in sides)) if len(sides) == 4 else (None, ())
 
 
 def _formats(value: JsonObject) -> tuple[str, ...]:
-    """What the tiles are: as a `format` says, or by the endings of their addresses."""
+    """Return what the tiles are: as a `format` says, or by the endings of their addresses."""
     if stated := line_of(value.get("format")):
         return (stated,)
     endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles")))

@@ -40,17 +40,17 @@ class _TileMap:
 
     @property
     def code(self) -> str:
-        """Its reference system."""
+        """Return the map's reference system."""
         return line_of(child(self.root, "SRS"))
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of a tile, in pixels."""
+        """Return width and height of a tile, in pixels."""
         width, height = self._numbers("TileFormat", "width", "height") or (_USUAL_PIXELS, _USUAL_PIXELS)
         return max(int(width), 1), max(int(height), 1)
 
     def tiles(self) -> list[Url]:
-        """Tiles in the middle of the map, at a few scales."""
+        """Return addresses of tiles in the middle of the map, at a few scales."""
         box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
         origin = self._numbers("Origin", "x", "y")
         sets = [each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0]
@@ -65,7 +65,7 @@ class _TileMap:
         return [url for url in found if url is not None][:_TILES]
 
     def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
-        """The tile of a set that holds a place; x and y from the origin, in units of the reference system."""
+        """Return the tile of a set that covers a place; x and y from the origin, in units of the reference system."""
         width, height = self.size
         resolution, format_ = _resolution(tile_set), child(self.root, "TileFormat")
         extension = attribute(format_, "extension").strip() if format_ is not None else "png"
@@ -77,12 +77,12 @@ class _TileMap:
         return read_url(f"{place.rstrip('/')}/{int(column)}/{int(row)}.{extension}{mark}{query}")
 
     def _folder(self) -> Url:
-        """What relative addresses of tile sets lie in: beside a document in a file, beneath any other."""
+        """Return what relative addresses of tile sets lie in: beside a document in a file, beneath any other."""
         place = self.base.address.partition("?")[0]
         return self.base if is_file(self.base) else read_url(f"{place.rstrip('/')}/") or self.base
 
     def _numbers(self, name: str, *attributes: str) -> tuple[float, ...] | None:
-        """Numbers that a part states; None unless all are there."""
+        """Return numbers that a part states; None unless all are there."""
         part = child(self.root, name)
         found = [number_of(attribute(part, each)) for each in attributes] if part is not None else []
         known = tuple(number for number in found if number is not None)
@@ -93,7 +93,7 @@ class TmsContentCheck:
     """Proves tile map services by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: maps tried at most."""
+        """Try at most `layers` maps of a service."""
         self._layers = layers
 
     @property
@@ -114,7 +114,7 @@ class TmsContentCheck:
 
 
 def _document(endpoint: Url, name: str) -> Url:
-    """Where the document of a map is: the endpoint itself when that is a file, else beneath it."""
+    """Return where the document of a map is: the endpoint itself when that is a file, else beneath it."""
     if is_file(endpoint):
         return endpoint
     place, mark, query = endpoint.address.partition("?")
@@ -122,7 +122,7 @@ def _document(endpoint: Url, name: str) -> Url:
 
 
 def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
-    """The map's document; None when none comes."""
+    """Ask for the document of a map; return None when none comes."""
     answer = yield Ask(url, Purpose.MAP)
     if isinstance(answer, Failure) or answer.location is not None:
         return None
@@ -131,7 +131,7 @@ def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
 
 
 def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
-    """One map: the last of its tiles that were asked for is the entry of the proof."""
+    """Ask for tiles of one map; the last one asked for is the entry of the report."""
     urls = tiles.tiles()
     for index, url in enumerate(urls):
         answer = yield Ask(url, Purpose.MAP)
@@ -142,5 +142,5 @@ def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page 
 
 
 def _resolution(tile_set: etree._Element) -> float:
-    """Units of the reference system per pixel; 0 when it is not stated."""
+    """Return units of the reference system per pixel; 0 when it is not stated."""
     return number_of(attribute(tile_set, "units-per-pixel")) or 0.0

@@ -28,7 +28,7 @@ class TmsProbe:
         return Kind.TMS
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.TMS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
@@ -50,6 +50,6 @@ class TmsProbe:
 
 
 def other_spelling(url: Url) -> Url:
-    """With a slash at the end of the path where there is none, and the other way round."""
+    """Return the address with a slash at the end of its path where it has none, and without where it has one."""
     place, mark, query = url.address.partition("?")
     return read_url((place[:-1] if place.endswith("/") else f"{place}/") + mark + query) or url

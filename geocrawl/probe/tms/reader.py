@@ -26,7 +26,7 @@ _TAIL_BYTES = 4_096
 
 
 def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
-    """What a document of a TMS describes; None for any other."""
+    """Return what a document of a TMS describes; None for any other."""
     name = local_name(root)
     if name not in ("Services", "TileMapService", "TileMap") or (name == "Services" and not _services(root)):
         return None
@@ -42,7 +42,7 @@ def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | No
 
 
 def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:
-    """The services that a root names; a tile map leads to its service.
+    """Return the services that a root names; of a tile map, its service.
 
     Only on the same host: programs that write tile maps to files put an example's address there.
     """

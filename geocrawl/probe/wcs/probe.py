@@ -19,7 +19,7 @@ class WcsProbe:
         return Kind.WCS
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.WCS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:

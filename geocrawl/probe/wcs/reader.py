@@ -21,7 +21,7 @@ _ABSTRACTS = ("Abstract", "description")
 
 
 def wcs_form() -> Form:
-    """What the capabilities of a WCS look like."""
+    """Return what the capabilities of a WCS look like."""
     return Form(
         kind=Kind.WCS,
         sections=frozenset(
@@ -40,7 +40,7 @@ def wcs_form() -> Form:
 
 
 def _read_coverage(element: etree._Element, parent: int | None) -> Part:
-    """A coverage; in 1.1 (8.3.3) one without an identifier is a group of those in it."""
+    """Read a coverage; in 1.1 (8.3.3) one without an identifier is a group of those in it."""
     box, codes = read_extent(element)
     supported = [*children(element, "SupportedCRS"), *children(element, "supportedCRS")]
     layer = Layer(
@@ -58,7 +58,7 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """WCS 2.0 states formats and reference systems once for all coverages: they stand in a group around these."""
+    """Add layers and formats. WCS 2.0 states formats and reference systems once for all coverages: a group holds them."""
     layers = tuple(part.layer for part in parts)
     metadata = child(root, "ServiceMetadata")
     stated = texts(children(metadata, "formatSupported")) or parameter_values(root, "GetCoverage", "format")
@@ -71,7 +71,7 @@ def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Se
 
 
 def _crs_for_all(metadata: etree._Element | None) -> tuple[str, ...]:
-    """Of the CRS extension (OGC 11-053r1, 9.2), which servers also place outside of `Extension`."""
+    """Return the systems of the CRS extension (OGC 11-053r1, 9.2), which servers also place outside of `Extension`."""
     extension = child(metadata, "Extension")
     stated = [*children(extension, "crsSupported"), *children(metadata, "crsSupported")]
     stated += [each for inner in children(extension, "CrsMetadata") for each in children(inner, "crsSupported")]

@@ -26,7 +26,7 @@ class WfsContentCheck:
     """Proves WFS by one feature (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: feature types tried at most."""
+        """Try at most `layers` feature types of a service."""
         self._layers = layers
 
     @property
@@ -58,7 +58,7 @@ def _parameters(version: str, name: str) -> Mapping[str, str]:
 
 
 def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
-    """(outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
+    """Return (outcome, detail): OK for one feature or more, BLANK for a collection without any, in GML or GeoJSON."""
     if (refused := refusal(answer)) is not None or isinstance(answer, Failure):
         return refused or (ContentOutcome.HTTP_ERROR, "")
     if answer.body.lstrip()[:1] == b"{":
@@ -73,5 +73,5 @@ def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
 
 
 def _count(collection: etree._Element) -> int:
-    """Features in a collection; a member that holds nothing is none."""
+    """Count features in a collection; a member that holds nothing is none."""
     return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)

@@ -19,7 +19,7 @@ _CRS = ("DefaultCRS", "DefaultSRS", "SRS", "OtherCRS", "OtherSRS")
 
 
 def wfs_form() -> Form:
-    """What the capabilities of a WFS look like."""
+    """Return what the capabilities of a WFS look like."""
     return Form(
         kind=Kind.WFS,
         sections=frozenset(
@@ -50,7 +50,7 @@ def _read_type(element: etree._Element, parent: int | None) -> Part:
 
 
 def _crs(element: etree._Element) -> tuple[str, ...]:
-    """The default one first."""
+    """Return the codes of reference systems, the default one first."""
     stated = (crs_code(text_of(part)) for name in _CRS for part in children(element, name))
     return tuple(dict.fromkeys(filter(None, stated)))
 
@@ -61,6 +61,6 @@ def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Se
 
 
 def _old_formats(root: etree._Element) -> tuple[str, ...]:
-    """In WFS 1.0.0 (12.3.3) formats are elements without text: `<ResultFormat><GML2/></ResultFormat>`."""
+    """Return formats of WFS 1.0.0 (12.3.3), elements without text: `<ResultFormat><GML2/></ResultFormat>`."""
     listed = child(root, "Capability", "Request", "GetFeature", "ResultFormat")
     return tuple(dict.fromkeys(filter(None, map(local_name, listed)))) if listed is not None else ()

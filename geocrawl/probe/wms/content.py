@@ -56,7 +56,7 @@ class Target:
     """The standard wants the second axis first here: EPSG:4326 in 1.3.0."""
 
     def middle(self) -> Target:
-        """The second place."""
+        """Return the middle of the extent, which is asked for where the whole is in doubt."""
         west, south, east, north = self.sides
         x, y = (west + east) / 2, (south + north) / 2
         half_x, half_y = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
@@ -67,7 +67,7 @@ class WmsContentCheck:
     """Proves WMS by their maps (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: tried at most."""
+        """Try at most `layers` layers of a service."""
         self._layers = layers
 
     @property
@@ -88,7 +88,7 @@ class WmsContentCheck:
 
 
 def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
-    """One layer: an entry of the proof."""
+    """Ask for a map of one layer and note what came."""
     ask = maps.ask(target)
     answer = yield ask
     outcome, detail, picture = _look(answer, maps.size(target))
@@ -101,7 +101,7 @@ def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
 
 
 def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
-    """The middle of a layer that was blank as a whole; then the whole with the axes the wrong way round."""
+    """Ask for the middle of a layer that was blank as a whole, then for the whole with its axes the wrong way round."""
     middle = target.middle()
     answer = yield maps.ask(middle)
     outcome, seen, _ = _look(answer, maps.size(middle))
@@ -116,7 +116,7 @@ def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
 
 
 def _doubt(maps: _Maps, target: Target, picture: Picture, detail: str) -> _Doubt:
-    """Whether an image that is not blank is the map that was asked for."""
+    """Check whether an image that is not blank is the map that was asked for."""
     if picture.may_be_text:
         middle = target.middle()
         other = _picture((yield maps.ask(middle)))
@@ -164,12 +164,13 @@ class _Maps:
     service: Service
 
     def ask(self, target: Target, *, swapped: bool = False, version: str = "") -> Ask:
-        """The request for a target; `swapped`: with the axes the wrong way round; `version`: another than its own."""
+        """Return the request for a target; `swapped`: with its axes the wrong way round; `version`: another than the
+        service's."""
         version = version or self.service.version
         return Ask(request_url(self.url, self._parameters(target, version, swapped=swapped)), Purpose.MAP)
 
     def is_too_long(self, target: Target) -> bool:
-        """Whether the layer's name makes an address longer than servers take."""
+        """Return whether the layer's name makes an address longer than servers accept."""
         return content_url(self.url, self._parameters(target, self.service.version, swapped=False)) is None
 
     def _parameters(self, target: Target, version: str, *, swapped: bool) -> Mapping[str, str]:
@@ -192,7 +193,7 @@ class _Maps:
         }
 
     def size(self, target: Target) -> tuple[int, int]:
-        """Width and height in pixels, the longer 256, in the proportion of the extent."""
+        """Return width and height in pixels, the longer 256, in the proportion of the extent."""
         west, south, east, north = target.sides
         across, up = east - west, north - south
         longest = max(across, up)
@@ -210,7 +211,7 @@ class _Maps:
 
 
 def choose(service: Service, most: int) -> tuple[Target, ...]:
-    """At most `most` layers that can be asked for: the first, the last and those between at equal steps.
+    """Return at most `most` layers that can be asked for: the first, the last and those between at equal steps.
 
     Groups are left out while there are others: drawing all that is in them may take a server long.
     """
@@ -232,7 +233,7 @@ def choose(service: Service, most: int) -> tuple[Target, ...]:
 
 
 def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
-    """First, last, between at equal steps; then all the rest in their order."""
+    """Yield the first, the last, those between at equal steps; then all the rest in their order."""
     steps = spread(range(len(layers)), most)
     if not steps:
         return
@@ -242,7 +243,7 @@ def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
 
 
 def _target(service: Service, layer: Layer) -> Target | None:
-    """A layer with the extent to ask for; None when nothing advertised can be asked for."""
+    """Return a layer with the extent to ask for; None when nothing advertised can be asked for."""
     line = list(_ancestry(service.layers, layer))
     codes = {code.upper(): code for each in reversed(line) for code in each.crs}
     box = next((each.box for each in line if each.box is not None and not each.box.is_empty), None)
@@ -260,7 +261,7 @@ def _target(service: Service, layer: Layer) -> Target | None:
 
 
 def _ancestry(layers: tuple[Layer, ...], layer: Layer) -> Iterator[Layer]:
-    """The layer, then the groups above it."""
+    """Yield the layer, then the groups above it."""
     yield layer
     parent, most = layer.parent, len(layers)
     while parent is not None and most > 0:
@@ -270,7 +271,7 @@ def _ancestry(layers: tuple[Layer, ...], layer: Layer) -> Iterator[Layer]:
 
 
 def _mercator(sides: Sides) -> Sides:
-    """WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
+    """Return WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
     west, south, east, north = sides
     south, north = max(south, -_MERCATOR_LATITUDE), min(north, _MERCATOR_LATITUDE)
 

@@ -33,7 +33,7 @@ _EDGES = ("minx", "miny", "maxx", "maxy")
 
 
 def layer_spec() -> ItemSpec[LayerFound]:
-    """How the layers of one document are read (`stream.read_items`)."""
+    """Return how the layers of one document are read (`stream.read_items`)."""
     shared: _Shared = {}
 
     def read(element: etree._Element, parent: int | None) -> LayerFound:
@@ -45,7 +45,7 @@ def layer_spec() -> ItemSpec[LayerFound]:
 
 
 def summed(found: Sequence[LayerFound]) -> tuple[tuple[Layer, ...], tuple[Deviation, ...]]:
-    """The layers, and what in them had to be mended: one deviation a code, with a count."""
+    """Return the layers, and what in them had to be mended: one deviation a code, with a count."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for layer, codes in found:
@@ -80,7 +80,7 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
 
 
 def _once(shared: _Shared, value: tuple[str, ...]) -> tuple[str, ...]:
-    """The one copy of equal lists: servers repeat the same reference systems and styles in every layer."""
+    """Return the one copy of equal lists: servers repeat the same reference systems and styles in every layer."""
     kept: tuple[str, ...] = shared.setdefault(value, value)
     return kept
 
@@ -91,12 +91,12 @@ def _first(parts: _Parts, name: str) -> etree._Element | None:
 
 
 def _crs(elements: Iterable[etree._Element]) -> tuple[str, ...]:
-    """Codes of all CRS or SRS elements, each once; one element may list several, parted by spaces (WMS 1.1.0)."""
+    """Return codes of all CRS or SRS elements, each once; one element may list several, parted by spaces (WMS 1.1.0)."""
     return tuple(dict.fromkeys(code for element in elements for code in text_of(element).split()))
 
 
 def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] | None:
-    """CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None when a side is no number or there is no area."""
+    """Return CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None when a side is no number or there is no area."""
     code = (attribute(element, "CRS") or attribute(element, "SRS")).strip()
     try:
         west, south, east, north = (float(attribute(element, edge)) for edge in _EDGES)
@@ -128,7 +128,7 @@ def _has_swapped_axes(element: etree._Element, parts: _Parts, box: Polygon) -> b
 
 
 def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
-    """West, south, east and north as they are written."""
+    """Return west, south, east and north as they are written."""
     if (geographic := _first(parts, "EX_GeographicBoundingBox")) is not None:
         west, south, east, north = (text_of(child(geographic, side)) for side in _SIDES)
     elif (lat_lon := _first(parts, "LatLonBoundingBox")) is not None:

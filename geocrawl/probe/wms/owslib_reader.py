@@ -40,7 +40,7 @@ class OwsReading:
 
 
 def read_service(root: etree._Element, own: Service, address: str) -> OwsReading:
-    """`own`, our reading of the service, with each part that OWSLib reads as OWSLib reads it.
+    """Return `own`, our reading of the service, with each part that OWSLib reads as OWSLib reads it.
 
     There is no OWSLib reader for versions before 1.1.0; for those, and whenever it raises, `failure` says why.
     """
@@ -64,9 +64,9 @@ def _reader_version(version: str) -> str | None:
 
 
 def _without_layers(root: etree._Element, namespace: str) -> bytes:
-    """The document's bytes without layers, every element in the namespace that the version's schema names.
+    """Return the document's bytes without layers, every element in the namespace that the version's schema names.
 
-    Built anew: taking thousands of layers out of a tree takes libxml2 time by the square of their number.
+    The tree is built anew: taking thousands of layers out of one takes libxml2 time by the square of their number.
     """
     prefix = f"{{{namespace}}}" if namespace else ""
     copy = etree.Element(prefix + local_name(root), {"version": root.get("version") or ""})

@@ -26,7 +26,7 @@ class WmsProbe:
         return Kind.WMS
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.WMS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
@@ -42,13 +42,13 @@ class WmsProbe:
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:
-    """All that could be asked, in order."""
+    """Return all that could be asked, in order."""
     questions = interview.by_version(endpoint, "WMS", ("1.3.0", None, "1.1.1"))
     return questions if interview.is_file(endpoint) else (*questions, Question("1.0.0", _oldest_request(endpoint)))
 
 
 def _oldest_request(endpoint: Url) -> Url:
-    """GetCapabilities as WMS 1.0.0 (6.2.5) asks for it."""
+    """Return GetCapabilities as WMS 1.0.0 (6.2.5) asks for it."""
     modern = capabilities_url(endpoint).address
     old = modern.replace("REQUEST=GetCapabilities", "WMTVER=1.0.0&REQUEST=capabilities")
     return read_url(old) or endpoint

@@ -27,9 +27,9 @@ _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS
 
 
 def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
-    """What an answer is. `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
+    """Return what an answer is. Never raises, whatever the body.
 
-    Never raises, whatever the body.
+    `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
     """
     if (found := early(page)) is not None:
         return found
@@ -42,7 +42,7 @@ def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
 
 
 def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], address: str) -> Finding:
-    """`address`: for OWSLib; '' goes without it."""
+    """Read capabilities; `address`: the endpoint's, for OWSLib, or '' to go without OWSLib."""
     reading = read.reading
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
@@ -66,7 +66,7 @@ def _usual_version(root: etree._Element) -> str:
 
 
 def _of_root(root: etree._Element) -> list[Deviation]:
-    """Departures in name, version and namespace (WMS 1.3.0, 7.2.4.1 and annex E; 1.1.1, annex A)."""
+    """Return departures in name, version and namespace (WMS 1.3.0, 7.2.4.1 and annex E; 1.1.1, annex A)."""
     found = []
     name, version = local_name(root), wms_service.read_version(root)
     if name != _ROOTS[name.lower()]:

@@ -18,7 +18,7 @@ from geocrawl.probe.ows import wms_service
 
 
 def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
-    """What capabilities say of their tile sets; None for any other document."""
+    """Return what capabilities say of their tile sets; None for any other document."""
     if local_name(root).lower() not in ("wmt_ms_capabilities", "wms_capabilities"):
         return None
     if reading.cut is Cut.INSIDE:
@@ -55,7 +55,7 @@ def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
 
 
 def _joined(one: Layer, other: Layer) -> Layer:
-    """One layer of two tile sets: a server keeps it in several reference systems."""
+    """Join one layer of two tile sets: a server keeps it in several reference systems."""
     return replace(
         one,
         crs=tuple(dict.fromkeys((*one.crs, *other.crs))),
@@ -74,6 +74,6 @@ def _box(tile_set: etree._Element, code: str) -> Box:
 
 
 def _titles(root: etree._Element) -> dict[str, str]:
-    """Titles of the WMS's layers by their names."""
+    """Return titles of the WMS's layers by their names."""
     layers = (each for each in root.iter() if local_name(each) == "Layer")
     return {line_of(child(each, "Name")): line_of(child(each, "Title")) for each in layers}

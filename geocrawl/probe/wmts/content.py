@@ -33,7 +33,7 @@ class WmtsContentCheck:
     """Proves WMTS by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
-        """`layers`: tried at most."""
+        """Try at most `layers` layers of a service."""
         self._layers = layers
 
     @property
@@ -63,7 +63,7 @@ class _Tiles:
     sets: dict[str, MatrixSet]
 
     def url(self, layer: TileLayer, tile: Tile) -> Url | None:
-        """A tile's address, by KVP where the service answers it; None when there is none on this host."""
+        """Return a tile's address, by KVP where the service answers it; None when there is none on this host."""
         if self.by_kvp:
             return content_url(self.endpoint, _parameters(layer, tile))
         template = layer.templates.get(_format(layer), "")
@@ -72,7 +72,7 @@ class _Tiles:
 
 
 def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
-    """The capabilities by KVP, then as a document; None when neither holds layers."""
+    """Ask for the capabilities by KVP, then as a document; return None when neither has layers."""
     by_kvp = None if is_file(endpoint) else capabilities_url(endpoint, service="WMTS", version="1.0.0")
     document = endpoint if is_file(endpoint) else restful_document(endpoint)
     for url in (by_kvp, document):
@@ -88,7 +88,7 @@ def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
 
 
 def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
-    """One layer: another tile is tried where the first has nothing, for the first layer one more."""
+    """Ask for tiles of one layer: for another one where the first has nothing, for one more of the first layer."""
     asked = [(tile, url) for tile in choose_tiles(layer, tiles.sets) if (url := tiles.url(layer, tile)) is not None]
     asked = asked[: _TILES_LATER if attempts.made else _TILES_FIRST]
     for index, (tile, url) in enumerate(asked):
@@ -102,7 +102,7 @@ def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, 
 
 
 def _format(layer: TileLayer) -> str:
-    """The first of the layer's formats that is an image; '' when none is."""
+    """Return the first of the layer's formats that is an image; '' when none is."""
     offered = [name for name in layer.formats if name.partition(";")[0].strip().lower() in _IMAGES]
     return offered[0] if offered else ""
 
@@ -124,7 +124,8 @@ def _parameters(layer: TileLayer, tile: Tile) -> dict[str, str]:
 
 
 def _filled(template: str, layer: TileLayer, tile: Tile) -> str:
-    """A template with its variables replaced; their names match in any case (10.2.1 has them as they stand here)."""
+    """Return a template with its variables replaced; their names match in any case (10.2.1 has them as they stand
+    here)."""
     values = {
         "Layer": layer.name,
         "Style": layer.style,

@@ -25,7 +25,7 @@ class WmtsProbe:
         return Kind.WMTS
 
     def recognise(self, candidate: Candidate) -> float:
-        """1 for a candidate of this kind, half of it for a weak one, 0 for any other."""
+        """Return 1 for a candidate of this kind, 0.5 for a weak one, 0 for any other."""
         return interview.fits(Kind.WMTS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
@@ -41,7 +41,7 @@ def _questions(endpoint: Url) -> tuple[Question, ...]:
 
 
 def restful_document(endpoint: Url) -> Url | None:
-    """The capabilities of a RESTful service whose root this is."""
+    """Return the address of the capabilities of a RESTful service whose root this is."""
     place, _, query = endpoint.address.partition("?")
     root = place.rstrip("/").removesuffix("/1.0.0")
     return read_url(f"{root}/1.0.0/WMTSCapabilities.xml" + (f"?{query}" if query else ""))

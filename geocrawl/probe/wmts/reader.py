@@ -17,7 +17,7 @@ from geocrawl.probe.stream import ItemSpec
 
 
 def wmts_form() -> Form:
-    """What the capabilities of a WMTS look like."""
+    """Return what the capabilities of a WMTS look like."""
     return Form(
         kind=Kind.WMTS,
         sections=frozenset({"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Contents", "Themes"}),
@@ -51,14 +51,14 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """Reference systems of layers are those of their tile matrix sets, which stand after them."""
+    """Add layers and formats. Reference systems of layers are those of their tile matrix sets, which stand after them."""
     sets = _matrix_sets(root)
     layers = [replace(part.layer, crs=union([sets.get(name, ()) for name in part.refers])) for part in parts]
     return replace(service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))
 
 
 def _matrix_sets(root: etree._Element) -> Mapping[str, tuple[str, ...]]:
-    """Identifier of each tile matrix set, with its reference system."""
+    """Return the reference system of each tile matrix set by its identifier."""
     found = {}
     for each in children(child(root, "Contents"), "TileMatrixSet"):
         code = crs_code(text_of(child(each, "SupportedCRS")))

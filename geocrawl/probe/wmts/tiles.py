@@ -86,7 +86,7 @@ class Tile:
 
 
 def layer_spec() -> ItemSpec[TileLayer]:
-    """How the layers of a document are read (`stream.read_items`)."""
+    """Return how the layers of a document are read (`stream.read_items`)."""
     return ItemSpec(elements=frozenset({"Layer"}), within=frozenset({"Contents"}), read=_read_layer)
 
 
@@ -119,7 +119,7 @@ def _limits(link: etree._Element) -> dict[str, Limits]:
 
 
 def read_sets(root: etree._Element) -> Mapping[str, MatrixSet]:
-    """The tile matrix sets of a document by their names."""
+    """Return the tile matrix sets of a document by their names."""
     found = {}
     for each in children(child(root, "Contents"), "TileMatrixSet"):
         matrices = [matrix for part in children(each, "TileMatrix") if (matrix := _read_matrix(part)) is not None]
@@ -156,8 +156,11 @@ def _number(text: str) -> float | None:
 
 
 def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Tile]:
-    """Tiles worth asking for, the best first, all in the layer's middle: one as large as the layer; the same in a
-    second tile matrix set, since servers fail in one reference system and not in another; a much finer one."""
+    """Yield tiles worth asking for, the best first, all in the layer's middle.
+
+    They are one as large as the layer; the same in a second tile matrix set, since servers fail in one reference system
+    and not in another; a much finer one.
+    """
     linked = [name for name in layer.links if name in sets and sets[name].matrices]
     linked.sort(key=lambda name: not _is_understood(sets[name].crs))
     for name, finer in [*((name, 0) for name in linked[:2]), *((name, 2) for name in linked[:1])]:
@@ -174,14 +177,14 @@ def _is_understood(crs: str) -> bool:
 
 
 def _sides_in(extent: Sides | None, crs: str) -> Sides | None:
-    """The extent in a reference system; None when either is unknown."""
+    """Return the extent in a reference system; None when either is unknown."""
     if extent is None or not _is_understood(crs):
         return None
     return extent if is_geographic(crs) else _mercator(extent)
 
 
 def _mercator(extent: Sides) -> Sides:
-    """WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
+    """Return WGS 84 degrees as EPSG:3857 metres (Snyder 1987, 7-1 and 7-2, on the sphere)."""
     west, south, east, north = extent
 
     def up(latitude: float) -> float:
@@ -192,7 +195,8 @@ def _mercator(extent: Sides) -> Sides:
 
 
 def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Limits]) -> int:
-    """Index of the finest matrix whose tiles are as large as the layer; the first with limits when that is unknown."""
+    """Return the index of the finest matrix whose tiles are as large as the layer; of the first with limits when
+    unknown."""
     stated = [index for index, matrix in enumerate(matrix_set.matrices) if not limits or matrix.name in limits] or [0]
     if sides is None:
         return stated[0]
@@ -202,13 +206,13 @@ def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Li
 
 
 def _span(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """Width and height of a tile in units of the reference system (6.1)."""
+    """Return width and height of a tile in units of the reference system (6.1)."""
     unit = matrix.scale * _PIXEL_M / (_METRES_A_DEGREE if is_geographic(crs) else 1.0)
     return unit * matrix.tile[0], unit * matrix.tile[1]
 
 
 def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None) -> tuple[int, int]:
-    """Row and column of the tile in the middle, within the limits and the matrix (annex H.1)."""
+    """Return row and column of the tile in the middle, within the limits and the matrix (annex H.1)."""
     first, last, left, right = limits or (0, matrix.size[1] - 1, 0, matrix.size[0] - 1)
     row, column = (first + last) // 2, (left + right) // 2
     if sides is not None:
@@ -220,13 +224,13 @@ def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None)
 
 
 def _steps(distance: float, span: float, default: int) -> int:
-    """How many whole spans lie in a distance; the default where the document's numbers make no sense."""
+    """Return how many whole spans lie in a distance; the default where the document's numbers make no sense."""
     steps = distance / span if span > 0 else math.inf
     return math.floor(steps) if math.isfinite(steps) else default
 
 
 def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """x and y; of degrees the order is the reference system's, unless the numbers say otherwise."""
+    """Return x and y; of degrees the order is the reference system's, unless the numbers say otherwise."""
     first, second = matrix.corner
     if not is_geographic(crs) or abs(first) > 90:
         return first, second
