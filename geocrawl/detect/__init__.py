@@ -1,4 +1,4 @@
-"""Recognising candidate services: by what a query asks for, or by a path that known servers have.
+"""Recognise candidate services: by what a query asks for, or by a path that known servers have.
 
 A *request* in the query (`service=WMS`, `request=GetFeature` …) is what the gws paper goes by (Shen et al. 2015,
 "service recognition"): `queries`. A *known path* (`/geoserver/ows`, `mapserv`, `/rest/services`: `paths`), or the name

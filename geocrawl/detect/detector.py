@@ -1,4 +1,4 @@
-"""Recognising candidates in a page, in an address, in what a person typed.
+"""Recognise candidates in a page, in an address, in what a person typed.
 
 Most links are no candidates, and thousands come by each second: a few searches for short texts dismiss them before any
 query is taken apart.

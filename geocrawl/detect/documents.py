@@ -1,4 +1,4 @@
-"""Telling pages that are services themselves: capabilities, the JSON of a folder or a landing page."""
+"""Tell pages that are services themselves: capabilities, the JSON of a folder or a landing page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saying in words how each kind is recognised and proved."""
+"""Say in words how each kind is recognised and proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling a server by the form of its address, without a request in the query.
+"""Tell a server by the form of its address, without a request in the query.
 
 Kinds declare the forms; `data/not_services.toml` names places that have such addresses and only write about services.
 """
@@ -69,7 +69,7 @@ class KnownServers:
 
     servers: tuple[Server, ...]
     hint: re.Pattern[str]
-    """Finds one of the texts of which one stands in every path that can match."""
+    """Finds a hint: every path that can match has one."""
     parameters: tuple[ServerParameter, ...]
     named_hosts: tuple[ServerHost, ...]
     never: Never

@@ -1,4 +1,4 @@
-"""Telling what a query asks for: `service=WFS`, `request=GetMap` …, names and values in any case and escaping."""
+"""Tell what a query asks for: `service=WFS`, `request=GetMap` …, names and values in any case and escaping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signs that kinds of service declare, arranged by what is looked up in them."""
+"""Arrange the signs that kinds of service declare by what is looked up in them."""
 
 from __future__ import annotations
 

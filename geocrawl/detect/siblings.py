@@ -1,4 +1,4 @@
-"""Which kinds answer beside a valid one, by the form of address that its server's software has.
+"""Guess which kinds answer beside a valid one, by the form of address that its server's software has.
 
 A guess costs requests, so only likely ones are made: what the software offers by default, at the address where it
 offers it.

@@ -1,4 +1,4 @@
-"""Services: candidates, what was proved of them, and how a verdict is given."""
+"""Services: candidates, verdicts, what a valid service describes, and what it delivers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Item(StrEnum):
     OFFERING = "offering"
     """SOS: observation offerings."""
     RECORD_TYPE = "record-type"
-    """CSW: what kinds of record it keeps."""
+    """CSW: types of record."""
     FOLDER = "folder"
     """ArcGIS: services and folders that a folder lists; STAC: child catalogues."""
 
@@ -71,6 +71,8 @@ class Candidate:
 
 
 class Status(StrEnum):
+    """Whether an endpoint answers as a service of its kind."""
+
     VALID = "valid"
     INVALID = "invalid"
 
@@ -97,7 +99,7 @@ class Layer:
     parent: int | None = None
     """Index of the group above it in `Service.layers`; None for a root."""
     crs: tuple[str, ...] = ()
-    """Its own list only; what the groups above it state is inherited and stored there."""
+    """Of this layer alone; what a group states is inherited and stored with the group."""
     box: Polygon | None = None
     """Its own WGS 84 extent, x = longitude, y = latitude, degrees; None: inherited or unknown."""
     bounds: tuple[str, float, float, float, float] | None = None
@@ -107,7 +109,7 @@ class Layer:
     keywords: tuple[str, ...] = ()
     item: Item = Item.LAYER
     formats: tuple[str, ...] = ()
-    """Its own list only, where the kind states formats for each item; else `Service.formats` holds."""
+    """Of this item alone, where the kind states formats for each item; else those of the service count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Verdict:
     """The first 200 characters of the decisive answer, control characters replaced."""
     detail: str = ""
     elapsed_ms: float = 0.0
-    """Of the decisive request."""
+    """Duration of the decisive request."""
     requests: int = 0
     moved_to: Url | None = None
     """Where a redirect to another host leads; that address is a candidate of its own."""
@@ -159,7 +161,7 @@ class Verdict:
     pages: tuple[Link, ...] = ()
     """Pages of records that a catalogue has (the first GetRecords, `/collections/…/items`): read like any page."""
     validators: Validators | None = None
-    """Of the one answer that a valid service's interview took; None when it took several, or that one had none."""
+    """ETag and Last-Modified of the answer, where one answer made the service valid and had any."""
 
 
 class Level(StrEnum):
@@ -168,7 +170,7 @@ class Level(StrEnum):
     ADVERTISED = "advertised"
     """Capabilities only: nothing was asked for, or nothing was answered."""
     ANSWERS = "answers"
-    """An image (a tile, a feature, a record) came back, but none that proves anything: blank, of the wrong size …"""
+    """An image (a tile, a feature, a record) came back, but it shows no content: blank, of the wrong size …"""
     DELIVERS = "delivers"
     """Content for at least one item."""
 
@@ -186,7 +188,7 @@ class ContentOutcome(StrEnum):
     """An image in which the exception is written."""
     WRONG_SIZE = "wrong-size"
     AXIS_ORDER = "axis-order"
-    """Content comes only when the axes are given in the order that the standard does not have for this version."""
+    """Content comes only when the axes are given in the order that is wrong for this version."""
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     REFUSED = "refused"
@@ -195,7 +197,7 @@ class ContentOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request for content: an entry of the proof."""
+    """One request for content: an entry of the content report."""
 
     layer: str
     """Name of the item asked for."""

@@ -1,4 +1,4 @@
-"""The room that proves candidates: a folder a service kind, whose interview thinks while the caller does the I/O.
+"""Prove candidates: a folder a kind of service, whose interview thinks while the caller does the I/O.
 
 A kind's folder has `probe` (the interview), `reader` (its documents as a `Service`) and, where a service can be asked
 for a map, a tile, a feature or a record, `content` (the content check); what belongs to the kind alone stands beside

@@ -1,4 +1,4 @@
-"""What one answer to a request for capabilities is, whatever the kind that was asked for.
+"""Tell what one answer to a request for capabilities is, whatever the kind that was asked for.
 
 The HTTP status and the Content-Type are noted, not believed: servers send exceptions with 200 and capabilities with
 500. A kind hands in how its own document is read (`Read`); everything else that a server may send in its place is told
@@ -45,7 +45,7 @@ class Finding:
 
 
 Read = Callable[[Page, etree._Element, Reading], Finding | None]
-"""Reads a kind's own document; None when the root is not one of its."""
+"""Reads a document of the kind that was asked for; None when the root is of no such document."""
 
 
 def examine(page: Page, read: Read) -> Finding:

@@ -1,4 +1,4 @@
-"""When two services say the same of themselves."""
+"""Tell by a hash when two services say the same of themselves."""
 
 from __future__ import annotations
 

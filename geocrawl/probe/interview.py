@@ -1,8 +1,8 @@
-"""How an interview goes: which of a kind's questions are asked, in order, and the verdict on the answers.
+"""Run an interview: ask those of a kind's questions that can help, in order, and give the verdict on the answers.
 
-Most candidates of a crawl are dead or well, and one request tells. Another is made only when it can plausibly help: an
-exception or an error may come of a version that the server does not know, HTML and an empty answer of a server that
-fails on VERSION. An answer that a change of version did not change ends the interview.
+One request tells of most candidates whether a service answers. Another is made only when it can help: an exception or
+an error may come of a version that the server does not know, HTML or an empty answer of a server that fails on VERSION.
+An answer that a change of version did not change ends the interview.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from geocrawl.urls import capabilities_url
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
-"""… but so seldom that they are worth one more request, and none where only the path looked like a service."""
+"""Those of them that another version changes so seldom that they are worth one more request, and none for a weak
+candidate."""
 _MAY_BE_ELSEWHERE = frozenset({"http-404", "not-capabilities"})
 _MOST_TELLING = (
     "ok",
@@ -41,15 +42,15 @@ class Question:
     """A request of an interview."""
 
     version: str | None
-    """VERSION in it; None: it names none."""
+    """VERSION in the request; None for a request without."""
     url: Url
     other_place: bool = False
-    """Another address is asked, so what the endpoint's own answered takes no hope from it."""
+    """Whether an address beside the endpoint's own is asked, about which earlier answers say little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, and what it is."""
+    """An answer with what it was found to be."""
 
     page: Page | Failure
     finding: Finding
@@ -57,7 +58,7 @@ class Answer:
 
 Examine = Callable[[Page], Finding]
 Promises = Callable[[Question, Sequence[Answer]], bool]
-"""Whether a kind's own knowledge leaves hope for a question, after these answers."""
+"""Says for a kind whether a question can still help, after these answers."""
 
 
 def fits(kind: Kind, candidate: Candidate) -> float:

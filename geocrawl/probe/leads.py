@@ -1,4 +1,4 @@
-"""Candidates that an answer names."""
+"""Make candidates of what an answer names."""
 
 from __future__ import annotations
 

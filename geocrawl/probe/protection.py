@@ -1,4 +1,4 @@
-"""Whether an answer is a refusal: who asks must be known, pay, or look like a browser."""
+"""Tell whether an answer is a refusal: who asks must be known, pay, or look like a browser."""
 
 from __future__ import annotations
 

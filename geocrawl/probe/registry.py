@@ -1,4 +1,4 @@
-"""Every kind of service, a line each: its folder, and the classes of its probe and of its content check.
+"""List every kind of service, a line each: its folder, and the classes of its probe and of its content check.
 
 The order of the lines decides where signs of several kinds fit an address or a document: the first kind counts. So the
 kinds whose signs are special stand before those whose signs are general, and a WMS, which most addresses without any
@@ -21,7 +21,7 @@ from geocrawl.ports import ContentCheck, Probe
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """One kind: the folder of this room that is called like it holds all that is known of it."""
+    """A kind, whose folder in this room has its name, and the classes in that folder."""
 
     kind: Kind
     probe: str

@@ -1,4 +1,4 @@
-"""Which kind of service a capabilities document is of, by its root alone.
+"""Tell of which kind of service a capabilities document is, by its root alone.
 
 Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all call it
 `Capabilities` and are told apart by its namespace. Where a document has none, the operations that it offers tell, or
@@ -21,7 +21,7 @@ from geocrawl.probe.registry import declarations
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """What roots of all kinds are told by."""
+    """The signs of all kinds by which a root is told."""
 
     of_root: Mapping[str, Kind]
     of_namespace: Mapping[str, Kind]

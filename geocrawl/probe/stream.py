@@ -1,7 +1,7 @@
-"""Reading long capabilities without holding their tree: items are read as the parser ends them, and cleared.
+"""Read long capabilities without keeping their tree: items are read as the parser ends them, and cleared.
 
 A document of 100 MB becomes a tree of 600 MB. Nearly all of it is content items (layers, feature types, coverages),
-each small. `read_items` gives what a probe makes of each, and the root with everything but the items, which is short
+each small. `read_items` returns what a probe makes of each, and the root with everything but the items, which is short
 and can be read like any document. Short documents are read whole (`xml_reader.read_xml`) and give the same: a probe
 that reads by `read_items` need not know which of the two it was.
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ItemSpec(Generic[T]):
-    """What is taken out of a document, by local names."""
+    """Which elements of a document are content items, by local names, and how one is read."""
 
     elements: frozenset[str]
     """Elements that are items: {"Layer"}, {"FeatureType"} …"""

@@ -1,4 +1,4 @@
-"""The proof of an ArcGIS service: a small image of its map or its raster, one record of a feature layer.
+"""Ask an ArcGIS service for content: a small image of its map or its raster, one record of a feature layer.
 
 Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content of its own.
 """
@@ -17,7 +17,7 @@ from geocrawl.urls import read_url, with_parameters
 _PIXELS = 256
 _LEAST_PIXELS = 32
 _MIDDLE = 1 / 8
-"""Share of each side that the second place takes."""
+"""Share of each side that the middle has, which is asked for second."""
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
 
 
@@ -41,7 +41,7 @@ class _Extent:
 
 
 class ArcGisContentCheck:
-    """Proves ArcGIS services by an image or a record (`ports.ContentCheck`)."""
+    """Checks ArcGIS services for content by an image or a record (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` feature layers of a service."""
@@ -99,7 +99,7 @@ def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 
 def _extent(layer: Layer) -> _Extent | None:
-    """Return the extent as stated, since a server need not turn its own; in degrees where the statement is of no use."""
+    """Return the extent as stated, which any server can draw; in degrees where the statement is of no use."""
     if layer.bounds is not None:
         return _Extent(layer.bounds[0], layer.bounds[1:])
     return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None

@@ -1,4 +1,4 @@
-"""Telling documents of an ArcGIS Server by their keys."""
+"""Tell documents of an ArcGIS Server by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells services of the kind ArcGIS REST services apart."""
+"""Declare what tells services of the kind ArcGIS REST services apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an ArcGIS document leads: a folder's services, the OGC services beside a service, the service of a layer.
+"""Find where an ArcGIS document leads: a folder's services, OGC services beside a service, the service of a layer.
 
 Folders lie one level deep (ArcGIS REST API, Catalog), so only the root leads to folders: a server that lists folders
 without end is not followed into them.

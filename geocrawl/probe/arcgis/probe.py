@@ -1,4 +1,4 @@
-"""The interview of an ArcGIS Server: `?f=json` of a folder, a map, image or feature service, or one of its layers.
+"""Ask an ArcGIS Server for `?f=json` of a folder, a map, image or feature service, or one of its layers.
 
 A folder is a service here, too: its items are the services and folders that it lists, and each that can be read leads
 to an interview of its own. A service leads to the OGC services that it offers beside itself (`supportedExtensions`;

@@ -1,4 +1,4 @@
-"""Reading the documents of an ArcGIS Server as a service with its items.
+"""Read the documents of an ArcGIS Server as a service with its items.
 
 The extent that a service states holds for all its layers, so it stands at a nameless item above them, as the root layer
 of a WMS does.
@@ -33,7 +33,7 @@ _PROJECTS = (".aprx", ".mxd", ".msd")
 
 
 class Form(Enum):
-    """Which document it is."""
+    """The forms of document that an ArcGIS Server has."""
 
     FOLDER = auto()
     MAP = auto()

@@ -1,1 +1,1 @@
-"""Judging what a valid service gives when it is asked for content: images, features, errors; and reporting it."""
+"""Judge what a valid service gives when it is asked for content: images, features, errors; and report it."""

@@ -1,4 +1,4 @@
-"""What an answer to a request for content is: shared by the content_checks of all kinds."""
+"""Tell what an answer to a request for content is, for the content checks of all kinds."""
 
 from __future__ import annotations
 

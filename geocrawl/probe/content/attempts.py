@@ -1,4 +1,4 @@
-"""What a trial brings, gathered attempt by attempt: shared by the content_checks of all kinds."""
+"""Gather the attempts of a content check into a report, for all kinds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from geocrawl.urls import request_url
 T = TypeVar("T")
 
 _MAX_ADDRESS_CHARS = 8_000
-"""What common web servers take (RFC 9110, 4.1)."""
+"""The longest address that common web servers accept (RFC 9110, 4.1)."""
 _HOPELESS = frozenset({ContentOutcome.TIMEOUT, ContentOutcome.REFUSED})
 _ANSWERED = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.WRONG_SIZE, ContentOutcome.AXIS_ORDER, ContentOutcome.IMAGE_ERROR_TEXT}
@@ -23,7 +23,7 @@ _ANSWERED = frozenset(
 
 @dataclass(slots=True)
 class Attempts:
-    """The attempts of one trial so far."""
+    """The attempts of one content check so far."""
 
     made: list[Attempt] = field(default_factory=list)
     _cors: str = ""

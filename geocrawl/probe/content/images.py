@@ -1,4 +1,4 @@
-"""Pictures that services answer with: decoded within limits, and told blank, map or written error.
+"""Decode images that services answer with, within limits, and tell a map from a blank image and a written error.
 
 A server that cannot draw often answers 200 with an image all the same: of one colour, fully transparent, or with the
 error written in it. The status and the Content-Type say nothing, so the pixels are looked at.
@@ -23,9 +23,9 @@ THUMBNAIL_BYTES = 32 * 1024
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _SPARSE_SHARE = 0.8
-"""Background of a page of text, or of a map with few things on it."""
+"""Least share of the background in a page of text, or in a map with few things on it."""
 _NOISE = 6
-"""A JPEG of one colour differs by so much."""
+"""Levels by which pixels of a JPEG of one colour differ."""
 
 
 @dataclass(frozen=True, slots=True)

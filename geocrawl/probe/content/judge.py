@@ -1,4 +1,4 @@
-"""What an answer to a request for a feature, an item or an image of a service in JSON is."""
+"""Judge an answer to a request for a feature, an item or an image."""
 
 from __future__ import annotations
 

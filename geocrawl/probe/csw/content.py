@@ -1,4 +1,4 @@
-"""The proof of a CSW: one record, by GetRecords (OGC 07-006r1, 10.8; 12-176r7, 7.3).
+"""Ask a CSW for one record, by GetRecords (OGC 07-006r1, 10.8; 12-176r7, 7.3).
 
 Dublin Core is asked for, which every catalogue has to give, and ISO 19139 where that fails.
 """
@@ -20,7 +20,7 @@ _SCHEMAS = {"csw:Record": "", "gmd:MD_Metadata": ISO_19139}
 
 
 class CswContentCheck:
-    """Proves CSW by one record (`ports.ContentCheck`)."""
+    """Checks CSW for content by one record (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 1) -> None:
         """Ask for one record, whatever `layers` is: a catalogue has no list of contents."""

@@ -1,4 +1,4 @@
-"""What tells services of the kind OGC Catalogue Service for the Web apart."""
+"""Declare what tells services of the kind OGC Catalogue Service for the Web apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSW 2.0.2 (OGC 07-006r1) and 3.0 (12-176r7): capabilities, and the first page of its records.
+"""Ask for the capabilities of CSW 2.0.2 (OGC 07-006r1) and 3.0 (12-176r7), and name the first page of its records.
 
 Version 2.0.2 is asked for first: nearly every catalogue has it, and those that have 3.0 as well answer both. REQUEST is
 spelt as the standard has it, for some compare its value by case. A catalogue has no list of contents: its items are the

@@ -1,4 +1,4 @@
-"""Reading the capabilities of a CSW."""
+"""Read the types of record in the capabilities of a CSW."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reading extents: boxes in WGS 84, reference systems and their codes."""
+"""Read extents: boxes in WGS 84, reference systems and their codes."""

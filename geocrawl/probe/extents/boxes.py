@@ -1,4 +1,4 @@
-"""The WGS 84 box of a layer, read tolerantly (WMS 1.3.0, 7.2.4.6.6; WMS 1.1.1, 7.1.4.5.6).
+"""Read the WGS 84 box of a layer tolerantly (WMS 1.3.0, 7.2.4.6.6; WMS 1.1.1, 7.1.4.5.6).
 
 Boxes are often wrong in ways that can be told: what is meant is mended, what cannot be meant is left out, and both are
 named. A box is never widened without need, except over the antimeridian, which one box of -180…180 cannot cross.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 _SLACK_DEG = 1e-6
-"""Rounding on the way to the text, no fault."""
+"""Excess that is rounding in the text, and no fault."""
 _POINT_DEG = 1e-6
 """A point or a line gets this extent (0.1 m): a polygon needs an area."""
 
@@ -98,7 +98,7 @@ def _with_area(
 
 
 _ALIKE_DEG = 0.02
-"""Servers round the two boxes that they state differently."""
+"""Largest difference of two boxes that say the same: servers round them differently."""
 
 
 def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:

@@ -1,8 +1,8 @@
-"""One spelling for the many names of a coordinate reference system.
+"""Give the many names of a coordinate reference system one spelling.
 
 Kinds and versions write EPSG:4326 as a URN (OGC 07-092r3, 7.2), as an address (OGC 09-048r5) or as a reference into a
-file of GML; a catalogue wants one text. Which axis comes first hangs on the spelling, not on the system: see
-`is_latitude_first`.
+file of GML; a catalogue wants one text. Which axis comes first depends on the spelling, not on the system:
+see `is_latitude_first`.
 """
 
 from __future__ import annotations

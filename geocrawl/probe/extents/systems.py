@@ -1,4 +1,4 @@
-"""Extents of JSON documents, and of tile maps, as WGS 84 boxes.
+"""Read extents of JSON documents, and of tile maps, as WGS 84 boxes.
 
 Degrees on other ellipsoids (NAD83, ETRS89, GDA94 …) are a metre or two off and taken as they are; spherical Mercator is
 turned by its formula. What is in any other reference system has no box here: a wrong one would be worse than none.
@@ -28,7 +28,7 @@ _EARTH_M = 6378137.0
 _DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668, 4490, 4617, 104145})
 _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 _LAST_EPSG_CODE = 32767
-"""Codes beyond are Esri's own; two of them mean what EPSG calls otherwise."""
+"""Higher codes are Esri's own."""
 _ESRI_IS_EPSG = {102100: 3857, 102113: 3785}
 
 

@@ -1,1 +1,1 @@
-"""What kinds answered in JSON share: examining an answer, asking for JSON in several forms, following links."""
+"""Do what kinds answered in JSON share: examine an answer, ask for JSON in several forms, follow links."""

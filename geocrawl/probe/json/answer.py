@@ -1,4 +1,4 @@
-"""What one answer to a request for a JSON document is, whatever the kind that was asked for.
+"""Tell what one answer to a request for a JSON document is, whatever the kind that was asked for.
 
 As with capabilities (`answer`), the status and the Content-Type are noted, not believed. What begins with `<` is read
 as XML, so a page, an exception or capabilities of another kind are told apart by the same rules.
@@ -24,12 +24,12 @@ _DENIED = frozenset({"401", "403", "498", "499"})
 """HTTP's codes, and ArcGIS's `Invalid Token` and `Token Required`."""
 
 ReadJson = Callable[[Page, JsonObject], Finding | None]
-"""Reads a kind's own document; None when the object is not one of its."""
+"""Reads a document of the kind that was asked for; None when the object is no such document."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """What came back, what it is, and the object in it."""
+    """An answer, what it was found to be, and the object in it."""
 
     page: Page | Failure
     finding: Finding

@@ -1,4 +1,4 @@
-"""Asking for a document in one form after another, until one is answered with more than a page for people."""
+"""Ask for a document in one form after another, until an answer is more than a page for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.probe.json.answer import JsonAnswer, ReadJson, examine_json
 from geocrawl.urls import read_url, with_parameters
 
 FOR_PEOPLE = frozenset({"html", "empty", "not-json", "http-406"})
-"""What a server sends that would send JSON if it were asked in another form."""
+"""Reasons that may change when the document is asked for in another form."""
 _LOOK_BYTES = 65_536
 _LINK = re.compile(r"<(?:link|a)\s[^<>]{1,2000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(rel|type|href)\s*=\s*(?:"([^"<>]{0,1500})"|'([^'<>]{0,1500})')""", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Telling of which kind of service a JSON document is."""
+"""Tell of which kind of service a JSON document is."""
 
 from __future__ import annotations
 

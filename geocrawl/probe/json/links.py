@@ -1,4 +1,4 @@
-"""Links of OGC API and STAC documents (RFC 8288 in JSON): `{"rel": …, "href": …, "type": …, "title": …}`."""
+"""Read links of OGC API and STAC documents (RFC 8288 in JSON): `{"rel": …, "href": …, "type": …, "title": …}`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.urls import read_url, with_parameters
 
 @dataclass(frozen=True, slots=True)
 class WebLink:
-    """One of them."""
+    """One link of a document."""
 
     rel: str
     url: Url

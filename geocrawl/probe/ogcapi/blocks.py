@@ -1,4 +1,4 @@
-"""Which standards of the OGC API family a service follows: by its conformance classes, or by its links."""
+"""Tell which standards of the OGC API family a service follows, by its conformance classes or by its links."""
 
 from __future__ import annotations
 

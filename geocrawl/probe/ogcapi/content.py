@@ -1,4 +1,4 @@
-"""The proof of an OGC API: one feature or record of a collection, or a map where it has no items.
+"""Ask an OGC API for one feature or record of a collection, or for a map where it has no items.
 
 Both have paths that the standards fix: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
 (OGC 20-058, 7).
@@ -18,7 +18,7 @@ _PIXELS = 256
 
 
 class OgcApiContentCheck:
-    """Proves OGC APIs by one item (`ports.ContentCheck`)."""
+    """Checks OGC APIs for content by one item (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` collections of a service."""

@@ -1,4 +1,4 @@
-"""Telling documents of an OGC API by their keys and links."""
+"""Tell documents of an OGC API by their keys and links."""
 
 from __future__ import annotations
 

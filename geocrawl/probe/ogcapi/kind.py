@@ -1,4 +1,4 @@
-"""What tells services of the kind OGC API apart."""
+"""Declare what tells services of the kind OGC API apart."""
 
 from __future__ import annotations
 

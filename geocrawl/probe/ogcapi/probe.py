@@ -1,4 +1,4 @@
-"""The interview of an OGC API: the landing page, then the collections and the conformance that it links to.
+"""Ask an OGC API for its landing page, then for the collections and the conformance that it links to.
 
 Paths are never guessed: a landing page says where its parts are (OGC 17-069r4, 7.2). The address is asked as it is;
 where a page for people comes, the JSON that it names, or the address with `f=json`. Three requests at most, all to the

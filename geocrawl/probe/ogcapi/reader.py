@@ -1,4 +1,4 @@
-"""Reading the documents of an OGC API: landing page, conformance, collections (OGC 17-069r4, 7; OGC 19-072).
+"""Read the documents of an OGC API: landing page, conformance, collections (OGC 17-069r4, 7; OGC 19-072).
 
 A collection by itself is read, too: where an address names one, that is what answers.
 """
@@ -93,7 +93,7 @@ def _keywords(value: JsonObject) -> tuple[str, ...]:
 
 
 def _provider(value: JsonObject) -> str:
-    """Return the organisation that answers for an API: `provider`, the first of `providers`, or the point of contact."""
+    """Return the organisation behind an API: `provider`, the first of `providers`, or the point of contact."""
     named = [value.get("provider"), value.get("contactPoint"), *list_of(value.get("providers"))[:1]]
     for each in named:
         if line := first_line(each, "name", "organization") if isinstance(each, dict) else line_of(each):

@@ -1,4 +1,4 @@
-"""The addresses that capabilities give for their operations (OnlineResource, ows:Get), held against the one asked.
+"""Compare the addresses that capabilities give for operations (OnlineResource, ows:Get) with the one that was asked.
 
 Behind proxies and on moved machines they are often wrong: `localhost`, a name that only the intranet knows, http where
 the service answers by https. They are noted and never followed: what answers is known already.
@@ -22,7 +22,7 @@ _CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
 
 
 def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
-    """Return one deviation a code, with the first address of its kind. `answered`: the address that gave the document."""
+    """Return one deviation a code, with its first address. `answered`: the address that gave the document."""
     found: dict[str, str] = {}
     for address in dict.fromkeys(_stated(root)):
         code = _fault(address, answered)

@@ -1,8 +1,8 @@
-"""Reading an answer as the capabilities of a kind of OWS Common, or saying by which code it is none.
+"""Read an answer as the capabilities of a kind of OWS Common, or say by which code it is none.
 
 Each kind hands in its `Form`: which sections its document has, how a content item is read, and what of the rest belongs
 to it. Accepted is a root of the kind (`roots`) with at least one of its sections. OWS Common lets a server leave any of
-them out (OGC 06-121r9, 7.2.3 and table 11), so those that are missing are noted, not held against it; a root alone must
+them out (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and tolerated; a root alone must
 have the kind's namespace and a version.
 """
 
@@ -34,9 +34,9 @@ class Part:
 
     layer: Layer
     codes: tuple[str, ...] = ()
-    """Of deviations in it."""
+    """Codes of deviations in the item."""
     refers: tuple[str, ...] = ()
-    """Names that it gives of things described elsewhere in the document (a WMTS layer's tile matrix sets)."""
+    """Names of things that the document describes elsewhere: of a WMTS layer's tile matrix sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Form:
 
     kind: Kind
     sections: frozenset[str]
-    """Of which a document must have one."""
+    """Sections of which a document must have one."""
     contents: frozenset[str]
     """The section with the content items, by any of its names; empty where there is none."""
     items: ItemSpec[Part]
     finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
     """(root, service so far, its items) → with layers and formats."""
     usual_version: str
-    """Items where the document names none."""
+    """Version that is assumed where the document names none."""
 
 
 def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:

@@ -1,9 +1,9 @@
-"""The WGS 84 extent of a content item, in each form that the kinds other than WMS write it.
+"""Read the WGS 84 extent of a content item, in each form that the kinds other than WMS write it.
 
 WFS 1.0.0        <LatLongBoundingBox minx miny maxx maxy>
 OWS Common       <ows:WGS84BoundingBox> with corners, longitude first (OGC 06-121r9, 10.2.2)
 WCS 1.0.0        <lonLatEnvelope> with two <gml:pos>, longitude first (OGC 03-065r6, 8.3.3)
-all              <ows:BoundingBox crs>, <gml:Envelope srsName>: the order hangs on the reference system's spelling
+all              <ows:BoundingBox crs>, <gml:Envelope srsName>: the order depends on the reference system's spelling
 """
 
 from __future__ import annotations

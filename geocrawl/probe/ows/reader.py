@@ -1,9 +1,9 @@
-"""What a service of OWS Common says of itself, and the same in the documents before it.
+"""Read what a service of OWS Common says of itself, also in the documents of the standards before it.
 
 OWS Common (OGC 06-121r9, 7.4.4 to 7.4.6) has `ServiceIdentification`, `ServiceProvider` and `OperationsMetadata`, in
 three namespaces over time; WFS 1.0.0 has one `Service` as WMS has, WCS 1.0.0 one of its own. Read by local names, every
 part optional. OWSLib, which reads most of them, refuses a document of another version than was asked for and has no
-reader of CSW from bytes; tests hold its reading against this one.
+reader of CSW from bytes; tests compare its reading with this one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Our own reader of what WMS capabilities say of the service as a whole, all versions from 1.0.0 on.
+"""Read what WMS capabilities of any version from 1.0.0 on say of the service as a whole.
 
-It goes by local names, so neither namespaces nor prefixes matter, and takes every part for optional.
+Elements are found by local names, so neither namespaces nor prefixes matter, and every part is optional.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tells services of the kind OGC Sensor Observation Service apart."""
+"""Declare what tells services of the kind OGC Sensor Observation Service apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SOS 1.0 (OGC 06-009r6) and 2.0 (12-006), and the observation offerings in its capabilities."""
+"""Ask for the capabilities of SOS 1.0 (OGC 06-009r6) and 2.0 (12-006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the capabilities of a SOS."""
+"""Read the observation offerings in the capabilities of an SOS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof of a STAC: one item, by the links of the catalogue (STAC API 1.0, Item Search; STAC 1.0, Catalog).
+"""Ask a STAC for one item, by the links of the catalogue (STAC API 1.0, Item Search; STAC 1.0, Catalog).
 
 An API is searched; in files the way goes from child to child until a catalogue links to an item.
 """
@@ -20,7 +20,7 @@ _DEEPER = ("child", "data")
 
 
 class StacContentCheck:
-    """Proves STAC catalogues and APIs by one item (`ports.ContentCheck`)."""
+    """Checks STAC catalogues and APIs for content by one item (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 1) -> None:
         """Follow one way to one item, whatever `layers` is."""

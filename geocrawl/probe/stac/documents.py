@@ -1,4 +1,4 @@
-"""Telling documents of STAC by their keys."""
+"""Tell documents of STAC by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells services of the kind SpatioTemporal Asset Catalog apart."""
+"""Declare what tells services of the kind SpatioTemporal Asset Catalog apart."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The interview of a STAC: the catalogue at the address, and for an API the collections that it links to.
+"""Ask a STAC for the catalogue at the address, and an API for the collections that it links to.
 
 A catalogue in files (`catalog.json`) is one request; its children are pages of the crawl, not of the interview (STAC
-1.0, Catalog; STAC API 1.0, Core). There may be thousands of them, each of which names its root: one that a crawl came
-upon is a part, and leads to the root as the service. What a person asks for is taken as it stands.
+1.0, Catalog; STAC API 1.0, Core). There may be thousands of them, each of which names its root: a child that a crawl
+came upon leads to the root as the service. What a person asks for is the service, whatever root it names.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from geocrawl.probe.json.links import linked, links_of
 from geocrawl.probe.leads import SIGNAL, lead
 from geocrawl.probe.stac.reader import pages_of, read_stac, with_collections
 
-_TAKEN_AS_IT_STANDS = ("given", SIGNAL)
-"""A root that a part led to is none itself: two that name each other would never be taken."""
+_IS_THE_SERVICE = ("given", SIGNAL)
+"""Signals of a candidate that is the service itself, else two that name each other as root would both be refused."""
 
 
 class StacProbe:
@@ -54,7 +54,7 @@ class StacProbe:
 
 def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | None:
     """Return the catalogue that a document says it is a part of, on the same host; None when it stands for itself."""
-    if candidate.evidence.signal in _TAKEN_AS_IT_STANDS:
+    if candidate.evidence.signal in _IS_THE_SERVICE:
         return None
     url = next((link.url for link in links_of(value, base) if link.rel == "root"), None)
     if url is None or url.host != base.host:

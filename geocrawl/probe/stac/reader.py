@@ -1,4 +1,4 @@
-"""Reading the documents of a STAC: catalogues, collections, landing pages and lists of collections (STAC 0.6 to 1.1).
+"""Read the documents of a STAC: catalogues, collections, landing pages and lists of collections (STAC 0.6 to 1.1).
 
 Read here rather than by pystac, which builds whole objects, refuses what lacks a required member, and resolves links by
 fetching them.

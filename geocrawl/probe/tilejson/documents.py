@@ -1,4 +1,4 @@
-"""Telling documents of TileJSON by their keys."""
+"""Tell documents of TileJSON by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells services of the kind TileJSON apart."""
+"""Declare what tells services of the kind TileJSON apart."""
 
 from __future__ import annotations
 

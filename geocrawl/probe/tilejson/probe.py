@@ -1,4 +1,4 @@
-"""The interview of TileJSON 1.0 to 3.0: one document that says where a set of tiles is, and what is in it."""
+"""Ask for a TileJSON 1.0 to 3.0: one document that says where a set of tiles is, and what is in it."""
 
 from __future__ import annotations
 

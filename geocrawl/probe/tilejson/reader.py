@@ -1,4 +1,4 @@
-"""Reading a TileJSON document.
+"""Read a TileJSON document.
 
 Source: TileJSON 3.0.0, 3. Tiles are in spherical Mercator unless the document says otherwise (as those of terrain do).
 """

@@ -1,4 +1,4 @@
-"""The proof of a Tile Map Service: one tile with content (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
+"""Ask a Tile Map Service for one tile with content (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
 
 Where the tiles of a map are is in the map's own document, which is asked for first. Its middle is asked for at the
 least scale, then where the map fills a tile, then one step nearer.
@@ -90,7 +90,7 @@ class _TileMap:
 
 
 class TmsContentCheck:
-    """Proves tile map services by one tile (`ports.ContentCheck`)."""
+    """Checks tile map services for content by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` maps of a service."""

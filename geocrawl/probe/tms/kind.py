@@ -1,4 +1,4 @@
-"""What tells services of the kind Tile Map Service (OSGeo) apart."""
+"""Declare what tells services of the kind Tile Map Service (OSGeo) apart."""
 
 from __future__ import annotations
 

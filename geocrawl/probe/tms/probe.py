@@ -1,4 +1,4 @@
-"""The interview of a Tile Map Service: the document at its address (OSGeo TMS Specification 1.0.0).
+"""Ask a Tile Map Service for the document at its address (OSGeo TMS Specification 1.0.0).
 
 The specification gives the root a slash at its end; servers differ in what they do without it, so the other spelling
 is asked for where the first one is not found.

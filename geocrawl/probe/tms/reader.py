@@ -1,4 +1,4 @@
-"""Reading the documents of a Tile Map Service: root, service and one tile map (OSGeo TMS Specification 1.0.0)."""
+"""Read the documents of a Tile Map Service: root, service and one tile map (OSGeo TMS Specification 1.0.0)."""
 
 from __future__ import annotations
 

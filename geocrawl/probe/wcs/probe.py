@@ -1,4 +1,4 @@
-"""WCS 1.0.0 (OGC 03-065r6), 1.1 (07-067r5) and 2.0 (09-110r4), and the coverages in its capabilities."""
+"""Ask for the capabilities of WCS 1.0.0 (OGC 03-065r6), 1.1 (07-067r5) and 2.0 (09-110r4)."""
 
 from __future__ import annotations
 

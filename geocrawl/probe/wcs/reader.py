@@ -1,4 +1,4 @@
-"""Reading the capabilities of a WCS."""
+"""Read the coverages in the capabilities of a WCS."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """Add layers and formats. WCS 2.0 states formats and reference systems once for all coverages: a group holds them."""
+    """Add layers and formats. WCS 2.0 states reference systems once for all: a group around the coverages has them."""
     layers = tuple(part.layer for part in parts)
     metadata = child(root, "ServiceMetadata")
     stated = texts(children(metadata, "formatSupported")) or parameter_values(root, "GetCoverage", "format")

@@ -1,6 +1,7 @@
-"""The proof of a WFS: one feature of a type, by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
+"""Ask a WFS for one feature of a type, by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
 
-The server's default format is taken, which is GML with nearly all. An empty collection proves that it answers, no more.
+No format is asked for: the default of nearly all servers is GML. An empty collection shows that a server answers, no
+more.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 
 
 class WfsContentCheck:
-    """Proves WFS by one feature (`ports.ContentCheck`)."""
+    """Checks WFS for content by one feature (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` feature types of a service."""

@@ -1,6 +1,7 @@
-"""WFS: GetCapabilities of 1.0.0 (OGC 02-058), 1.1.0 (04-094) and 2.0 (09-025r2), and the feature types in it.
+"""Ask for the capabilities of WFS 1.0.0 (OGC 02-058), 1.1.0 (04-094) and 2.0 (09-025r2).
 
-Asked without VERSION a server answers in the highest that it has (2.0.2, 7.6.2.7); where that fails, each by name.
+Asked without VERSION a server answers in the highest version that it has (2.0.2, 7.6.2.7); where that fails, each
+version is asked for by name.
 """
 
 from __future__ import annotations

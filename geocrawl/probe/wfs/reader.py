@@ -1,4 +1,4 @@
-"""Reading the capabilities of a WFS."""
+"""Read the feature types in the capabilities of a WFS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of address that servers of WMS have. Of two forms that fit a path, the first one counts."""
+"""List forms of address that servers of WMS have. Of two forms that fit a path, the first one counts."""
 
 from __future__ import annotations
 

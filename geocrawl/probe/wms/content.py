@@ -1,7 +1,7 @@
-"""The proof of a WMS: GetMap for a few layers, until one is drawn (WMS 1.3.0, 7.3; 1.1.1, 7.2; 1.0.0, 6.2.8).
+"""Ask a WMS for maps of a few layers, until one is drawn (WMS 1.3.0, 7.3; 1.1.1, 7.2; 1.0.0, 6.2.8).
 
 A third of the services that answer GetCapabilities give no map. Asked for are layers that are no groups, in a reference
-system and an extent that the service itself advertises, as a small image. What comes is judged by its pixels:
+system and an extent that the service itself advertises, as a small image. An answer is judged by its pixels:
 
 - A blank image may be right, for there are places without features: a second place, the middle, is tried.
 - A server may read the axes of EPSG:4326 in the wrong order without an error (1.3.0 has latitude first). Where that
@@ -9,7 +9,7 @@ system and an extent that the service itself advertises, as a small image. What 
   whose order nobody mistakes: the two are compared.
 - An error may be drawn into the image: two places that look alike to the pixel, with little ink, are no map.
 
-The first layer with content ends the trial: a proof is wanted, not a survey of the layers.
+The first layer with content ends the check: whether the service delivers is the question, not which layers do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PIXELS = 256
 """The longer side of the image."""
 _LEAST_PIXELS = 32
 _MIDDLE = 1 / 8
-"""Share of each side that the second place takes."""
+"""Share of each side that the middle has, which is asked for second."""
 _ALIKE = 0.98
 _EARTH_M = 6378137.0
 _MERCATOR_LATITUDE = 85.0511287798
@@ -64,7 +64,7 @@ class Target:
 
 
 class WmsContentCheck:
-    """Proves WMS by their maps (`ports.ContentCheck`)."""
+    """Checks WMS for content by maps (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` layers of a service."""

@@ -1,4 +1,4 @@
-"""The layers of a WMS (1.3.0, 7.2.4.5 to 7.2.4.8; 1.1.1, 7.1.4.5) as they state themselves, groups first.
+"""Read the layers of a WMS (1.3.0, 7.2.4.5 to 7.2.4.8; 1.1.1, 7.1.4.5) as they state themselves, groups first.
 
 What is inherited stays where it was stated, so a thousand layers do not hold a thousand copies of one list of reference
 systems. Every part is optional here: a layer with a fault costs what is faulty, never the layer, never the service.
@@ -26,7 +26,7 @@ LayerFound = tuple[Layer, tuple[str, ...]]
 """A layer, and the codes of what in it had to be mended."""
 _Parts = dict[str, list[etree._Element]]
 _Shared = dict[Any, Any]
-"""What equal texts of one document became: read and held once."""
+"""What equal texts of one document were read as: each is read and kept once."""
 _MAX_SHARED = 2_000
 _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude")
 _EDGES = ("minx", "miny", "maxx", "maxy")
@@ -91,12 +91,12 @@ def _first(parts: _Parts, name: str) -> etree._Element | None:
 
 
 def _crs(elements: Iterable[etree._Element]) -> tuple[str, ...]:
-    """Return codes of all CRS or SRS elements, each once; one element may list several, parted by spaces (WMS 1.1.0)."""
+    """Return codes of all CRS or SRS elements, each once; one element may list several (WMS 1.1.0)."""
     return tuple(dict.fromkeys(code for element in elements for code in text_of(element).split()))
 
 
 def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] | None:
-    """Return CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None when a side is no number or there is no area."""
+    """Return CRS and sides of a BoundingBox (WMS 1.3.0, 7.2.4.6.8); None for sides without numbers or area."""
     code = (attribute(element, "CRS") or attribute(element, "SRS")).strip()
     try:
         west, south, east, north = (float(attribute(element, edge)) for edge in _EDGES)

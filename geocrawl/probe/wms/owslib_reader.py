@@ -1,4 +1,4 @@
-"""What the service says of itself, read by OWSLib.
+"""Read by OWSLib what a WMS says of itself.
 
 OWSLib is handed the document without its layers, its namespaces put right. Its own layers are of no use to a catalogue:
 it reads every layer anew for each group above it, copies inherited reference systems and styles into each (twelve times

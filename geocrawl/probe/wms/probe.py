@@ -1,4 +1,4 @@
-"""The interview of a WMS: GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
+"""Ask a WMS for GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
 
 Version 1.0.0 is asked in its own words (WMTVER, REQUEST=capabilities), and only where something points to it.
 """

@@ -1,4 +1,4 @@
-"""What one answer to GetCapabilities is: a WMS, or by which code it is none.
+"""Read an answer to GetCapabilities as a WMS, or say by which code it is none.
 
 Accepted as in the gws paper (Shen et al. 2015): the root is `WMS_Capabilities` or `WMT_MS_Capabilities` and has
 `Service` and `Capability`, after tolerant reading. The HTTP status and the Content-Type are noted, not believed:

@@ -1,4 +1,4 @@
-"""What tells services of the kind WMS Tile Caching (OSGeo) apart."""
+"""Declare what tells services of the kind WMS Tile Caching (OSGeo) apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WMS-C: a WMS 1.1.1 that says in which tiles it keeps its maps (OSGeo WMS Tiling Client Recommendation, 2006).
+"""Ask a WMS 1.1.1 in which tiles it keeps its maps (WMS-C: OSGeo WMS Tiling Client Recommendation, 2006).
 
 The tile sets stand in the vendor's part of its capabilities: `VendorSpecificCapabilities/TileSet`. Some servers give
 them only when they are asked with `tiled=true`.

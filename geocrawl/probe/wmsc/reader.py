@@ -1,4 +1,4 @@
-"""Reading the tile sets in the capabilities of a WMS-C."""
+"""Read the tile sets in the capabilities of a WMS-C."""
 
 from __future__ import annotations
 

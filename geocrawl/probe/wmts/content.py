@@ -1,6 +1,7 @@
-"""The proof of a WMTS: one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
+"""Ask a WMTS for one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
-Which tiles there are is in the capabilities, and too much to be kept with the service: they are asked for once more.
+The capabilities say which tiles there are. That is too much to be kept with the service, so they are asked for once
+more.
 Tiles that lie on another host are left alone, for each host has a turn of its own.
 """
 
@@ -30,7 +31,7 @@ _IMAGES = ("image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp", "
 
 
 class WmtsContentCheck:
-    """Proves WMTS by one tile (`ports.ContentCheck`)."""
+    """Checks WMTS for content by one tile (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 3) -> None:
         """Try at most `layers` layers of a service."""
@@ -55,7 +56,7 @@ class WmtsContentCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """What a service's tiles are asked for by."""
+    """What a request for a tile needs to know of the service."""
 
     endpoint: Url
     by_kvp: bool

@@ -1,4 +1,4 @@
-"""WMTS 1.0.0 (OGC 07-057r7), by KVP and RESTful, and the layers in its capabilities.
+"""Ask for the capabilities of WMTS 1.0.0 (OGC 07-057r7), by KVP and RESTful.
 
 A RESTful service is a document in a file (`…/1.0.0/WMTSCapabilities.xml`, 10.2.2 and annex D) and is asked as it
 stands. An endpoint that does not answer KVP may be the root of one, so the document beneath it is asked for last.

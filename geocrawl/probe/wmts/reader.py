@@ -1,4 +1,4 @@
-"""Reading the capabilities of a WMTS."""
+"""Read the layers in the capabilities of a WMTS."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """Add layers and formats. Reference systems of layers are those of their tile matrix sets, which stand after them."""
+    """Add layers and formats. A layer's reference systems are those of its tile matrix sets, which stand behind it."""
     sets = _matrix_sets(root)
     layers = [replace(part.layer, crs=union([sets.get(name, ()) for name in part.refers])) for part in parts]
     return replace(service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))

@@ -1,4 +1,4 @@
-"""Which tile of a WMTS layer lies where the layer has content (OGC 07-057r7, 6.1 and 7.1.1.2).
+"""Choose a tile of a WMTS layer where the layer has content (OGC 07-057r7, 6.1 and 7.1.1.2).
 
 A tile matrix is a grid over the earth: from its scale and the size of its tiles follows how much a tile covers. Asked
 for is a tile in the middle of the layer, of the matrix whose tiles are about as large as the layer, within the limits
@@ -68,7 +68,7 @@ class MatrixSet:
     """A tile matrix set."""
 
     crs: str
-    """As written: which axis comes first hangs on it."""
+    """As written: the spelling says which axis comes first."""
     matrices: tuple[Matrix, ...] = field(default=())
     """The coarsest first."""
 

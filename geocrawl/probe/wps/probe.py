@@ -1,4 +1,4 @@
-"""WPS 1.0.0 (OGC 05-007r7) and 2.0 (14-065r2), and the processes in its capabilities."""
+"""Ask for the capabilities of WPS 1.0.0 (OGC 05-007r7) and 2.0 (14-065r2)."""
 
 from __future__ import annotations
 
