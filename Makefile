@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test test-servers test-systemd acceptance fmt schema schema-check bench shows papers lock clean
+.PHONY: env demo test test-servers test-systemd acceptance fmt schema schema-check architecture bench shows papers lock clean
 
 env: $(STAMP)
 
@@ -49,6 +49,9 @@ schema-check: env  ## whether the migrations come to what the tables say
 	@mkdir -p build && rm -f build/schema.db
 	$(BIN)/alembic -x db=build/schema.db upgrade head
 	$(BIN)/alembic -x db=build/schema.db check
+
+architecture: env  ## docs/architecture.svg, drawn from the code's own imports
+	$(BIN)/python -m scripts.architecture
 
 bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
 	$(BIN)/python -m benchmarks

@@ -1,12 +1,20 @@
-"""The rooms are as `docs/architecture.md` says."""
+"""The rooms are as `docs/architecture.md` says, and its picture and its answers are current."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from scripts import architecture
 from tests.support.places import ROOT
+
+TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+QUESTIONS = re.findall(r"^\| … (.+?) \| (.+) \|$", TEXT, re.MULTILINE)
+"""(question, answer)."""
 
 
 def imported_modules(path: Path) -> Iterator[str]:
@@ -16,6 +24,53 @@ def imported_modules(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+
+
+def names_defined_in(path: Path) -> set[str]:
+    """Return the functions, classes and constants at the top of a module."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def test_there_is_an_answer_to_many_questions() -> None:
+    assert len(QUESTIONS) >= 25
+
+
+@pytest.mark.parametrize(("question", "answer"), QUESTIONS)
+def test_every_answer_exists(question: str, answer: str) -> None:
+    places = re.findall(r"`([^`:]+)(?::(\w+))?`", answer)
+    assert places, question
+    for name, defined in places:
+        path = ROOT / name
+        assert path.exists(), name
+        assert not defined or defined in names_defined_in(path), f"{name} defines no {defined}"
+
+
+def test_names_in_the_ways_of_a_url_and_of_a_candidate_are_defined() -> None:
+    ways = TEXT[TEXT.index("## The way of a URL") : TEXT.index("## Where do I find")]
+    defined = {name for path in (ROOT / "geocrawl").rglob("*.py") for name in names_defined_in(path)}
+    named = {name.partition(".")[0] for name in re.findall(r"`([A-Za-z_]+(?:\.[a-z_]+)?)`", ways)}
+    rooms = {path.name for path in (ROOT / "geocrawl").iterdir()}
+    assert named - defined - rooms == set()
+    assert len(named) > 15
+
+
+def test_every_room_is_described() -> None:
+    rooms = {room for layer in architecture.layers() for room in layer}
+    described = {
+        room for cell in re.findall(r"^\| (`.+?`) \|", TEXT, re.MULTILINE) for room in re.findall(r"`(\w+)`", cell)
+    }
+    assert described == rooms
+
+
+def test_the_picture_is_current() -> None:
+    assert architecture.PICTURE.read_text("utf-8") == architecture.picture(), "make architecture"
 
 
 def test_no_test_imports_a_measurement() -> None:
