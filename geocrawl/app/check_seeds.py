@@ -26,11 +26,11 @@ ANSWERS, MOVED, REFUSED, RESTING, DEAD = "answers", "moved", "refused", "resting
 
 @dataclass(frozen=True, slots=True)
 class SeedAnswer:
-    """What a start page says today."""
+    """How a start page answered."""
 
     outcome: str
     """answers; moved: another address answers in its place; refused: robots.txt or the operator forbids to ask it;
-    resting: its host is left in peace for now; dead."""
+    resting: its host is in back-off or leased by another process; dead."""
     reason: str
     """ok, http-404, dns, robots …"""
     detail: str = ""
@@ -44,22 +44,23 @@ def check_seeds(
     path: Path,
     seeds: Sequence[Url],
     *,
-    told: Callable[[Url, SeedAnswer], object],
+    on_answer: Callable[[Url, SeedAnswer], object],
     say: Callable[[str], object],
 ) -> Mapping[str, SeedAnswer]:
-    """What each start page says, by its address; `told` hears of each as it is known, `say` gets lines for a person.
+    """Ask each start page and return its answer by its address.
 
-    In the catalogue at `path` only hosts' politeness and robots.txt are written.
+    `on_answer` is called with each answer as it comes, `say` with lines for a person. In the catalogue at `path` only
+    hosts' politeness and robots.txt are written.
     """
     clock = wiring.system_clock()
     with wiring.shared_politeness(path, settings, clock, say) as sharing:
         fetcher = wiring.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
         checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
-        return asyncio.run(checker.ask_all(seeds, told))
+        return asyncio.run(checker.ask_all(seeds, on_answer))
 
 
 class _Checker:
-    """Asks pages, `workers` hosts at a time."""
+    """Asks start pages, `workers` hosts at a time."""
 
     def __init__(self, fetcher: Fetcher, *, workers: int, max_redirects: int) -> None:
         self._fetcher = fetcher
@@ -70,9 +71,9 @@ class _Checker:
         self._detector = wiring.make_detector()
 
     async def ask_all(
-        self, seeds: Sequence[Url], told: Callable[[Url, SeedAnswer], object]
+        self, seeds: Sequence[Url], on_answer: Callable[[Url, SeedAnswer], object]
     ) -> Mapping[str, SeedAnswer]:
-        """What each says, by its address."""
+        """Ask all start pages, close the fetcher, and return each answer by its page's address."""
         by_host = defaultdict[str, list[Url]](list)
         for seed in seeds:
             by_host[seed.host].append(seed)
@@ -82,7 +83,7 @@ class _Checker:
             async with self._at_once:
                 for url in urls:
                     answers[url.address] = found = answer_of(url, await self._follow(url))
-                    told(url, found)
+                    on_answer(url, found)
 
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -93,7 +94,7 @@ class _Checker:
         return answers
 
     async def _follow(self, url: Url) -> Page | Failure:
-        """The answer at the end of its redirects, each host's in a turn of its own."""
+        """Return the answer at the end of a page's redirects. Each host on the way is asked in a turn of its own."""
         candidate = self._detector.of_url(url)
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
         at = url
@@ -109,7 +110,7 @@ class _Checker:
 
 
 def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
-    """What an answer, or none, says of the page that was asked for."""
+    """Return how the page at `url` answered, given what was found at the end of its redirects."""
     if isinstance(found, Failure):
         outcome = DEAD
         if found.code is FailureCode.RESTING:
@@ -128,7 +129,7 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
 
 
 class _RobotsInMemory:
-    """`ports.RobotsStore` for one run."""
+    """`ports.RobotsStore` that forgets everything at the end of a run."""
 
     def __init__(self) -> None:
         self._records: dict[str, RobotsRecord] = {}

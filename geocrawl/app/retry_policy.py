@@ -102,12 +102,12 @@ class RetryPolicy:
         The back-off goes on growing over several such waits: a small `write` may succeed on a disk that has no room for
         a visit. `reset` ends that. Raises as `call` does.
         """
-        from geocrawl.store.engine.backoff import trouble_now
+        from geocrawl.store.engine.recovery import try_write
 
         while fault is not None:
             if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
                 return
-            fault = trouble_now(database, write)
+            fault = try_write(database, write)
         self._end_wait()
 
     def reset(self) -> None:

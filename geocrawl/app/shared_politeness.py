@@ -1,8 +1,9 @@
-"""A guest beside those who work on a catalogue: it asks hosts for its own ends and shares their politeness.
+"""Share the politeness of a catalogue with a scratch session, which asks hosts and stores nothing else there.
 
-For each turn it holds the host in the catalogue as everybody does, so nobody asks that host meanwhile; it begins with
-what the catalogue knows of the host (delay, errors, robots.txt) and writes back what it learnt of that. Nothing else is
-written. A catalogue that cannot be written (locked, read-only) stops no guest: it says so once and goes on.
+For each turn the host is leased in the catalogue, as crawls and the daemon lease it, so that no other process asks it
+meanwhile. The turn begins with what the catalogue knows of the host (delay, errors, robots.txt) and writes back what it
+learnt of these. A catalogue that cannot be written (locked, read-only) stops no scratch session: a person is told once
+that nothing is shared.
 """
 
 from __future__ import annotations
@@ -19,51 +20,52 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.shared_leases import SharedLeases, SharedRobots
 
 _LOOK_S = 0.1
-"""Between two looks whether a host is free: shorter than the usual delay, in which it can be taken."""
+"""Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""
 _PATIENCE = 0.5
-"""Part of a lease's time for which a host that others hold is waited for."""
+"""How long to wait for a host that another process has leased, as a part of a lease's time."""
 _SAID_AFTER_S = 3.0
+"""After this wait a person is told what is waited for."""
 
 
 class SharedPoliteness:
-    """What a session does otherwise when it is one."""
+    """Lets a scratch session share a catalogue's host leases, delays, opt-outs and robots.txt."""
 
     def __init__(self, catalogue: Database, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
-        """`say` is given a line for a person: who is waited for, what rests, that nothing is shared."""
+        """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
         self._catalogue = catalogue
         self._settings = settings
         self._clock = clock
         self._say = say
 
     def covers(self, host: str) -> bool:
-        """Whether a host is left alone on request, as far as that can be read."""
+        """Return whether a host opted out; False when the catalogue cannot be read."""
         try:
             return self._catalogue.blocked.covers(host)
         except DatabaseFault:
             return False
 
     def robots(self, own: RobotsStore) -> RobotsStore:
-        """What origins answered for /robots.txt, to anybody."""
+        """Return a store of robots.txt that reads and writes both the catalogue's and `own`."""
         return SharedRobots(self._catalogue, own)
 
     def fetcher(self, inner: Fetcher) -> Fetcher:
-        """One whose turns hold their hosts in the catalogue."""
+        """Return a fetcher that asks through `inner`, and leases the host of each turn in the catalogue."""
         leases = SharedLeases(self._catalogue, self._settings)
         return SharingFetcher(inner, leases, self._settings, self._clock, self._say)
 
 
 def not_shared(error: Exception) -> str:
-    """The line for a person when a catalogue cannot be used."""
+    """Return the line for a person when a catalogue cannot be used."""
     return f"{error}. Asking all the same: the delay to hosts is not shared with other processes"
 
 
 class SharingFetcher:
-    """`ports.Fetcher` whose turns hold their hosts in a catalogue, too."""
+    """`ports.Fetcher` that leases the host of each turn in a catalogue, too."""
 
     def __init__(
         self, inner: Fetcher, leases: HostLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
     ) -> None:
-        """`say` is given a line for a person: who is waited for, what rests, that nothing is shared."""
+        """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
         self._inner = inner
         self._leases = leases
         self._settings = settings
@@ -73,10 +75,10 @@ class SharingFetcher:
 
     @asynccontextmanager
     async def turn(self, host: HostState) -> AsyncIterator[Turn]:
-        """The host's turn. When it is not to be had in time, every request of it fails as `resting`."""
-        held = await self._held(host.name)
+        """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
+        held = await self._lease(host.name)
         if isinstance(held, HostBusy):
-            yield _NoTurn(host, self._refusal(host.name, held))
+            yield _RefusedTurn(host, self._refusal(host.name, held))
             return
         if held is None:
             async with self._inner.turn(host) as turn:
@@ -95,8 +97,9 @@ class SharingFetcher:
         """Close all connections."""
         await self._inner.close()
 
-    async def _held(self, name: str) -> HostLease | HostBusy | None:
-        """The host, waited for; None when it is not to be shared (nobody will be asked, or the catalogue fails us)."""
+    async def _lease(self, name: str) -> HostLease | HostBusy | None:
+        """Wait for a host and lease it; None when no lease is needed (the host opted out and will not be asked) or the
+        catalogue cannot be used."""
         begun, told = self._clock.now(), False
         while True:
             now = self._clock.now()
@@ -115,7 +118,7 @@ class SharingFetcher:
             await self._clock.sleep(_LOOK_S)
 
     def _give_back(self, held: HostLease, state: HostState, *, settled: bool) -> None:
-        """End the lease; after a turn that was cut off, as if a request had just ended."""
+        """End the lease. After a turn that was cut off, the delay begins now, as if a request had just ended."""
         now = self._clock.now()
         if not settled:
             pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
@@ -131,7 +134,7 @@ class SharingFetcher:
             self._say(not_shared(error))
 
     def _refusal(self, name: str, not_now: HostBusy) -> str:
-        """Why a host is not asked, said and returned."""
+        """Tell a person why a host is not asked, and return the text."""
         wait_s = max(not_now.until - self._clock.now(), 0.0)
         text = (
             f"{name} is asked by {not_now.holder} all the time; try again later"
@@ -142,8 +145,8 @@ class SharingFetcher:
         return text
 
 
-class _NoTurn:
-    """`ports.Turn` of a host that is not asked."""
+class _RefusedTurn:
+    """`ports.Turn` of a host that could not be leased: every request fails as `resting`."""
 
     def __init__(self, host: HostState, detail: str) -> None:
         self.host = host

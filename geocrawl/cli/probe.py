@@ -14,7 +14,7 @@ from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.app.probe_list import ProbeLine
+    from geocrawl.app.probe_line import ProbeLine
     from geocrawl.settings import Settings
 
 
@@ -99,7 +99,7 @@ def probe(
         database=opt.database_path_from(settings) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
-        campaign=file,
+        list_file=file,
         emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
     )
     if result.interrupted:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.app.probe_list import ProbeLine, run_probe
+from geocrawl.app.probe_line import ProbeLine
+from geocrawl.app.probe_list import run_probe
 from geocrawl.demo import DemoWeb
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
@@ -44,12 +45,14 @@ def catalogue(tmp_path: Path) -> Path:
     return path
 
 
-def probe(web: DemoWeb, beside: Path) -> tuple[ProbeLine, list[str]]:
+def probe(web: DemoWeb, catalog: Path) -> tuple[ProbeLine, list[str]]:
     """What the service's address proved to be, and what was said."""
     lines: list[ProbeLine] = []
     said: list[str] = []
     settings = Settings(proxy=web.proxy_url, delay_s=0.0, maps=False, contact="test@localhost")
-    run_probe(settings, [url(WMS)], database=None, campaign=None, emit=lines.append, share_with=beside, say=said.append)
+    run_probe(
+        settings, [url(WMS)], database=None, list_file=None, emit=lines.append, share_with=catalog, say=said.append
+    )
     return lines[0], said
 
 

@@ -1,0 +1,110 @@
+"""Describe what a probed address proved to be, for people, for programs and for the journal of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from geocrawl.model import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeLine:
+    """What one address proved to be."""
+
+    url: str
+    """The endpoint, without request parameters."""
+    given: str
+    """The address as it was given; '' when a redirect led there."""
+    kind: str
+    status: str
+    """valid, invalid; refused when robots.txt, the address guard or the operator forbids to ask."""
+    reason: str
+    title: str = ""
+    version: str = ""
+    layers: int = 0
+    """Named layers."""
+    deviations: tuple[str, ...] = ()
+    detail: str = ""
+    http_status: int | None = None
+    content_type: str = ""
+    elapsed_ms: float = 0.0
+    moved_to: str = ""
+    probed_at: float | None = None
+    level: str = ""
+    """advertised, answers or delivers; '' when no content was asked for."""
+    proof: tuple[Mapping[str, object], ...] | None = None
+    """One entry for each layer tried: layer, crs, outcome, milliseconds, detail, url. None when no content was asked
+    for."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields under stable names: url, kind, status, reason, title, version, layers, deviations … `level`
+        and `proof` only when content was asked for."""
+        values = {**asdict(self), "deviations": list(self.deviations)}
+        if self.proof is None:
+            del values["level"], values["proof"]
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, object]) -> ProbeLine:
+        """Return the line that `as_json` wrote."""
+        names = cls.__dataclass_fields__
+        known = {name: value for name, value in values.items() if name in names}
+        for name in ("deviations", "proof"):
+            value = known.get(name)
+            if isinstance(value, list):
+                known[name] = tuple(value)
+        return cls(**known)  # type: ignore[arg-type]
+
+
+_WHY_NOT = {
+    "robots": "robots.txt forbids it (--ignore-robots asks all the same)",
+    "robots-unreachable": "robots.txt cannot be had, so nothing may be asked now (--ignore-robots asks all the same)",
+    "guard": "a private address (--allow-private asks it)",
+    "deny": "the setting deny names it",
+    "allow": "the setting allow does not name it",
+    "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
+    "resting": "its host rests, or another process asks it all the time (`geocrawl status`); try again later",
+}
+
+
+def line_of(visit: Visit, given: str) -> ProbeLine:
+    """Return the line of a settled probe of the address `given` ('' when nobody gave it)."""
+    candidate, verdict = visit.lease.entry.candidate, visit.verdict
+    assert candidate is not None, "a probe's lease carries its candidate"
+    endpoint = candidate.endpoint
+    if visit.not_modified:  # a probe of the catalogue that was due meanwhile; addresses given are read whole
+        return ProbeLine(
+            endpoint.url.address,
+            given,
+            endpoint.kind,
+            "valid",
+            visit.reason,
+            http_status=visit.http_status,
+            elapsed_ms=round(visit.elapsed_ms, 1),
+            probed_at=visit.at,
+        )
+    if verdict is None:
+        return ProbeLine(
+            endpoint.url.address, given, endpoint.kind, "refused", visit.reason, detail=_WHY_NOT.get(visit.reason, "")
+        )
+    service = verdict.service
+    return ProbeLine(
+        url=endpoint.url.address,
+        given=given,
+        kind=service.kind if service else endpoint.kind,
+        status=verdict.status,
+        reason=verdict.reason,
+        title=service.title if service else "",
+        version=service.version if service else "",
+        layers=sum(1 for layer in service.layers if layer.name) if service else 0,
+        deviations=tuple(deviation.code for deviation in verdict.deviations),
+        detail=verdict.detail,
+        http_status=verdict.http_status,
+        content_type=verdict.content_type,
+        elapsed_ms=round(verdict.elapsed_ms, 1),
+        moved_to=verdict.moved_to.address if verdict.moved_to else "",
+        probed_at=visit.at,
+        level=visit.proof.level if visit.proof else "",
+        proof=tuple(asdict(each) for each in visit.proof.attempts) if visit.proof else None,
+    )
