@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from geocrawl.lab.contest.contest import Plan, hold
+from geocrawl.lab.contest.contest import Plan, run_contest
 from geocrawl.priority.models.naive_bayes import BayesModel, write_bayes
 
 FIGURES = ("pages", "found", "harvest_rate", "discovery_rate", "area")
@@ -28,7 +28,7 @@ def crawl_with(models: Mapping[str, BayesModel], worlds: Sequence[Path], budget:
 
 
 def _enter(table: dict[str, dict[str, object]], plan: Plan, name: str) -> None:
-    for row in hold(plan, lambda line: None).rows():
+    for row in run_contest(plan, lambda line: None).rows():
         figures = {figure: getattr(row, figure) for figure in FIGURES}
         table[row.world][name or row.strategy] = {
             figure: round(value, 4) if isinstance(value, float) else value for figure, value in figures.items()

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.crawler.learning import Learning
-from geocrawl.lab.contest.run import Job, Result, run
+from geocrawl.lab.contest.run import CrawlResult, Job, run
 from geocrawl.lab.made_worlds.folder import make
 
 RIVAL = "best-first"
@@ -68,7 +68,7 @@ def cost(folder: Path, strategy: str, budget: int) -> dict[str, Any]:
     }
 
 
-def watched(job: Job) -> tuple[Result, float]:
+def watched(job: Job) -> tuple[CrawlResult, float]:
     """A crawl, and the CPU seconds of what only a strategy that learns does. For a process of its own: it stays
     watched."""
     spent = [0.0]

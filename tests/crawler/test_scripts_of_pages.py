@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.lab.contest.run import Crawled, replay
-from geocrawl.lab.recorded_worlds.replay import Response, nothing
+from geocrawl.lab.recorded_worlds.replay import Response, error_page
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
@@ -32,7 +32,7 @@ class SmallWeb:
             return Response(200, [("Content-Type", "application/javascript")], SCRIPT.encode(), "asset")
         if (host, path) == ("gis.example.org", "/cgi-bin/roads") and "getcapabilities" in target.lower():
             return Response(200, [("Content-Type", "text/xml")], CAPABILITIES, "service", "roads", "GetCapabilities")
-        return nothing(404)
+        return error_page(404)
 
 
 def crawl(**settings: int) -> Crawled:

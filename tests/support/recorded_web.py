@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from geocrawl.app.session import Environment
-from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, nothing
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, error_page
 
 Answer = tuple[str, bytes]
 """Content type and body."""
@@ -26,7 +26,7 @@ class Answers:
             self.asked.append(host + target)
         found = self._answers.get(host + target.partition("?")[0])
         if found is None:
-            return nothing(404)
+            return error_page(404)
         content_type, body = found(target.partition("?")[2]) if callable(found) else found
         return Response(200, [("Content-Type", content_type)], body, "page")
 

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from geocrawl.lab.recorded_worlds.addresses import key_of, split_address
-from geocrawl.lab.recorded_worlds.replay import Response, WorldWeb, nothing
+from geocrawl.lab.recorded_worlds.replay import Response, WorldWeb, error_page
 from geocrawl.lab.recorded_worlds.world import World
 from tests.support.loopback import Handler, Server, served_by
 
@@ -93,7 +93,7 @@ class FaultyWeb:
         """The answer to a GET; how long it takes stands in `seconds`, a death without an answer in x-fault."""
         rest = self._faults.resting.get(host)
         if rest is not None and rest <= day < rest + 1:
-            answer = nothing(503)
+            answer = error_page(503)
             return answer._replace(headers=[*answer.headers, ("Retry-After", "43200")])
         answer = self._web.respond("http", host, target)
         for born, place in self._announcing.get(host + target, ()):
@@ -107,7 +107,7 @@ class FaultyWeb:
 
 def _dead(manner: str) -> Response:
     if manner in ("404", "500"):
-        return nothing(int(manner))
+        return error_page(int(manner))
     if manner == "html":
         page = b"<html><title>Moved</title><p>This service has been switched off.</p></html>"
         return Response(200, [("Content-Type", "text/html")], page, "service")

@@ -10,7 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.lab.contest.contest import Outcome
+    from geocrawl.lab.contest.contest import ContestResults
 
 
 def evaluate(
@@ -42,7 +42,7 @@ def evaluate(
 
         geocrawl evaluate worlds/mixed --budget 2000
     """
-    from geocrawl.lab.contest.contest import Plan, hold
+    from geocrawl.lab.contest.contest import Plan, run_contest
 
     plan = Plan(
         worlds,
@@ -53,7 +53,7 @@ def evaluate(
         set=opt.key_value_pairs(set_) if set_ else {},
     )
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
-    outcome = hold(plan, tell)
+    outcome = run_contest(plan, tell)
     if out is not None:
         from geocrawl.lab.contest.report import write_all
 
@@ -77,7 +77,7 @@ def _named(text: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != "all"]
 
 
-def _print(outcome: Outcome) -> None:
+def _print(outcome: ContestResults) -> None:
     from rich.console import Console
 
     from geocrawl.lab.contest.table import WIDE, model_lines, tables, unrecorded_lines

@@ -18,7 +18,7 @@ from typing import TypeVar
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.judge import read_judge
 from geocrawl.lab.contest.measure import area, at_share
-from geocrawl.lab.contest.run import Job, Result, run
+from geocrawl.lab.contest.run import CrawlResult, Job, run
 from geocrawl.lab.recorded_worlds.recording import RecordedWeb, pooled, study_recording
 from geocrawl.lab.recorded_worlds.study import Study, study
 from geocrawl.lab.recorded_worlds.world import World
@@ -71,96 +71,96 @@ class Row:
     peak_mib: float | None
     area_sd: float | None = None
     unrecorded: float | None = None
-    """Addresses asked for that a user's recording does not hold: they count as unreachable."""
+    """Addresses asked for that a user's recording does not run_contest: they count as unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class StrategyResult:
     """A row with the crawls behind it."""
 
     row: Row
-    results: tuple[Result, ...]
+    results: tuple[CrawlResult, ...]
     curve: tuple[int, ...]
     """Pages downloaded at each find (of the first crawl)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arena:
+class WorldResults:
     """A world and all that ran on it."""
 
     study: Study
-    entrants: tuple[Entrant, ...]
+    strategies: tuple[StrategyResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ContestResults:
     """A contest's end."""
 
-    arenas: tuple[Arena, ...]
+    worlds: tuple[WorldResults, ...]
     skipped: tuple[str, ...]
     """A line for each that could not take part."""
 
     def rows(self) -> Iterator[Row]:
         """All rows, world by world."""
-        for arena in self.arenas:
-            for entrant in arena.entrants:
-                yield entrant.row
+        for world in self.worlds:
+            for strategy in world.strategies:
+                yield strategy.row
 
 
-def hold(plan: Plan, tell: Callable[[str], None]) -> Outcome:
+def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
     """Run the contest; `tell` is given a line for each crawl that has ended.
 
     Raises UsageError when nobody could run.
     """
     skipped: list[str] = []
-    arenas = []
+    worlds = []
     with ThreadPoolExecutor(max(plan.processes, 1)) as pool:
-        studies = {path: pool.submit(_apart, survey, path) for path in plan.worlds}
+        studies = {path: pool.submit(_in_own_process, study_path, path) for path in plan.worlds}
         for path in plan.worlds:
-            known = _got(studies[path], str(path), skipped, tell)
+            known = _result_or_skip(studies[path], str(path), skipped, tell)
             if known is not None:
-                arenas.append(_arena(plan, path, known, pool, skipped, tell))
-    if not any(entrant.results for arena in arenas for entrant in arena.entrants):
+                worlds.append(_run_on_world(plan, path, known, pool, skipped, tell))
+    if not any(strategy.results for world in worlds for strategy in world.strategies):
         raise UsageError("nothing could be compared: " + ("; ".join(skipped) or "no world and no strategy was named"))
-    return Outcome(tuple(arenas), tuple(skipped))
+    return ContestResults(tuple(worlds), tuple(skipped))
 
 
-def survey(path: Path) -> Study:
+def study_path(path: Path) -> Study:
     """The truth about a world, or what the judge says of a recording (run in a process of its own)."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
     return study(World(path), read_judge())
 
 
-def _arena(
+def _run_on_world(
     plan: Plan,
     path: Path,
     known: Study,
     pool: ThreadPoolExecutor,
     skipped: list[str],
     tell: Callable[[str], None],
-) -> Arena:
+) -> WorldResults:
     budget = plan.budget or known.pages
     running = [
-        (name, [pool.submit(_apart, run, job) for job in jobs(plan, path, name, budget)])
+        (name, [pool.submit(_in_own_process, run, job) for job in jobs(plan, path, name, budget)])
         for name in plan.strategies
         if name != ORACLE
     ]
-    ran: list[tuple[Result, ...]] = []
+    ran: list[tuple[CrawlResult, ...]] = []
     for name, futures in running:
-        got = [_got(future, f"{name} on {known.world}", skipped, tell) for future in futures]
+        got = [_result_or_skip(future, f"{name} on {known.world}", skipped, tell) for future in futures]
         if results := tuple(result for result in got if result is not None):
             ran.append(results)
             tell(f"{known.world} {name}: {results[0].score.found} found in {results[0].score.pages:,} pages")
     if not known.has_truth:
         ran = _with_pool(ran, budget)
-    entrants = [Entrant(mean_row(known, results), results, results[0].score.curve) for results in ran]
+    strategies = [StrategyResult(mean_row(known, results), results, results[0].score.curve) for results in ran]
     if ORACLE in plan.strategies and known.has_truth:
-        entrants.append(oracle_entrant(known, entrants, budget))
-    return Arena(known, tuple(entrants))
+        strategies.append(oracle_result(known, strategies, budget))
+    return WorldResults(known, tuple(strategies))
 
 
-def _with_pool(ran: Sequence[tuple[Result, ...]], budget: int) -> list[tuple[Result, ...]]:
+def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tuple[CrawlResult, ...]]:
     """Where no truth is, what any crawl found is what can be found."""
     flat = [result for results in ran for result in results]
     scores = pooled({number: result.score for number, result in enumerate(flat)}, budget)
@@ -176,13 +176,13 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
     return [replace(job, set={**plan.set, "random.seed": str(plan.seed + n)}) for n in range(RANDOM_RUNS)]
 
 
-def _apart(work: Callable[[W], T], what: W) -> T:
+def _in_own_process(work: Callable[[W], T], what: W) -> T:
     """`work` in a fresh process: its memory and time are its own, and its end ends nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, what).result()
 
 
-def _got(future: Future[T], what: str, skipped: list[str], tell: Callable[[str], None]) -> T | None:
+def _result_or_skip(future: Future[T], what: str, skipped: list[str], tell: Callable[[str], None]) -> T | None:
     """What a crawl came to; None, and a line, when it could not be run."""
     try:
         return future.result()
@@ -196,7 +196,7 @@ def _got(future: Future[T], what: str, skipped: list[str], tell: Callable[[str],
     return None
 
 
-def mean_row(known: Study, results: Sequence[Result]) -> Row:
+def mean_row(known: Study, results: Sequence[CrawlResult]) -> Row:
     """The figures of a strategy's crawls as one row."""
     first, scores = results[0], [result.score for result in results]
     true = [rates(result.visited, known.relevant, known.relevant & known.reachable) for result in results]
@@ -228,7 +228,7 @@ def mean_row(known: Study, results: Sequence[Result]) -> Row:
     )
 
 
-def oracle_entrant(known: Study, others: Sequence[Entrant], budget: int) -> Entrant:
+def oracle_result(known: Study, others: Sequence[StrategyResult], budget: int) -> StrategyResult:
     """The row of one who knows the way; it downloads the pages it needs and no more."""
     reachable = others[0].row.reachable if others else len(known.oracle)
     times = [time for time in known.oracle if time <= budget]
@@ -255,7 +255,7 @@ def oracle_entrant(known: Study, others: Sequence[Entrant], budget: int) -> Entr
         cpu_s=None,
         peak_mib=None,
     )
-    return Entrant(row, (), tuple(times))
+    return StrategyResult(row, (), tuple(times))
 
 
 def rates(visited: Sequence[str], relevant: frozenset[str], wanted: frozenset[str]) -> tuple[float, float]:

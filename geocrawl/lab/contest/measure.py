@@ -39,10 +39,10 @@ class Score:
     area: float
     false_accepts: tuple[str, ...]
     """Addresses catalogued as valid that are not."""
-    moments: tuple[int, ...]
+    pages_at_finds: tuple[int, ...]
     """Pages downloaded at each find, ascending."""
     curve: tuple[int, ...]
-    """The moments of the finds that count for the recall."""
+    """The pages_at_finds of the finds that count for the recall."""
     endpoints: tuple[str, ...] = ()
     """Keys of the endpoints found, where no truth names them."""
 
@@ -50,11 +50,11 @@ class Score:
 def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]], budget: int) -> Score:
     """The figures of a crawl: `catalogue` holds (url, kind) of each endpoint catalogued as valid."""
     claimed, false_accepts = _claims(world, catalogue)
-    moments, pages = _moments(world, log)
-    found = [s for s in claimed.values() if s.kind == TOPIC_KIND and s.id in moments]
+    pages_at_finds, pages = _pages_at_finds(world, log)
+    found = [s for s in claimed.values() if s.kind == TOPIC_KIND and s.id in pages_at_finds]
     reachable = sum(s.kind == TOPIC_KIND and s.valid and s.reachable for s in world.services)
-    times = sorted(max(1, moments[s.id]) for s in found)
-    curve = tuple(sorted(max(1, moments[s.id]) for s in found if s.reachable))
+    times = sorted(max(1, pages_at_finds[s.id]) for s in found)
+    curve = tuple(sorted(max(1, pages_at_finds[s.id]) for s in found if s.reachable))
     return Score(
         pages=pages,
         service_requests=sum(request.kind == "service" for request in log),
@@ -67,7 +67,7 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
         pages_100=at_share(times, 1.0),
         area=area(curve, reachable, budget),
         false_accepts=tuple(false_accepts),
-        moments=tuple(times),
+        pages_at_finds=tuple(times),
         curve=curve,
     )
 
@@ -75,8 +75,8 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
 def found_services(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]]) -> set[str]:
     """Ids of the valid services of every kind that were found: catalogued and, by the log, asked what they are."""
     claimed, _ = _claims(world, catalogue)
-    moments, _ = _moments(world, log)
-    return claimed.keys() & moments.keys()
+    pages_at_finds, _ = _pages_at_finds(world, log)
+    return claimed.keys() & pages_at_finds.keys()
 
 
 def at_share(times: Sequence[int], share: float) -> int | None:
@@ -95,19 +95,19 @@ def _ratio(part: int, whole: int) -> float:
     return round(part / whole, 6) if whole else 0.0
 
 
-def _moments(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]:
+def _pages_at_finds(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]:
     """({service id: pages downloaded when it first described itself}, pages downloaded in all)."""
-    moments: dict[str, int] = {}
+    pages_at_finds: dict[str, int] = {}
     pages = 0
     for request in log:
         pages += request.is_page
-        if request.service is None or request.status != 200 or request.service in moments:
+        if request.service is None or request.status != 200 or request.service in pages_at_finds:
             continue
         service = world.by_id[request.service]
         whole = service.kind in REST_KINDS or service.base.endswith(".xml")
         if whole or request.request == "GetCapabilities":
-            moments[service.id] = pages
-    return moments, pages
+            pages_at_finds[service.id] = pages
+    return pages_at_finds, pages
 
 
 def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[str, TrueService], list[str]]:

@@ -29,7 +29,7 @@ def oracle(
     ways = {key: _way(parents, key) for key in named_at if key in parents}
     fetched: set[str] = set()
     found: set[str] = set()
-    pages, moments = 0, list[int]()
+    pages, pages_at_finds = 0, list[int]()
     while ways:
         best, rate = "", (-1.0, 0)
         for key, way in list(ways.items()):
@@ -47,8 +47,8 @@ def oracle(
             pages += is_page[step]
             new = named_at.get(step, frozenset()) - found
             found |= new
-            moments += [max(pages, 1)] * len(new)
-    return tuple(moments)
+            pages_at_finds += [max(pages, 1)] * len(new)
+    return tuple(pages_at_finds)
 
 
 def _tree(

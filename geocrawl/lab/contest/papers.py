@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.lab.contest.contest import Arena, Entrant, Outcome, rates
-from geocrawl.lab.contest.run import Result
+from geocrawl.lab.contest.contest import ContestResults, StrategyResult, WorldResults, rates
+from geocrawl.lab.contest.run import CrawlResult
 from geocrawl.lab.recorded_worlds.study import Study
 
 LEAST_DIFFERENCE = 0.01
-"""Share of the larger figure: what is closer is no evidence for or against a claim."""
+"""Share of the larger value_of: what is closer is no evidence for or against a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Claim:
     text: str
     better: str
     worse: str
-    figure: str
+    value_of: str
     """The column of `Row` that it speaks of (for `pages_…` less is better), or a rate@pages: recall, harvest_rate or
     discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart."""
     because: str
@@ -51,7 +51,7 @@ _GWS = Paper(
     table=(
         ("1: a page listing OGC WMS servers", "generic (breadth-first)", "1,820", "888", "48.68 %"),
         ("", "gws", "1,373", "886", "64.53 %"),
-        ("2: a national geological survey's home page", "generic", "18,955", "153", "0.81 %"),
+        ("2: a national geological study_path's home page", "generic", "18,955", "153", "0.81 %"),
         ("", "gws", "2,201", "153", "6.95 %"),
     ),
     strategies=("gws", "bfs"),
@@ -198,29 +198,29 @@ _BAYES = Paper(
 PAPERS = (_GWS, _HITS, _ADAPTIVE, _IPAGERANK, _BAYES)
 
 
-def verdicts(paper: Paper, outcome: Outcome) -> list[str]:
+def verdicts(paper: Paper, outcome: ContestResults) -> list[str]:
     """A sentence for each claim and world, from the figures; one where a strategy did not run says so."""
-    return [_verdict(claim, arena) for claim in paper.claims for arena in outcome.arenas]
+    return [_verdict(claim, world) for claim in paper.claims for world in outcome.worlds]
 
 
-def _verdict(claim: Claim, arena: Arena) -> str:
-    entrants = {entrant.row.strategy: entrant for entrant in arena.entrants}
-    missing = [name for name in (claim.better, claim.worse) if name not in entrants]
+def _verdict(claim: Claim, world: WorldResults) -> str:
+    strategies = {strategy.row.strategy: strategy for strategy in world.strategies}
+    missing = [name for name in (claim.better, claim.worse) if name not in strategies]
     if missing:
-        return f"{arena.study.world}: not compared, {' and '.join(missing)} did not run ({claim.text})."
-    first, second = (figure(entrants[name], arena, claim.figure) for name in (claim.better, claim.worse))
+        return f"{world.study.world}: not compared, {' and '.join(missing)} did not run ({claim.text})."
+    first, second = (value_of(strategies[name], world, claim.value_of) for name in (claim.better, claim.worse))
     if first is None or second is None:
-        return f"{arena.study.world}: not compared, one of them found nothing ({claim.text})."
-    less = claim.figure.startswith("pages")
+        return f"{world.study.world}: not compared, one of them found nothing ({claim.text})."
+    less = claim.value_of.startswith("pages")
     show: Callable[[float], str] = (lambda value: f"{value:,.0f}") if less else (lambda value: f"{value:.3f}")
-    label = figure_label(claim.figure, entrants[claim.better].row.budget)
+    label = value_label(claim.value_of, strategies[claim.better].row.budget)
     figures = f"{label} {show(first)} for {claim.better}, {show(second)} for {claim.worse}"
     maybe = f"Not measured, but possible: {claim.because}."
     if abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)) or first == second:
-        return f"{arena.study.world}: no difference to speak of: {claim.text}; here {figures}. {maybe}"
+        return f"{world.study.world}: no difference to speak of: {claim.text}; here {figures}. {maybe}"
     if (first < second) == less:
-        return f"{arena.study.world}: agrees: {claim.text}; {figures}{_factor(first, second, less)}."
-    return f"{arena.study.world}: differs: {claim.text}; here {figures}. {maybe}"
+        return f"{world.study.world}: agrees: {claim.text}; {figures}{_factor(first, second, less)}."
+    return f"{world.study.world}: differs: {claim.text}; here {figures}. {maybe}"
 
 
 def _factor(first: float, second: float, less: bool) -> str:
@@ -228,8 +228,8 @@ def _factor(first: float, second: float, less: bool) -> str:
     return f" (a factor of {high / low:.2f})" if low > 0 else ""
 
 
-def figure_label(name: str, budget: int) -> str:
-    """A figure's name for people."""
+def value_label(name: str, budget: int) -> str:
+    """A value_of's name for people."""
     rate, at, pages = name.partition("@")
     if name.startswith("pages_"):
         return f"pages until {name.removeprefix('pages_')} % of what it finds"
@@ -237,18 +237,18 @@ def figure_label(name: str, budget: int) -> str:
     return f"{words} after {_pages_at(int(pages), budget):,} pages" if at else words
 
 
-def figure(entrant: Entrant, arena: Arena, name: str) -> float | None:
+def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float | None:
     """A column of the row, or a rate after so many pages: the mean of the strategy's crawls."""
     rate, at, pages = name.partition("@")
     if not at:
-        value = getattr(entrant.row, name)
+        value = getattr(strategy.row, name)
         return None if value is None else float(value)
-    number = _pages_at(int(pages), entrant.row.budget)
-    values = [rate_after(result, arena.study, rate, number) for result in entrant.results]
+    number = _pages_at(int(pages), strategy.row.budget)
+    values = [rate_after(result, world.study, rate, number) for result in strategy.results]
     return sum(values) / len(values) if values else None
 
 
-def rate_after(result: Result, study: Study, rate: str, pages: int) -> float:
+def rate_after(result: CrawlResult, study: Study, rate: str, pages: int) -> float:
     """recall, harvest_rate or discovery_rate of a crawl after its first pages."""
     if rate == "recall":
         found = sum(time <= pages for time in result.score.curve)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from geocrawl.lab.contest.contest import ORACLE, Arena, Entrant
+from geocrawl.lab.contest.contest import ORACLE, StrategyResult, WorldResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,36 +21,36 @@ _STYLES = ("-", "--", "-.", (0, (1, 1)))
 _INCHES = (9.0, 5.4)
 
 
-def curves(arena: Arena) -> Figure:
+def curves(world: WorldResults) -> Figure:
     """Recall over pages downloaded, a line for each strategy."""
     figure, axes = _figure()
-    entrants = sorted(arena.entrants, key=lambda entrant: -entrant.row.area)
-    for number, entrant in enumerate(entrants):
-        row = entrant.row
-        xs, ys = _steps(entrant)
+    strategies = sorted(world.strategies, key=lambda strategy: -strategy.row.area)
+    for number, strategy in enumerate(strategies):
+        row = strategy.row
+        xs, ys = _steps(strategy)
         colour, style = ("#000000", (0, (1, 2))) if row.strategy == ORACLE else _look(number)
         label = f"{row.strategy} ({row.area:.3f})"
         axes.step(xs, ys, where="post", label=label, color=colour, linestyle=style, linewidth=1.6)
-    axes.set_xlim(0, entrants[0].row.budget if entrants else 1)
+    axes.set_xlim(0, strategies[0].row.budget if strategies else 1)
     axes.set_ylim(0, 1)
     axes.set_xlabel("pages downloaded")
     axes.set_ylabel("recall: services found / reachable")
-    axes.set_title(f"{arena.study.world}: harvest curves (area in brackets)")
+    axes.set_title(f"{world.study.world}: harvest curves (area in brackets)")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure
 
 
-def bars(arena: Arena) -> Figure:
+def bars(world: WorldResults) -> Figure:
     """The area under each curve; the spread of `random` as a whisker."""
     figure, axes = _figure()
-    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: row.area)
+    rows = sorted((strategy.row for strategy in world.strategies), key=lambda row: row.area)
     names, areas = [row.strategy for row in rows], [row.area for row in rows]
     axes.barh(names, areas, color=_COLOURS[0], xerr=[row.area_sd or 0.0 for row in rows], ecolor=_COLOURS[1], capsize=3)
     for place, row in enumerate(rows):
         axes.text(row.area + (row.area_sd or 0.0) + 0.01, place, f"{row.area:.3f}", va="center", fontsize=8)
     axes.set_xlim(0, 1.05)
     axes.set_xlabel(f"area: mean recall over {rows[0].budget if rows else 0:,} pages")
-    axes.set_title(f"{arena.study.world}: area under the harvest curve")
+    axes.set_title(f"{world.study.world}: area under the harvest curve")
     return figure
 
 
@@ -87,10 +87,10 @@ def _look(number: int) -> tuple[str, object]:
     return _COLOURS[number % len(_COLOURS)], _STYLES[(number // 4) % len(_STYLES)]
 
 
-def _steps(entrant: Entrant) -> tuple[Sequence[float], Sequence[float]]:
+def _steps(strategy: StrategyResult) -> tuple[Sequence[float], Sequence[float]]:
     """The curve's corners; a crawl that ended earlier keeps its last recall up to the budget."""
-    row = entrant.row
-    times = [time for time in entrant.curve if time <= row.budget]
+    row = strategy.row
+    times = [time for time in strategy.curve if time <= row.budget]
     xs = [0, *times, row.budget]
     ys = [n / row.reachable if row.reachable else 0.0 for n in [*range(len(times) + 1), len(times)]]
     return xs, ys

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.lab.contest import plots
-from geocrawl.lab.contest.contest import Arena, Outcome, Plan
-from geocrawl.lab.contest.papers import PAPERS, Paper, figure, figure_label, verdicts
+from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults
+from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
 from geocrawl.lab.contest.results import to_csv, to_json, write_text
 from geocrawl.lab.contest.table import HEADS, cells, model_lines
 from geocrawl.sanitize import plain
@@ -43,7 +43,7 @@ can be found, only the judged columns say what is relevant, and what was not rec
 _RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
-def write_all(plan: Plan, outcome: Outcome, folder: Path) -> Iterator[str]:
+def write_all(plan: Plan, outcome: ContestResults, folder: Path) -> Iterator[str]:
     """Write every file of a contest; yields a line for each. Raises EnvironmentFault when one cannot be written.
 
     Without matplotlib the plots are left out, with a line that says so.
@@ -55,24 +55,24 @@ def write_all(plan: Plan, outcome: Outcome, folder: Path) -> Iterator[str]:
     if missing:
         yield missing
     else:
-        for arena in outcome.arenas:
-            yield _write_plots(arena, folder)
+        for world in outcome.worlds:
+            yield _write_plots(world, folder)
     write_text(folder / "report.html", to_html(plan, outcome, with_plots=not missing))
     yield f"wrote {folder / 'report.html'}"
 
 
-def _write_plots(arena: Arena, folder: Path) -> str:
-    for name, drawing in (("curves", plots.curves(arena)), ("areas", plots.bars(arena))):
+def _write_plots(world: WorldResults, folder: Path) -> str:
+    for name, drawing in (("curves", plots.curves(world)), ("areas", plots.bars(world))):
         for form in ("svg", "png"):
-            (folder / f"{arena.study.world}-{name}.{form}").write_bytes(plots.drawn(drawing, form))
-    return f"wrote {folder / arena.study.world}-curves and -areas, .svg and .png"
+            (folder / f"{world.study.world}-{name}.{form}").write_bytes(plots.drawn(drawing, form))
+    return f"wrote {folder / world.study.world}-curves and -areas, .svg and .png"
 
 
-def to_html(plan: Plan, outcome: Outcome, *, with_plots: bool = True) -> str:
+def to_html(plan: Plan, outcome: ContestResults, *, with_plots: bool = True) -> str:
     """The report as one page: styles and pictures inside, no scripts."""
     body = [*_opening(plan, outcome)]
-    for arena in outcome.arenas:
-        body += _world(arena, with_plots=with_plots)
+    for world in outcome.worlds:
+        body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
         body += _paper(paper, outcome)
     body += _closing(outcome)
@@ -80,7 +80,7 @@ def to_html(plan: Plan, outcome: Outcome, *, with_plots: bool = True) -> str:
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
-def _opening(plan: Plan, outcome: Outcome) -> Iterator[str]:
+def _opening(plan: Plan, outcome: ContestResults) -> Iterator[str]:
     names = ", ".join(plan.strategies)
     yield "<h1>Contest of strategies</h1>"
     yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
@@ -89,9 +89,9 @@ def _opening(plan: Plan, outcome: Outcome) -> Iterator[str]:
         yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in outcome.skipped) + "</ul>"
 
 
-def _world(arena: Arena, *, with_plots: bool) -> Iterator[str]:
-    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: -row.area)
-    study = arena.study
+def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
+    rows = sorted((strategy.row for strategy in world.strategies), key=lambda row: -row.area)
+    study = world.study
     yield f"<h2>World {escape(plain(study.world))}</h2>"
     if rows:
         facts = (
@@ -106,18 +106,18 @@ def _world(arena: Arena, *, with_plots: bool) -> Iterator[str]:
         yield f"<p>{_NO_TRUTH} Asked for and not recorded: {escape(asked)}.</p>"
     yield _table(HEADS, [cells(row) for row in rows], "Best area first")
     if with_plots and rows:
-        for drawing, what in ((plots.curves(arena), "harvest curves"), (plots.bars(arena), "areas")):
+        for drawing, what in ((plots.curves(world), "harvest curves"), (plots.bars(world), "areas")):
             data = base64.b64encode(plots.drawn(drawing, "svg")).decode()
             label = escape(f"{study.world}: {what}")
             yield f"<p><img alt='{label}' src='data:image/svg+xml;base64,{data}'></p>"
 
 
-def _paper(paper: Paper, outcome: Outcome) -> Iterator[str]:
+def _paper(paper: Paper, outcome: ContestResults) -> Iterator[str]:
     yield f"<h2>{escape(paper.title)}</h2><div class='beside'><div>"
     yield _table(paper.head, paper.table, "The paper")
     yield "</div><div>"
-    for arena in outcome.arenas:
-        yield _ours(paper, arena)
+    for world in outcome.worlds:
+        yield _ours(paper, world)
     yield f"</div></div><p class='note'>{escape(paper.note)}</p>"
     lines = verdicts(paper, outcome)
     yield (
@@ -125,19 +125,19 @@ def _paper(paper: Paper, outcome: Outcome) -> Iterator[str]:
     )
 
 
-def _ours(paper: Paper, arena: Arena) -> str:
-    budget = arena.entrants[0].row.budget if arena.entrants else 0
-    rates = [figure_label(name, budget) for name in _RATES]
+def _ours(paper: Paper, world: WorldResults) -> str:
+    budget = world.strategies[0].row.budget if world.strategies else 0
+    rates = [value_label(name, budget) for name in _RATES]
     head = ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area", *rates, "CPU s")
     shown = [HEADS.index(name) for name in ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area")]
     rows = []
-    for entrant in arena.entrants:
-        if entrant.row.strategy in paper.strategies:
-            texts = cells(entrant.row)
-            values = [figure(entrant, arena, name) for name in _RATES]
+    for strategy in world.strategies:
+        if strategy.row.strategy in paper.strategies:
+            texts = cells(strategy.row)
+            values = [value_of(strategy, world, name) for name in _RATES]
             after = ["-" if value is None else f"{value:.1%}" for value in values]
             rows.append([*(texts[i] for i in shown), *after, texts[HEADS.index("CPU s")]])
-    return _table(head, rows, f"Ours: {arena.study.world}")
+    return _table(head, rows, f"Ours: {world.study.world}")
 
 
 def _mark(line: str) -> str:
@@ -145,7 +145,7 @@ def _mark(line: str) -> str:
     return verdict if verdict in ("agrees", "differs") else "none"
 
 
-def _closing(outcome: Outcome) -> Iterator[str]:
+def _closing(outcome: ContestResults) -> Iterator[str]:
     yield "<h2>Models and what they were trained on</h2><ul>"
     for line in model_lines(outcome):
         yield f"<li>{escape(plain(line))}</li>"

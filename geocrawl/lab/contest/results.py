@@ -13,7 +13,7 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault
-from geocrawl.lab.contest.contest import Entrant, Outcome, Plan, Row
+from geocrawl.lab.contest.contest import ContestResults, Plan, Row, StrategyResult
 from geocrawl.lab.contest.judge import JUDGE_FILE, read_judge
 from geocrawl.lab.contest.run import Job, settings_for
 
@@ -23,7 +23,7 @@ COSTS = ("cpu_s", "peak_mib")
 _LIBRARIES = ("selectolax", "lxml", "httpx", "numpy", "scipy", "jieba", "OWSLib", "warcio")
 
 
-def to_csv(outcome: Outcome) -> str:
+def to_csv(outcome: ContestResults) -> str:
     """One line a world and strategy, the world's order and the plan's."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -37,7 +37,7 @@ def _number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def to_json(plan: Plan, outcome: Outcome) -> str:
+def to_json(plan: Plan, outcome: ContestResults) -> str:
     """Versions, settings, models with what they were trained on, rows, curves, false accepts and what was skipped."""
     judge = read_judge()
     data = {
@@ -55,25 +55,25 @@ def to_json(plan: Plan, outcome: Outcome) -> str:
         "page_judge": {"file": JUDGE_FILE, "made": dict(judge.made)},
         "worlds": [
             {
-                "world": arena.study.world,
-                "pages_sha256": arena.study.sha256,
-                "pages": arena.study.pages,
-                "relevant": len(arena.study.relevant),
-                "relevant_reachable": len(arena.study.relevant & arena.study.reachable),
-                "judged_relevant": len(arena.study.judged),
-                "rows": [_entrant(entrant) for entrant in arena.entrants],
+                "world": world.study.world,
+                "pages_sha256": world.study.sha256,
+                "pages": world.study.pages,
+                "relevant": len(world.study.relevant),
+                "relevant_reachable": len(world.study.relevant & world.study.reachable),
+                "judged_relevant": len(world.study.judged),
+                "rows": [_strategy_as_json(strategy) for strategy in world.strategies],
             }
-            for arena in outcome.arenas
+            for world in outcome.worlds
         ],
         "skipped": list(outcome.skipped),
     }
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
-def _entrant(entrant: Entrant) -> dict[str, object]:
-    false = sorted({address for result in entrant.results for address in result.score.false_accepts})
-    areas = [result.score.area for result in entrant.results]
-    return {**asdict(entrant.row), "curve": list(entrant.curve), "areas": areas, "false_accept_addresses": false}
+def _strategy_as_json(strategy: StrategyResult) -> dict[str, object]:
+    false = sorted({address for result in strategy.results for address in result.score.false_accepts})
+    areas = [result.score.area for result in strategy.results]
+    return {**asdict(strategy.row), "curve": list(strategy.curve), "areas": areas, "false_accept_addresses": false}
 
 
 def _settings(plan: Plan) -> dict[str, object]:
@@ -84,13 +84,13 @@ def _settings(plan: Plan) -> dict[str, object]:
     return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}
 
 
-def _models(outcome: Outcome) -> dict[str, Mapping[str, object]]:
+def _models(outcome: ContestResults) -> dict[str, Mapping[str, object]]:
     """Strategy → model → how it was made."""
     used: dict[str, Mapping[str, object]] = {}
-    for arena in outcome.arenas:
-        for entrant in arena.entrants:
-            if entrant.results:
-                used[entrant.row.strategy] = {m.name: dict(m.made) for m in entrant.results[0].models}
+    for world in outcome.worlds:
+        for strategy in world.strategies:
+            if strategy.results:
+                used[strategy.row.strategy] = {m.name: dict(m.made) for m in strategy.results[0].models}
     return used
 
 

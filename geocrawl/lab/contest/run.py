@@ -48,7 +48,7 @@ class Crawled:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CrawlResult:
     """What one crawl of the contest came to."""
 
     job: Job
@@ -63,7 +63,7 @@ class Result:
     models: tuple[Model, ...]
     """What the strategy was made of."""
     unrecorded: int = 0
-    """Addresses asked for that a user's recording does not hold."""
+    """Addresses asked for that a user's recording does not run_contest."""
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
@@ -87,7 +87,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
     )
 
 
-def run(job: Job) -> Result:
+def run(job: Job) -> CrawlResult:
     """Run one job in this process.
 
     Raises UsageError for an incomplete world, an unknown strategy or setting, a model that was trained on this world.
@@ -105,7 +105,7 @@ def run(job: Job) -> Result:
         refuse_trained_on(models, world.name, world.sha256)
         crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
         score = measure(world, crawled.log, crawled.catalogue, job.budget)
-    return Result(
+    return CrawlResult(
         job=job,
         score=score,
         visited=tuple(request.key for request in crawled.log if request.is_page),

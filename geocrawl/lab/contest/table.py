@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich import box
 from rich.table import Table
 
-from geocrawl.lab.contest.contest import Arena, Outcome, Row
+from geocrawl.lab.contest.contest import ContestResults, Row, WorldResults
 from geocrawl.lab.contest.models import Model
 from geocrawl.sanitize import plain
 
@@ -34,18 +34,18 @@ _FIRST = frozenset({"strategy", "pages", "found", "recall", "precision", "to 50 
 WIDE = 150
 
 
-def tables(outcome: Outcome, width: int) -> Iterator[Table]:
+def tables(outcome: ContestResults, width: int) -> Iterator[Table]:
     """One for each world, the best area first; fewer columns where fewer characters fit."""
-    for arena in outcome.arenas:
-        yield _table(arena, [i for i, head in enumerate(HEADS) if width >= WIDE or head in _FIRST])
+    for world in outcome.worlds:
+        yield _table(world, [i for i, head in enumerate(HEADS) if width >= WIDE or head in _FIRST])
 
 
-def _table(arena: Arena, shown: Sequence[int]) -> Table:
-    rows = sorted((entrant.row for entrant in arena.entrants), key=lambda row: -row.area)
+def _table(world: WorldResults, shown: Sequence[int]) -> Table:
+    rows = sorted((strategy.row for strategy in world.strategies), key=lambda row: -row.area)
     budget = rows[0].budget if rows else 0
     reachable = rows[0].reachable if rows else 0
     table = Table(
-        box=box.SIMPLE_HEAD, title=f"{plain(arena.study.world, 60)}: {reachable:,} services, budget {budget:,} pages"
+        box=box.SIMPLE_HEAD, title=f"{plain(world.study.world, 60)}: {reachable:,} services, budget {budget:,} pages"
     )
     for i in shown:
         table.add_column(HEADS[i], justify="left" if i == 0 else "right", no_wrap=True)
@@ -76,7 +76,7 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def unrecorded_lines(outcome: Outcome) -> Iterator[str]:
+def unrecorded_lines(outcome: ContestResults) -> Iterator[str]:
     """What a user's recording lacks, for each strategy that asked for it."""
     for row in outcome.rows():
         if row.unrecorded is not None:
@@ -91,15 +91,15 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def model_lines(outcome: Outcome) -> Iterator[str]:
+def model_lines(outcome: ContestResults) -> Iterator[str]:
     """What the models of the strategies were trained on, each once."""
     seen = set()
-    for arena in outcome.arenas:
-        for entrant in arena.entrants:
-            for model in entrant.results[0].models if entrant.results else ():
-                if (entrant.row.strategy, model.name) not in seen:
-                    seen.add((entrant.row.strategy, model.name))
-                    yield f"{entrant.row.strategy}: {model.name} learnt from {_sources(model)}"
+    for world in outcome.worlds:
+        for strategy in world.strategies:
+            for model in strategy.results[0].models if strategy.results else ():
+                if (strategy.row.strategy, model.name) not in seen:
+                    seen.add((strategy.row.strategy, model.name))
+                    yield f"{strategy.row.strategy}: {model.name} learnt from {_sources(model)}"
 
 
 def _sources(model: Model) -> str:

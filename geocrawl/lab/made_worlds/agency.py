@@ -13,25 +13,25 @@ _LABELS = ("press", "library", "research", "people", "agenda", "learn", "old", "
 
 def agency(planner: Planner, pages: int) -> None:
     """Plan about `pages` pages."""
-    lot, mixture = planner.lot, planner.mixture
-    services = max(6, round(pages * lot.uniform(0.013, 0.024)))
-    head = planner.site(lot.choice(mixture.vocabularies), jargon=mixture.jargon * 0.3)
+    rng, mixture = planner.rng, planner.mixture
+    services = max(6, round(pages * rng.uniform(0.013, 0.024)))
+    head = planner.site(rng.choice(mixture.vocabularies), jargon=mixture.jargon * 0.3)
     home = Page(head.home, head, head.name, [Prose(2)])
     planner.web.add(home)
     planner.web.seeds.append(head.home)
     planner.outskirts = head
-    shops = _shops(planner, head, services, round(pages * lot.uniform(0.12, 0.2)))
-    hosts = [head, *(planner.beside(head, label) for label in lot.sample(_LABELS, _host_count(pages)))]
+    shops = _shops(planner, head, services, round(pages * rng.uniform(0.12, 0.2)))
+    hosts = [head, *(planner.beside(head, label) for label in rng.sample(_LABELS, _host_count(pages)))]
     for site in hosts:
-        site.jargon = mixture.jargon * lot.uniform(0.1, 0.6)
+        site.jargon = mixture.jargon * rng.uniform(0.1, 0.6)
         site.navigation = (Anchor(head.home, head.label("home")),)
     starts, written = _sections(planner, hosts, pages - planner.web.pages)
-    doors = [Anchor(shop.home, shop.label(lot.choice(("data", "maps", "services")))) for shop in shops]
+    doors = [Anchor(shop.home, shop.label(rng.choice(("data", "maps", "services")))) for shop in shops]
     head.navigation = (Anchor(head.home, head.label("home")), *map(link, starts[:4]), doors[0])
     home.blocks.append(Listing(head.label("theme"), tuple(link(page) for page in starts)))
     for door in doors[1:]:
-        lot.choice(written).blocks.append(Prose(1, (door,)))
-        lot.choice(starts).blocks.append(Listing("", (door,)))
+        rng.choice(written).blocks.append(Prose(1, (door,)))
+        rng.choice(starts).blocks.append(Listing("", (door,)))
     _scatter(planner, written, services // 3)
     traps.dead_ends(planner, head, written)
     traps.copies(planner, written, int(pages * mixture.traps * 0.4))
@@ -44,29 +44,29 @@ def _host_count(pages: int) -> int:
 
 def _shops(planner: Planner, head: Site, services: int, pages: int) -> list[Site]:
     """The hosts where most services are named: a catalogue, and perhaps two, under words that tell it or not."""
-    lot = planner.lot
-    count = lot.randint(1, 2) if pages > 80 else 1
-    labels = lot.sample(("data", "catalog", "infra", "portal", "content", "o2"), count)
+    rng = planner.rng
+    count = rng.randint(1, 2) if pages > 80 else 1
+    labels = rng.sample(("data", "catalog", "infra", "portal", "content", "o2"), count)
     made = []
     for label in labels:
-        site = planner.beside(head, label, lot.choice(planner.mixture.vocabularies))
+        site = planner.beside(head, label, rng.choice(planner.mixture.vocabularies))
         made.append(provider_site(planner, site, max(2, services * 2 // (3 * count)), pages // count, others=0.15).site)
     return made
 
 
 def _sections(planner: Planner, hosts: list[Site], pages: int) -> tuple[list[Page], list[Page]]:
     """Sections of articles on all hosts: (their first pages, all articles). The calendar and copies have room left."""
-    lot, mixture = planner.lot, planner.mixture
-    names = [(site, lot.choice(_SECTIONS)) for site in hosts for _ in range(lot.randint(2, 3))]
+    rng, mixture = planner.rng, planner.mixture
+    names = [(site, rng.choice(_SECTIONS)) for site in hosts for _ in range(rng.randint(2, 3))]
     spare = max(len(names) * 4, round(pages * (0.93 - mixture.traps * 0.5)) - len(hosts))
-    weights = [0.3 + lot.expovariate(1.0) for _ in names]
+    weights = [0.3 + rng.expovariate(1.0) for _ in names]
     starts, written = [], list[Page]()
     for number, (site, name) in enumerate(names):
         share = max(4, round(spare * weights[number] / sum(weights)))
         jargon = 0.4 if name == "help" else None
         articles = planner.articles(site, name, round(share * 0.92), jargon=jargon)
         anchors = [link(page) for page in articles]
-        start = planner.listed(site, name, f"{site.label(name)} {number + 1}", anchors, lot.choice((12, 25, 40)))
+        start = planner.listed(site, name, f"{site.label(name)} {number + 1}", anchors, rng.choice((12, 25, 40)))
         starts.append(start)
         written += articles
     for site in hosts:
@@ -80,11 +80,11 @@ def _sections(planner: Planner, hosts: list[Site], pages: int) -> tuple[list[Pag
 
 def _scatter(planner: Planner, written: list[Page], services: int) -> None:
     """Services on pages of projects and news, some of them next to each other."""
-    lot = planner.lot
+    rng = planner.rng
     while services > 0:
-        page = lot.choice(written)
-        for _ in range(min(services, lot.choice((1, 1, 2, 4)))):
-            way = planner.mixture.way(lot)
+        page = rng.choice(written)
+        for _ in range(min(services, rng.choice((1, 1, 2, 4)))):
+            way = planner.mixture.way(rng)
             service = planner.services.make(page.site)
             planner.exposures.put(page, service, way if way not in ("sitemap", "csw-record") else "href-bare")
             services -= 1

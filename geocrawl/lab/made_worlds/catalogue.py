@@ -26,13 +26,13 @@ class Provider(NamedTuple):
 
 def provider_site(planner: Planner, site: Site, services: int, pages: int, *, others: float = 0.35) -> Provider:
     """Fill a site with about `pages` pages that name `services` WMS, and `others` times as many of other kinds."""
-    lot = planner.lot
-    home = Page(site.home, site, site.name, [Prose(lot.randint(1, 2))])
+    rng = planner.rng
+    home = Page(site.home, site, site.name, [Prose(rng.randint(1, 2))])
     planner.web.add(home)
     begun = planner.web.pages
     made = [planner.services.make(site) for _ in range(services)]
     made += [planner.services.make(site, planner.services.other_kind()) for _ in range(int(services * others))]
-    lot.shuffle(made)
+    rng.shuffle(made)
     room = max(2, pages - len(made) // 2 - 8)
     sets = data_sets(planner, site, made, decoys=min(room // 3, len(made) // 2 + 1))
     catalogue = catalogue_lists(planner, site, sets, home)
@@ -41,17 +41,17 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
     about = planner.page(site, "about", site.label("about"), Prose(2))
     links = planner.page(site, "links", site.label("links"), Prose(1))
     spare = pages - 1 - (planner.web.pages - begun)
-    news = planner.articles(site, lot.choice(("news", "note", "info")), max(3, int(spare * 0.85)))
-    listed = planner.listed(site, "news", site.label("news"), [link(page) for page in news], lot.choice((8, 12, 20)))
+    news = planner.articles(site, rng.choice(("news", "note", "info")), max(3, int(spare * 0.85)))
+    listed = planner.listed(site, "news", site.label("news"), [link(page) for page in news], rng.choice((8, 12, 20)))
     site.navigation = (Anchor(site.home, site.label("home")), link(catalogue), link(listed), link(guide))
     site.footer = (link(about), link(links))
     home.blocks.append(
-        Listing(site.label("catalogue"), tuple(link(page) for page in lot.sample(sets, min(4, len(sets)))))
+        Listing(site.label("catalogue"), tuple(link(page) for page in rng.sample(sets, min(4, len(sets)))))
     )
-    if lot.random() < 0.4:
+    if rng.random() < 0.4:
         home.blocks.append(Listing("", (_feed(planner, site, news[-15:]),)))
-    for page in lot.sample(news, min(len(news), len(sets) // 6)):
-        page.blocks.append(Prose(1, (link(lot.choice(sets)),)))
+    for page in rng.sample(news, min(len(news), len(sets) // 6)):
+        page.blocks.append(Prose(1, (link(rng.choice(sets)),)))
     planner.recommend(site, [*news, *sets])
     traps.dead_ends(planner, site, [*news, *sets])
     traps.copies(planner, [*sets, *news], int(pages * planner.mixture.traps * 0.4))
@@ -64,7 +64,7 @@ def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
     items = "".join(f"<item><title>{escape(p.title)}</title><link>{escape(p.address)}</link></item>\n" for p in pages)
     head = f"<title>{escape(site.name)}</title><link>{site.home}</link><description/>"
     body = f'<?xml version="1.0"?>\n<rss version="2.0"><channel>{head}\n{items}</channel></rss>\n'
-    address = site.at(planner.lot.choice(("/feed", "/rss.xml", "/news/atom")))
+    address = site.at(planner.rng.choice(("/feed", "/rss.xml", "/news/atom")))
     targets = tuple(page.address for page in pages)
     planner.web.add(Answer(address, "application/rss+xml", body, targets=targets, is_map=True))
     return Anchor(address, "RSS")
@@ -72,36 +72,36 @@ def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
 
 def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: int) -> list[Page]:
     """Pages of data sets: most name a service, some two, `decoys` none."""
-    lot = planner.lot
+    rng = planner.rng
     pages: list[Page] = []
     waiting = [service for service in services if not _kept_for_all(planner, site, service)]
-    word = lot.choice(("dataset", "layer", "product", "set", "res"))
+    word = rng.choice(("dataset", "layer", "product", "set", "res"))
     while waiting:
-        some = [waiting.pop() for _ in range(min(len(waiting), lot.choice((1, 1, 1, 1, 2, 3))))]
+        some = [waiting.pop() for _ in range(min(len(waiting), rng.choice((1, 1, 1, 1, 2, 3))))]
         title = planner.service_title(site, some[0])
-        page = planner.page(site, word, title, Prose(lot.randint(1, 4)), planner.facts(site, title))
-        page.jargon = min(0.8, planner.mixture.jargon * lot.uniform(0.8, 3.0))
+        page = planner.page(site, word, title, Prose(rng.randint(1, 4)), planner.facts(site, title))
+        page.jargon = min(0.8, planner.mixture.jargon * rng.uniform(0.8, 3.0))
         for service in some:
-            ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
+            ways = [planner.mixture.way(rng) for _ in range(rng.choice((1, 1, 2)))]
             for way in dict.fromkeys(ways):
                 planner.exposures.put(page, service, "href-getcapabilities" if way in _ALONE else way)
         pages.append(page)
     for _ in range(decoys):
         title = planner.title(site)
-        page = planner.page(site, word, title, Prose(lot.randint(1, 4)), planner.facts(site, title))
-        page.jargon = planner.mixture.jargon * lot.uniform(0.2, 1.2)
+        page = planner.page(site, word, title, Prose(rng.randint(1, 4)), planner.facts(site, title))
+        page.jargon = planner.mixture.jargon * rng.uniform(0.2, 1.2)
         page.blocks.append(Listing(site.label("download"), (Anchor(page.address.partition("?")[0] + ".zip", "ZIP"),)))
         pages.append(page)
-    lot.shuffle(pages)
+    rng.shuffle(pages)
     for page in pages:
-        near = lot.sample(pages, min(len(pages), lot.randint(0, 4)))
+        near = rng.sample(pages, min(len(pages), rng.randint(0, 4)))
         page.blocks.append(Listing(site.label("related"), tuple(link(other) for other in near if other is not page)))
     return pages
 
 
 def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
     """Whether a service is named by a site map or a catalogue's answer alone."""
-    way = planner.mixture.way(planner.lot)
+    way = planner.mixture.way(planner.rng)
     if way in _ALONE:
         planner.later.setdefault((site.host, way), []).append(service)
     return way in _ALONE
@@ -110,8 +110,8 @@ def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
 def _give_rest(planner: Planner, site: Site, home: Page, sets: Sequence[Page]) -> None:
     """Name what was kept for a site map or a catalogue's answer; some sites have a site map all the same."""
     kept = planner.later.pop((site.host, "sitemap"), [])
-    if kept or planner.lot.random() < 0.2:
-        pages = planner.lot.sample(sets, min(len(sets), 100))
+    if kept or planner.rng.random() < 0.2:
+        pages = planner.rng.sample(sets, min(len(sets), 100))
         planner.exposures.in_sitemap(home, kept, [site.home, *(page.address for page in pages)])
     if kept := planner.later.pop((site.host, "csw-record"), []):
         planner.exposures.in_catalogue_answer(home, kept)
@@ -119,17 +119,17 @@ def _give_rest(planner: Planner, site: Site, home: Page, sets: Sequence[Page]) -
 
 def catalogue_lists(planner: Planner, site: Site, sets: list[Page], home: Page) -> Page:
     """The data sets by theme in lists of several leaves, and a page of the themes; returns that."""
-    lot = planner.lot
+    rng = planner.rng
     anchors = [link(page) for page in sets]
-    per_leaf = lot.choice((10, 15, 25))
+    per_leaf = rng.choice((10, 15, 25))
     if len(anchors) < 2 * per_leaf:
         return planner.listed(site, "catalogue", site.label("catalogue"), anchors, per_leaf)
     count = min(len(site.words.titles), max(2, len(anchors) // (2 * per_leaf)))
     lists = [planner.listed(site, "theme", site.words.titles[n], anchors[n::count], per_leaf) for n in range(count)]
-    if lot.random() < 0.5:
+    if rng.random() < 0.5:
         traps.facets(planner, site, lists[0], 3)
     top = planner.page(site, "catalogue", site.label("catalogue"), Prose(1), Listing("", tuple(map(link, lists))))
-    if lot.random() < 0.5:
+    if rng.random() < 0.5:
         home.blocks.append(Listing(site.label("theme"), tuple(map(link, lists))))
     return top
 

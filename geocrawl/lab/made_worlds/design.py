@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from geocrawl.lab.made_worlds.parts import Anchor, Block, Facts, Listing, Page, Piece, Prose, Raw, Site
 from geocrawl.lab.made_worlds.prose import Writer
-from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 
 
 class Rendered(NamedTuple):
@@ -140,7 +140,7 @@ class _Renderer:
         self._page = page
         self._site = site = page.site
         self._design = designs()[site.design]
-        self._lot = lot_of(seed, page.copy_of or page.address)
+        self._lot = seeded_rng(seed, page.copy_of or page.address)
         jargon = site.jargon if page.jargon is None else page.jargon
         self._writer = Writer(self._lot, site.language, site.words, site.names, jargon)
         self._targets: list[str] = []

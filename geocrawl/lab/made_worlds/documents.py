@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from geocrawl.demo.capabilities import Box, Described, capabilities
 from geocrawl.lab.made_worlds.parts import Service
-from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 
 _OWS = """<ows:ServiceIdentification><ows:Title>{title}</ows:Title><ows:Abstract>{abstract}</ows:Abstract>
 <ows:ServiceType>{type}</ows:ServiceType><ows:ServiceTypeVersion>{version}</ows:ServiceTypeVersion>
@@ -26,8 +26,8 @@ _XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 def document(service: Service, seed: int) -> str:
     """The document of a service as text: XML, or JSON for REST services."""
-    lot = lot_of("document", seed, service.id)
-    return _MAKERS[service.kind](service, lot)
+    rng = seeded_rng("document", seed, service.id)
+    return _MAKERS[service.kind](service, rng)
 
 
 def suffix(service: Service) -> str:
@@ -37,39 +37,39 @@ def suffix(service: Service) -> str:
 
 def layers(service: Service) -> tuple[tuple[str, str], ...]:
     """(name, title) of its layers: one to six of the site's data sets."""
-    lot = lot_of("layers", service.id, service.base)
-    titles = lot.sample(service.site.words.titles, min(lot.randint(1, 6), len(service.site.words.titles)))
+    rng = seeded_rng("layers", service.id, service.base)
+    titles = rng.sample(service.site.words.titles, min(rng.randint(1, 6), len(service.site.words.titles)))
     titles = [service.title, *(title for title in titles if title != service.title)]
     return tuple((f"{service.site.theme.name}_{number}", title) for number, title in enumerate(titles))
 
 
-def _box(lot: random.Random) -> Box:
-    west, south = round(lot.uniform(-120, 140), 3), round(lot.uniform(-40, 60), 3)
-    return west, south, round(west + lot.uniform(0.5, 9), 3), round(south + lot.uniform(0.5, 9), 3)
+def _box(rng: random.Random) -> Box:
+    west, south = round(rng.uniform(-120, 140), 3), round(rng.uniform(-40, 60), 3)
+    return west, south, round(west + rng.uniform(0.5, 9), 3), round(south + rng.uniform(0.5, 9), 3)
 
 
-def _abstract(service: Service, lot: random.Random) -> str:
-    nouns = lot.sample(service.site.words.nouns, 4)
+def _abstract(service: Service, rng: random.Random) -> str:
+    nouns = rng.sample(service.site.words.nouns, 4)
     return f"{service.title}: {', '.join(nouns)}"
 
 
-def _wms(service: Service, lot: random.Random) -> str:
+def _wms(service: Service, rng: random.Random) -> str:
     described = Described(
         title=service.title,
-        abstract=_abstract(service, lot),
-        keywords=tuple(lot.sample(service.site.words.nouns, 3)),
+        abstract=_abstract(service, rng),
+        keywords=tuple(rng.sample(service.site.words.nouns, 3)),
         provider=service.site.names.organisation,
         address=service.base,
         layers=layers(service),
-        box=_box(lot),
+        box=_box(rng),
     )
-    return capabilities(described, lot.choice(("1.1.1", "1.3.0")))
+    return capabilities(described, rng.choice(("1.1.1", "1.3.0")))
 
 
-def _ows(service: Service, lot: random.Random, kind: str, version: str, operations: tuple[str, ...]) -> str:
+def _ows(service: Service, rng: random.Random, kind: str, version: str, operations: tuple[str, ...]) -> str:
     return _OWS.format(
         title=escape(service.title),
-        abstract=escape(_abstract(service, lot)),
+        abstract=escape(_abstract(service, rng)),
         type=kind,
         version=version,
         provider=escape(service.site.names.organisation),
@@ -77,9 +77,9 @@ def _ows(service: Service, lot: random.Random, kind: str, version: str, operatio
     )
 
 
-def _wfs(service: Service, lot: random.Random) -> str:
+def _wfs(service: Service, rng: random.Random) -> str:
     """WFS 2.0 (OGC 09-025r2, 8.3)."""
-    head = _ows(service, lot, "WFS", "2.0.0", ("GetCapabilities", "DescribeFeatureType", "GetFeature"))
+    head = _ows(service, rng, "WFS", "2.0.0", ("GetCapabilities", "DescribeFeatureType", "GetFeature"))
     types = "".join(
         f"<FeatureType><Name>made:{name}</Name><Title>{escape(title)}</Title>"
         "<DefaultCRS>urn:ogc:def:crs:EPSG::4326</DefaultCRS></FeatureType>"
@@ -92,9 +92,9 @@ def _wfs(service: Service, lot: random.Random) -> str:
     )
 
 
-def _wmts(service: Service, lot: random.Random) -> str:
+def _wmts(service: Service, rng: random.Random) -> str:
     """WMTS 1.0 (OGC 07-057r7, 7.1)."""
-    head = _ows(service, lot, "OGC WMTS", "1.0.0", ("GetCapabilities", "GetTile"))
+    head = _ows(service, rng, "OGC WMTS", "1.0.0", ("GetCapabilities", "GetTile"))
     found = "".join(
         f"<Layer><ows:Title>{escape(title)}</ows:Title><ows:Identifier>{name}</ows:Identifier>"
         '<Style isDefault="true"><ows:Identifier>default</ows:Identifier></Style><Format>image/png</Format>'
@@ -115,9 +115,9 @@ def _wmts(service: Service, lot: random.Random) -> str:
     )
 
 
-def _wcs(service: Service, lot: random.Random) -> str:
+def _wcs(service: Service, rng: random.Random) -> str:
     """WCS 2.0 (OGC 09-110r4, 8.2)."""
-    head = _ows(service, lot, "OGC WCS", "2.0.1", ("GetCapabilities", "DescribeCoverage", "GetCoverage"))
+    head = _ows(service, rng, "OGC WCS", "2.0.1", ("GetCapabilities", "DescribeCoverage", "GetCoverage"))
     found = "".join(
         f"<wcs:CoverageSummary><wcs:CoverageId>{name}</wcs:CoverageId><wcs:CoverageSubtype>RectifiedGridCoverage"
         "</wcs:CoverageSubtype></wcs:CoverageSummary>"
@@ -131,9 +131,9 @@ def _wcs(service: Service, lot: random.Random) -> str:
     )
 
 
-def _csw(service: Service, lot: random.Random) -> str:
+def _csw(service: Service, rng: random.Random) -> str:
     """CSW 2.0.2 (OGC 07-006r1, 10.4)."""
-    head = _ows(service, lot, "CSW", "2.0.2", ("GetCapabilities", "DescribeRecord", "GetRecords", "GetRecordById"))
+    head = _ows(service, rng, "CSW", "2.0.2", ("GetCapabilities", "DescribeRecord", "GetRecords", "GetRecordById"))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<csw:Capabilities version="2.0.2" '
         'xmlns:csw="http://www.opengis.net/cat/csw/2.0.2" xmlns:ows="http://www.opengis.net/ows" '
@@ -145,15 +145,15 @@ def _csw(service: Service, lot: random.Random) -> str:
     )
 
 
-def _arcgis(service: Service, lot: random.Random) -> str:
+def _arcgis(service: Service, rng: random.Random) -> str:
     """A MapServer resource of the ArcGIS REST API."""
-    west, south, east, north = _box(lot)
+    west, south, east, north = _box(rng)
     reference = {"wkid": 4326, "latestWkid": 4326}
     extent = {"xmin": west, "ymin": south, "xmax": east, "ymax": north, "spatialReference": reference}
     found = [{"id": n, "name": title, "parentLayerId": -1} for n, (_, title) in enumerate(layers(service))]
     return _json(
-        currentVersion=lot.choice((10.31, 10.81, 11.1)),
-        serviceDescription=_abstract(service, lot),
+        currentVersion=rng.choice((10.31, 10.81, 11.1)),
+        serviceDescription=_abstract(service, rng),
         mapName=service.title,
         capabilities="Map,Query,Data",
         layers=found,
@@ -164,15 +164,15 @@ def _arcgis(service: Service, lot: random.Random) -> str:
     )
 
 
-def _ogcapi(service: Service, lot: random.Random) -> str:
+def _ogcapi(service: Service, rng: random.Random) -> str:
     """A landing page of OGC API - Features (OGC 17-069r4, 7.2)."""
     base = service.base.rstrip("/")
     rels = {"self": "", "conformance": "/conformance", "data": "/collections", "service-desc": "/api"}
     found = [{"rel": rel, "type": "application/json", "href": base + path} for rel, path in rels.items()]
-    return _json(title=service.title, description=_abstract(service, lot), links=found)
+    return _json(title=service.title, description=_abstract(service, rng), links=found)
 
 
-def _stac(service: Service, lot: random.Random) -> str:
+def _stac(service: Service, rng: random.Random) -> str:
     """A landing page of a STAC API (STAC API 1.0, core)."""
     base = service.base.rstrip("/")
     rels = {"self": "", "root": "", "search": "/search", "data": "/collections"}
@@ -183,7 +183,7 @@ def _stac(service: Service, lot: random.Random) -> str:
         stac_version="1.0.0",
         id=service.id,
         title=service.title,
-        description=_abstract(service, lot),
+        description=_abstract(service, rng),
         conformsTo=conforms,
         links=found,
     )

@@ -44,8 +44,8 @@ _SCRIPTS = (
 class Exposures:
     """Puts services on pages."""
 
-    def __init__(self, lot: random.Random, mixture: Mixture, web: Web) -> None:
-        self._lot = lot
+    def __init__(self, rng: random.Random, mixture: Mixture, web: Web) -> None:
+        self._lot = rng
         self._mixture = mixture
         self._web = web
         self._number = 0
@@ -74,20 +74,20 @@ class Exposures:
         return self._lot.choice(pool).format(t=service.title)
 
     def _row(self, page: Page, *pieces: Piece) -> None:
-        """Among the page's facts where it has some and the lot says so, else somewhere on it."""
-        lot, site = self._lot, page.site
+        """Among the page's facts where it has some and the rng says so, else somewhere on it."""
+        rng, site = self._lot, page.site
         places = [i for i, block in enumerate(page.blocks) if isinstance(block, Facts)]
-        if places and lot.random() < 0.6:
+        if places and rng.random() < 0.6:
             facts = page.blocks[places[0]]
             assert isinstance(facts, Facts), "chosen among those"
             page.blocks[places[0]] = facts._replace(rows=(*facts.rows, (site.label("address"), pieces)))
-        elif all(isinstance(piece, Anchor) for piece in pieces) and lot.random() < 0.5:
+        elif all(isinstance(piece, Anchor) for piece in pieces) and rng.random() < 0.5:
             anchors = tuple(piece for piece in pieces if isinstance(piece, Anchor))
-            block = Prose(1, anchors) if lot.random() < 0.5 else Listing(site.label("services"), anchors)
-            page.blocks.insert(lot.randint(0, len(page.blocks)), block)
+            block = Prose(1, anchors) if rng.random() < 0.5 else Listing(site.label("services"), anchors)
+            page.blocks.insert(rng.randint(0, len(page.blocks)), block)
         else:
-            rows = Facts("", ((lot.choice((site.label("services"), site.label("maps"))), pieces),))
-            page.blocks.insert(lot.randint(0, len(page.blocks)), rows)
+            rows = Facts("", ((rng.choice((site.label("services"), site.label("maps"))), pieces),))
+            page.blocks.insert(rng.randint(0, len(page.blocks)), rows)
 
     def _capabilities(self, page: Page, service: Service) -> None:
         url = capabilities_request(service, self._lot)
@@ -113,11 +113,11 @@ class Exposures:
         self._web.name(service, page.address, "text")
 
     def _script(self, page: Page, service: Service) -> None:
-        lot, number = self._lot, self._next()
+        rng, number = self._lot, self._next()
         layer = layers(service)[0][0]
-        url = with_query(service.base, "") if lot.random() < 0.5 else service.base
-        code = lot.choice(_SCRIPTS).format(url=url, layer=layer, title=service.title.replace('"', ""), n=number)
-        share = lot.random()
+        url = with_query(service.base, "") if rng.random() < 0.5 else service.base
+        code = rng.choice(_SCRIPTS).format(url=url, layer=layer, title=service.title.replace('"', ""), n=number)
+        share = rng.random()
         if share < 0.6:
             page.blocks.append(Raw(f"<script>\n{code}\n</script>"))
             self._web.name(service, page.address, "js")
@@ -134,23 +134,23 @@ class Exposures:
         self._web.name(service, address, "js")
 
     def _record(self, page: Page, service: Service) -> None:
-        lot, site = self._lot, page.site
+        rng, site = self._lot, page.site
         number = self._next()
-        path = lot.choice(("/records/{n}.xml", "/md?id={n}&out=xml", "/metadata/{n}/iso19139"))
-        address = site.at(path.format(n=f"{lot.getrandbits(32):08x}"))
-        url = capabilities_request(service, lot) if lot.random() < 0.6 else service.base
-        template = _RECORD if lot.random() < 0.7 else _DUBLIN_CORE
+        path = rng.choice(("/records/{n}.xml", "/md?id={n}&out=xml", "/metadata/{n}/iso19139"))
+        address = site.at(path.format(n=f"{rng.getrandbits(32):08x}"))
+        url = capabilities_request(service, rng) if rng.random() < 0.6 else service.base
+        template = _RECORD if rng.random() < 0.7 else _DUBLIN_CORE
         protocol = _PROTOCOLS.get(service.kind, f"OGC:{service.kind.upper()}")
         body = template.format(id=f"{number:08x}", title=escape(service.title), url=escape(url), protocol=protocol)
-        self._web.add(Answer(address, lot.choice(("application/xml", "text/xml")), body, targets=(url,)))
-        self._row(page, Anchor(address, lot.choice(("XML", "ISO 19115", site.label("download")))))
+        self._web.add(Answer(address, rng.choice(("application/xml", "text/xml")), body, targets=(url,)))
+        self._row(page, Anchor(address, rng.choice(("XML", "ISO 19115", site.label("download")))))
         self._web.name(service, address, "xml")
 
     def _redirect(self, page: Page, service: Service) -> None:
-        lot = self._lot
-        address = page.site.at(lot.choice(("/go/{n}", "/r?to={n}", "/s/{n}/open")).format(n=self._next()))
-        url = capabilities_request(service, lot)
-        status = lot.choice((301, 302, 303, 307))
+        rng = self._lot
+        address = page.site.at(rng.choice(("/go/{n}", "/r?to={n}", "/s/{n}/open")).format(n=self._next()))
+        url = capabilities_request(service, rng)
+        status = rng.choice((301, 302, 303, 307))
         self._web.add(Answer(address, "text/html", "", status, (url,), location=url))
         self._row(page, Anchor(address, self.anchor_text(page, service)))
         self._web.name(service, page.address, "redirect")
@@ -182,10 +182,10 @@ class Exposures:
 
     def in_sitemap(self, page: Page, services: list[Service], addresses: list[str]) -> None:
         """A site map with these services and pages; robots.txt names it, and some sites link to it."""
-        lot, site = self._lot, page.site
-        packed = lot.random() < 0.4
+        rng, site = self._lot, page.site
+        packed = rng.random() < 0.4
         address = site.at("/sitemap.xml.gz" if packed else "/sitemap.xml")
-        urls = [capabilities_request(service, lot) for service in services] + addresses
+        urls = [capabilities_request(service, rng) for service in services] + addresses
         entries = "".join(f"<url><loc>{escape(url)}</loc></url>\n" for url in urls)
         body = (
             f'<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
@@ -193,8 +193,8 @@ class Exposures:
         kind = "application/gzip" if packed else "application/xml"
         self._web.add(Answer(address, kind, body, targets=tuple(urls), packed=packed, is_map=True))
         self._web.sitemaps.setdefault(site.host, []).append(address)
-        if lot.random() < 0.6:
-            page.blocks.append(Listing("", (Anchor(address, lot.choice(("XML", "Sitemap"))),)))
+        if rng.random() < 0.6:
+            page.blocks.append(Listing("", (Anchor(address, rng.choice(("XML", "Sitemap"))),)))
         for service in services:
             self._web.name(service, address, "sitemap")
 

@@ -71,7 +71,7 @@ def _outskirts(planner: Planner, missing: int) -> Site:
         return planner.outskirts
     door = planner.outskirts or planner.web.answers[planner.web.seeds[0]]
     assert isinstance(door, Page), "seeds are pages"
-    site = leisure_site(planner, planner.lot.choice(planner.mixture.leisure), min(missing * 3 // 4, 60))
+    site = leisure_site(planner, planner.rng.choice(planner.mixture.leisure), min(missing * 3 // 4, 60))
     door.blocks.append(Listing("", (Anchor(site.home, site.name),)))
     return site
 

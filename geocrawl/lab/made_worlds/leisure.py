@@ -17,19 +17,19 @@ def leisure_site(
 
     With `jargon` it writes about services without offering any: a manual, a forum, the log of somebody in the trade.
     """
-    lot = planner.lot
+    rng = planner.rng
     site = planner.site(theme, jargon=jargon)
-    home = Page(site.home, site, site.label("home"), [Prose(lot.randint(1, 3))])
+    home = Page(site.home, site, site.label("home"), [Prose(rng.randint(1, 3))])
     planner.web.add(home)
     begun = planner.web.pages
     about = planner.page(site, "about", site.label("about"), Prose(3))
     contact = planner.page(site, "contact", site.label("contact"), Prose(1))
     site.footer = (link(contact), Anchor("http://www.facebook.com/" + site.host.partition(".")[0], "Facebook"))
-    if planner.mixture.traps > 0.06 and lot.random() < 0.3 and pages > 40:
+    if planner.mixture.traps > 0.06 and rng.random() < 0.3 and pages > 40:
         site.footer += (traps.calendar(planner, site, min(pages // 4, 48)),)
     spare = max(2, pages - 4 - (planner.web.pages - begun))
-    articles = planner.articles(site, lot.choice(("post", "text", "item", theme.name)), int(spare * 0.88))
-    per_leaf = lot.choice((10, 15, 20))
+    articles = planner.articles(site, rng.choice(("post", "text", "item", theme.name)), int(spare * 0.88))
+    per_leaf = rng.choice((10, 15, 20))
     chapters = [articles[n::3] for n in range(3)] if len(articles) > 40 else [articles]
     lists = [
         planner.listed(site, "list", planner.title(site, placed=False), [link(page) for page in chapter], per_leaf)
@@ -63,24 +63,24 @@ def fill(planner: Planner, site: Site, count: int) -> None:
 
 def _mislead(planner: Planner, site: Site, articles: list[Page]) -> None:
     """Addresses that look like services and are none: a shop's parameters, a window manager's manual."""
-    lot = planner.lot
+    rng = planner.rng
     shop = Page(site.at("/shop/index?service=WMS&item=1"), site, planner.title(site), [Prose(2)])
     manual = planner.page(site, "wms", "WindowManagerService", Prose(2))
     demo = planner.page(site, "capabilities", planner.title(site), Prose(2))
     planner.web.add(shop)
     for page in (shop, manual, demo):
-        lot.choice(articles).blocks.append(Prose(1, (link(page),)))
-    lot.choice(articles).blocks.append(Raw("<pre>WMS.getService().getCapabilities(request);</pre>"))
+        rng.choice(articles).blocks.append(Prose(1, (link(page),)))
+    rng.choice(articles).blocks.append(Raw("<pre>WMS.getService().getCapabilities(request);</pre>"))
 
 
 def _lead_away(planner: Planner, site: Site, pages: list[Page], anchor: Anchor) -> None:
     """A tunnel: home page, an ordinary page, perhaps another, and from there the link."""
-    lot = planner.lot
-    door = lot.choice(pages)
-    steps = lot.randint(0, 2)
+    rng = planner.rng
+    door = rng.choice(pages)
+    steps = rng.randint(0, 2)
     for _ in range(steps):
-        inner = planner.page(site, "office", planner.title(site), Prose(lot.randint(1, 4)))
-        door.blocks.append(Prose(1, (link(inner),)) if lot.random() < 0.5 else Listing("", (link(inner),)))
+        inner = planner.page(site, "office", planner.title(site), Prose(rng.randint(1, 4)))
+        door.blocks.append(Prose(1, (link(inner),)) if rng.random() < 0.5 else Listing("", (link(inner),)))
         door = inner
-    text = anchor.text if lot.random() < 0.6 else site.label("map_office")
+    text = anchor.text if rng.random() < 0.6 else site.label("map_office")
     door.blocks.append(Prose(1, (anchor._replace(text=text),)))

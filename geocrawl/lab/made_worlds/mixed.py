@@ -12,15 +12,15 @@ from geocrawl.lab.made_worlds.planner import Planner, link
 
 def mixed(planner: Planner, pages: int) -> None:
     """Plan about `pages` pages."""
-    lot, mixture = planner.lot, planner.mixture
-    services = round(pages * lot.uniform(0.055, 0.085))
-    count = max(3, pages // lot.randint(200, 320))
+    rng, mixture = planner.rng, planner.mixture
+    services = round(pages * rng.uniform(0.055, 0.085))
+    count = max(3, pages // rng.randint(200, 320))
     parts = _shares(planner, count, 0.4)
-    size = pages * lot.uniform(0.42, 0.55)
+    size = pages * rng.uniform(0.42, 0.55)
     providers = []
     for part in parts:
-        theme = lot.choice(mixture.vocabularies)
-        site = planner.site(theme, jargon=mixture.jargon * lot.uniform(0.3, 1.3))
+        theme = rng.choice(mixture.vocabularies)
+        site = planner.site(theme, jargon=mixture.jargon * rng.uniform(0.3, 1.3))
         providers.append(provider_site(planner, site, max(1, round(services * part)), max(16, round(size * part))))
     hidden = providers[: round(count * mixture.hidden)]
     open_ones = providers[len(hidden) :]
@@ -29,30 +29,30 @@ def mixed(planner: Planner, pages: int) -> None:
     _partners(planner, providers, open_ones, strangers)
     for _ in range(hubs):
         planner.web.seeds.append(hub(planner, open_ones, strangers).home)
-    planner.web.seeds += [lot.choice(open_ones).site.home, lot.choice(strangers).home]
+    planner.web.seeds += [rng.choice(open_ones).site.home, rng.choice(strangers).home]
 
 
 def _shares(planner: Planner, count: int, least: float) -> list[float]:
     """How a whole is parted among `count`; a few have much."""
-    weights = [least + planner.lot.expovariate(1.0) for _ in range(count)]
+    weights = [least + planner.rng.expovariate(1.0) for _ in range(count)]
     return [weight / sum(weights) for weight in weights]
 
 
 def _strangers(planner: Planner, hidden: Sequence[Provider], open_ones: Sequence[Provider], pages: int) -> list[Site]:
     """Sites of other topics; each hidden provider has two or three tunnels, some open ones have one."""
-    lot, mixture = planner.lot, planner.mixture
-    count = max(3, min(pages // lot.randint(60, 110), pages // LEAST_PAGES))
+    rng, mixture = planner.rng, planner.mixture
+    count = max(3, min(pages // rng.randint(60, 110), pages // LEAST_PAGES))
     away: list[list[Anchor]] = [[] for _ in range(count)]
     for provider in hidden:
-        for target in (provider.catalogue, *lot.sample([*provider.sets], min(2, len(provider.sets)))):
-            lot.choice(away).append(Anchor(target.address, provider.site.name))
+        for target in (provider.catalogue, *rng.sample([*provider.sets], min(2, len(provider.sets)))):
+            rng.choice(away).append(Anchor(target.address, provider.site.name))
     for provider in open_ones:
-        if lot.random() < 0.4:
-            lot.choice(away).append(Anchor(provider.site.home, provider.site.name))
+        if rng.random() < 0.4:
+            rng.choice(away).append(Anchor(provider.site.home, provider.site.name))
     sites = []
     for number, part in enumerate(_shares(planner, count, 0.5)):
-        writes = number > 1 and lot.random() < mixture.writers
-        theme, jargon = (lot.choice(mixture.vocabularies), 0.4) if writes else (lot.choice(mixture.leisure), 0.0)
+        writes = number > 1 and rng.random() < mixture.writers
+        theme, jargon = (rng.choice(mixture.vocabularies), 0.4) if writes else (rng.choice(mixture.leisure), 0.0)
         size = max(LEAST_PAGES, round(pages * part * 0.96))
         sites.append(leisure_site(planner, theme, size, tuple(away[number]), jargon=jargon))
     return sites
@@ -62,27 +62,27 @@ def _partners(
     planner: Planner, providers: Sequence[Provider], open_ones: Sequence[Provider], strangers: Sequence[Site]
 ) -> None:
     """Providers link to each other and to strangers."""
-    lot = planner.lot
+    rng = planner.rng
     for provider in providers:
         others = [other for other in open_ones if other is not provider]
-        chosen = lot.sample(others, min(len(others), lot.randint(1, 4)))
+        chosen = rng.sample(others, min(len(others), rng.randint(1, 4)))
         anchors = [Anchor(other.site.home, other.site.name) for other in chosen]
-        anchors += [Anchor(site.home, site.name) for site in lot.sample(strangers, min(2, len(strangers)))]
-        lot.shuffle(anchors)
+        anchors += [Anchor(site.home, site.name) for site in rng.sample(strangers, min(2, len(strangers)))]
+        rng.shuffle(anchors)
         provider.links.blocks.append(Listing(provider.site.label("partners"), tuple(anchors)))
 
 
 def hub(planner: Planner, providers: Sequence[Provider], strangers: Sequence[Site]) -> Site:
     """A directory of sites: pages that are only anchors."""
-    lot = planner.lot
-    site = planner.site(lot.choice(planner.mixture.leisure), host=lot.choice(("index", "atlas-of-sites", "start")))
+    rng = planner.rng
+    site = planner.site(rng.choice(planner.mixture.leisure), host=rng.choice(("index", "atlas-of-sites", "start")))
     home = Page(site.home, site, site.name, [Prose(1)])
     planner.web.add(home)
     site.navigation = (Anchor(site.home, site.label("home")),)
     anchors = [Anchor(provider.site.home, provider.site.name) for provider in providers]
     anchors += [Anchor(stranger.home, stranger.name) for stranger in strangers]
-    lot.shuffle(anchors)
-    featured = tuple(anchors[: lot.randint(2, 6)])
+    rng.shuffle(anchors)
+    featured = tuple(anchors[: rng.randint(2, 6)])
     groups = min(5, max(1, len(anchors) // 6))
     pages = [
         planner.page(site, "cat", f"{site.label('links')} {n + 1}", Listing("", tuple(anchors[n::groups])))

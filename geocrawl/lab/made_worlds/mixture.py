@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 from geocrawl.lab.made_worlds.vocabulary import LANGUAGES, Theme, read_vocabularies, themes
 
 DESIGNS = ("modern", "cards", "table", "definitions", "bare", "boxes", "frames")
@@ -63,50 +63,50 @@ class Mixture:
     elsewhere: float
     """Share of services on hosts of their own."""
 
-    def language(self, lot: random.Random) -> str:
+    def language(self, rng: random.Random) -> str:
         """One of its languages."""
-        return lot.choices(list(self.languages), list(self.languages.values()))[0]
+        return rng.choices(list(self.languages), list(self.languages.values()))[0]
 
-    def way(self, lot: random.Random) -> str:
+    def way(self, rng: random.Random) -> str:
         """One of its ways of naming a service."""
-        return lot.choices(list(self.ways), list(self.ways.values()))[0]
+        return rng.choices(list(self.ways), list(self.ways.values()))[0]
 
-    def behaviour(self, lot: random.Random) -> str:
+    def behaviour(self, rng: random.Random) -> str:
         """How a service behaves."""
-        share = lot.random()
+        share = rng.random()
         for name, part in (("slow", self.slow), ("lenient", self.lenient)):
             if share < part:
                 return name
             share -= part
-        return lot.choice(FAULTS) if share < self.broken else "valid"
+        return rng.choice(FAULTS) if share < self.broken else "valid"
 
 
 def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
-    """The mixture of a web. `names`: its vocabularies; none: two to five drawn by lot. UsageError: unknown ones."""
-    lot = lot_of("mixture", kind, seed)
+    """The mixture of a web. `names`: its vocabularies; none: two to five drawn by rng. UsageError: unknown ones."""
+    rng = seeded_rng("mixture", kind, seed)
     vocabularies = read_vocabularies(names)
     if not names:
-        vocabularies = tuple(lot.sample(vocabularies, lot.randint(2, 5)))
+        vocabularies = tuple(rng.sample(vocabularies, rng.randint(2, 5)))
     others = [theme for theme in themes().values() if not theme.relevant]
-    codes = ["en", *lot.sample(LANGUAGES[1:], lot.randint(1, 3) if kind == "mixed" else lot.randint(0, 1))]
+    codes = ["en", *rng.sample(LANGUAGES[1:], rng.randint(1, 3) if kind == "mixed" else rng.randint(0, 1))]
     if kind != "mixed":
-        lot.shuffle(codes)
-    weights = [1.0] + [lot.uniform(0.2, 0.9) if kind == "mixed" else 0.12 for _ in codes[1:]]
+        rng.shuffle(codes)
+    weights = [1.0] + [rng.uniform(0.2, 0.9) if kind == "mixed" else 0.12 for _ in codes[1:]]
     return Mixture(
         vocabularies=vocabularies,
-        leisure=tuple(lot.sample(others, lot.randint(4, len(others)))),
+        leisure=tuple(rng.sample(others, rng.randint(4, len(others)))),
         languages=dict(zip(codes, weights, strict=True)),
-        designs=tuple(lot.sample(DESIGNS, lot.randint(3, 5))),
-        ways={name: lot.uniform(least, most) for name, least, most in WAYS},
-        broken=lot.uniform(0.08, 0.2),
-        slow=lot.uniform(0.0, 0.02),
-        lenient=lot.uniform(0.01, 0.08),
-        vague=lot.uniform(0.15, 0.6),
-        titled=lot.uniform(0.0, 0.7),
-        spoken=lot.uniform(0.2, 0.8),
-        jargon=lot.uniform(0.12, 0.4),
-        writers=lot.uniform(0.05, 0.2),
-        hidden=lot.uniform(0.1, 0.35),
-        traps=lot.uniform(0.04, 0.12),
-        elsewhere=lot.uniform(0.3, 0.8),
+        designs=tuple(rng.sample(DESIGNS, rng.randint(3, 5))),
+        ways={name: rng.uniform(least, most) for name, least, most in WAYS},
+        broken=rng.uniform(0.08, 0.2),
+        slow=rng.uniform(0.0, 0.02),
+        lenient=rng.uniform(0.01, 0.08),
+        vague=rng.uniform(0.15, 0.6),
+        titled=rng.uniform(0.0, 0.7),
+        spoken=rng.uniform(0.2, 0.8),
+        jargon=rng.uniform(0.12, 0.4),
+        writers=rng.uniform(0.05, 0.2),
+        hidden=rng.uniform(0.1, 0.35),
+        traps=rng.uniform(0.04, 0.12),
+        elsewhere=rng.uniform(0.3, 0.8),
     )

@@ -9,7 +9,7 @@ from geocrawl.lab.made_worlds.exposures import Exposures
 from geocrawl.lab.made_worlds.mixture import Mixture
 from geocrawl.lab.made_worlds.parts import Anchor, Block, Facts, Listing, Page, Prose, Service, Site, Web
 from geocrawl.lab.made_worlds.prose import Names, Writer, organisation, place
-from geocrawl.lab.made_worlds.seeded_random import lot_of
+from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 from geocrawl.lab.made_worlds.services import Services
 from geocrawl.lab.made_worlds.vocabulary import Theme, languages
 
@@ -33,10 +33,10 @@ class Planner:
         self.seed = seed
         self.kind = kind
         self.mixture = mixture
-        self.lot = lot_of("web", kind, seed)
+        self.rng = seeded_rng("web", kind, seed)
         self.web = Web()
-        self.services = Services(self.lot, mixture, self.web)
-        self.exposures = Exposures(self.lot, mixture, self.web)
+        self.services = Services(self.rng, mixture, self.web)
+        self.exposures = Exposures(self.rng, mixture, self.web)
         self.outskirts: Page | Site | None = None
         """Where pages are added when some are missing: on this site, or on one that this page (None: a seed) names."""
         self.later: dict[tuple[str, str], list[Service]] = {}
@@ -48,33 +48,33 @@ class Planner:
 
     def site(self, theme: Theme, *, host: str = "", code: str = "", jargon: float = 0.0, name: str = "") -> Site:
         """A new site; what is not given is drawn."""
-        lot = self.lot
-        language = languages()[code or self.mixture.language(lot)]
-        where, roman = place(lot, language)
+        rng = self.rng
+        language = languages()[code or self.mixture.language(rng)]
+        where, roman = place(rng, language)
         words = theme.words[language.code]
-        body = organisation(lot, language, words, where)
-        places = (where, *(place(lot, language)[0] for _ in range(5)))
+        body = organisation(rng, language, words, where)
+        places = (where, *(place(rng, language)[0] for _ in range(5)))
         return Site(
             host=self.host(host or f"{roman}-{theme.name[:4]}"),
             name=name or (body if theme.relevant else f"{where} {words.name}"),
             language=language,
             theme=theme,
             names=Names(places, body),
-            charset=lot.choice(language.charsets),
-            charset_sent=lot.random() < 0.4,
-            design=lot.choice(self.mixture.designs),
-            manner=lot.getrandbits(16),
+            charset=rng.choice(language.charsets),
+            charset_sent=rng.random() < 0.4,
+            design=rng.choice(self.mixture.designs),
+            manner=rng.getrandbits(16),
             jargon=jargon,
-            spoken=lot.random() < self.mixture.spoken,
+            spoken=rng.random() < self.mixture.spoken,
         )
 
     def host(self, stem: str) -> str:
         """A host that is not taken. The stem may already be a whole name beneath .example."""
-        lot = self.lot
+        rng = self.rng
         plain = stem.removesuffix(".example").encode("idna" if not stem.isascii() else "ascii").decode()
         for number in range(1, 10_000):
             name = plain if number == 1 else f"{plain}{number}"
-            lead = "www." if "." not in name and lot.random() < 0.6 else ""
+            lead = "www." if "." not in name and rng.random() < 0.6 else ""
             host = f"{lead}{name}.example"
             if name not in self._hosts:
                 self._hosts.add(name)
@@ -92,7 +92,7 @@ class Planner:
 
     def writer(self, site: Site) -> Writer:
         """For the titles of a site's pages."""
-        return Writer(self.lot, site.language, site.words, site.names, site.jargon)
+        return Writer(self.rng, site.language, site.words, site.names, site.jargon)
 
     def address(self, site: Site, word: str, title: str = "") -> str:
         """An address for a further page of a section."""
@@ -115,12 +115,12 @@ class Planner:
 
     def title(self, site: Site, *, placed: bool = True) -> str:
         """A title of the site's theme."""
-        title = self.lot.choice(site.words.titles)
+        title = self.rng.choice(site.words.titles)
         if not placed:
             return title
-        where = self.lot.choice(site.names.places)
-        year = self.lot.randint(1990, 2024)
-        return self.lot.choice(
+        where = self.rng.choice(site.names.places)
+        year = self.rng.randint(1990, 2024)
+        return self.rng.choice(
             (f"{title} {where}", f"{title} {year}", f"{where}: {title}", f"{title}, {where} {year}")
             if site.language.spaced
             else (f"{where}{title}", f"{title}{year}", f"{year}{where}{title}")
@@ -128,9 +128,9 @@ class Planner:
 
     def service_title(self, site: Site, service: Service) -> str:
         """The title of a page about a service."""
-        if self.lot.random() >= self.mixture.titled:
+        if self.rng.random() >= self.mixture.titled:
             return service.title
-        return self.lot.choice(site.language.titled).format(t=service.title)
+        return self.rng.choice(site.language.titled).format(t=service.title)
 
     def articles(self, site: Site, word: str, count: int, *, jargon: float | None = None) -> list[Page]:
         """`count` pages of prose that link to some of each other."""
@@ -138,7 +138,7 @@ class Planner:
         for _ in range(count):
             page = self.page(site, word, self.title(site), Prose(self.paragraphs()), jargon=jargon)
             if pages:
-                others = self.lot.sample(pages, min(len(pages), self.lot.randint(1, 4)))
+                others = self.rng.sample(pages, min(len(pages), self.rng.randint(1, 4)))
                 page.blocks.append(Listing(site.label("related"), tuple(link(other) for other in others)))
             pages.append(page)
         return pages
@@ -169,24 +169,24 @@ class Planner:
 
     def paragraphs(self) -> int:
         """How many a page has: most a few, some many."""
-        return min(18, int(self.lot.paretovariate(1.1) * 2))
+        return min(18, int(self.rng.paretovariate(1.1) * 2))
 
     def recommend(self, site: Site, pages: Sequence[Page]) -> None:
         """Let every page of a site name some of its others, as some sites do, and none as others."""
         if site.manner % 3 == 0:
             return
-        some = self.lot.sample(pages, min(len(pages), site.manner % 14))
+        some = self.rng.sample(pages, min(len(pages), site.manner % 14))
         site.aside = tuple(map(link, some))
 
     def facts(self, site: Site, title: str) -> Facts:
         """What a page about a data set says in its table."""
-        lot = self.lot
+        rng = self.rng
         rows = (
             (site.label("theme"), (site.words.name,)),
             (site.label("provider"), (site.names.organisation,)),
-            (site.label("updated"), (f"{lot.randint(2001, 2024)}-{lot.randint(1, 12):02}-{lot.randint(1, 28):02}",)),
+            (site.label("updated"), (f"{rng.randint(2001, 2024)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",)),
         )
-        return Facts(title if lot.random() < 0.3 else "", rows[: lot.randint(1, 3)])
+        return Facts(title if rng.random() < 0.3 else "", rows[: rng.randint(1, 3)])
 
 
 def link(page: Page, text: str = "") -> Anchor:

@@ -11,18 +11,18 @@ from geocrawl.lab.made_worlds.planner import Planner, link
 
 def portal(planner: Planner, pages: int) -> None:
     """Plan about `pages` pages."""
-    lot, mixture = planner.lot, planner.mixture
-    services = round(pages * lot.uniform(0.42, 0.56))
+    rng, mixture = planner.rng, planner.mixture
+    services = round(pages * rng.uniform(0.42, 0.56))
     head = planner.site(
-        lot.choice(mixture.vocabularies), host=lot.choice(("findmaps", "servicelist", "geoindex")), jargon=0.4
+        rng.choice(mixture.vocabularies), host=rng.choice(("findmaps", "servicelist", "geoindex")), jargon=0.4
     )
-    head.name = head.language.directory.format(p=lot.choice(head.names.places))
+    head.name = head.language.directory.format(p=rng.choice(head.names.places))
     home = Page(head.home, head, head.label("services"), [Prose(2)])
     planner.web.add(home)
     planner.web.seeds.append(head.home)
-    bodies = _bodies(planner, max(3, pages // 90), services, round(pages * lot.uniform(0.25, 0.4)))
+    bodies = _bodies(planner, max(3, pages // 90), services, round(pages * rng.uniform(0.25, 0.4)))
     listed = services - len(planner.web.services)
-    made = [planner.services.make(lot.choice(bodies)) for _ in range(max(4, listed))]
+    made = [planner.services.make(rng.choice(bodies)) for _ in range(max(4, listed))]
     details = [_detail(planner, head, service) for service in made]
     lists = _lists(planner, head, details, pages)
     guide = planner.outskirts = planner.page(head, "guide", head.label("help"), Prose(4))
@@ -31,7 +31,7 @@ def portal(planner: Planner, pages: int) -> None:
     forum = leisure_site(planner, head.theme, max(12, pages // 30), jargon=0.5)
     count = max(2, pages // 350)
     size = max(10, (pages - planner.web.pages) * 4 // (5 * count))
-    strangers = [leisure_site(planner, lot.choice(mixture.leisure), size) for _ in range(count)]
+    strangers = [leisure_site(planner, rng.choice(mixture.leisure), size) for _ in range(count)]
     strangers.append(forum)
     away = [Anchor(body.home, body.name) for body in bodies] + [Anchor(site.home, site.name) for site in strangers]
     head.footer = (link(planner.listed(head, "providers", head.label("partners"), away, 40)),)
@@ -41,10 +41,10 @@ def portal(planner: Planner, pages: int) -> None:
 
 def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Site]:
     """Providers; some of their services stand on their own pages too, a fifth there alone."""
-    lot = planner.lot
+    rng = planner.rng
     sites = []
     for _ in range(count):
-        site = planner.site(lot.choice(planner.mixture.vocabularies), jargon=planner.mixture.jargon)
+        site = planner.site(rng.choice(planner.mixture.vocabularies), jargon=planner.mixture.jargon)
         provider_site(planner, site, max(1, services // (5 * count)), max(14, pages // count), others=0.05)
         sites.append(site)
     return sites
@@ -52,11 +52,11 @@ def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Sit
 
 def _detail(planner: Planner, head: Site, service: Service) -> Page:
     """A page about one service; some name it twice, some only say that it is there."""
-    lot = planner.lot
+    rng = planner.rng
     facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
     title = planner.service_title(head, service)
-    page = planner.page(head, lot.choice(("server", "entry")), title, Prose(lot.randint(1, 3)), facts)
-    ways = [planner.mixture.way(lot) for _ in range(lot.choice((1, 1, 2)))]
+    page = planner.page(head, rng.choice(("server", "entry")), title, Prose(rng.randint(1, 3)), facts)
+    ways = [planner.mixture.way(rng) for _ in range(rng.choice((1, 1, 2)))]
     for way in dict.fromkeys(ways):
         planner.exposures.put(page, service, "text" if way in ("sitemap", "csw-record") else way)
     return page
@@ -71,15 +71,15 @@ def _heading(planner: Planner, head: Site, number: int) -> str:
 
 def _lists(planner: Planner, head: Site, details: list[Page], pages: int) -> list[Page]:
     """All entries in several orders, some lists with other sortings."""
-    lot = planner.lot
+    rng = planner.rng
     anchors = [link(page) for page in details]
-    per_leaf = lot.choice((15, 20, 30))
+    per_leaf = rng.choice((15, 20, 30))
     groups = max(2, min(12, len(anchors) // 50))
     lists = [
         planner.listed(head, "list", _heading(planner, head, n), anchors[n::groups], per_leaf) for n in range(groups)
     ]
     if pages > 300:
         traps.facets(planner, head, lists[0], 4)
-        by_date = lot.sample(anchors, len(anchors) // 2)
+        by_date = rng.sample(anchors, len(anchors) // 2)
         lists.append(planner.listed(head, "new", head.label("updated"), by_date, per_leaf))
     return lists

@@ -1,4 +1,4 @@
-"""Sentences, names of places and organisations: drawn by lot from a language's patterns and a theme's words."""
+"""Sentences, names of places and organisations: drawn by rng from a language's patterns and a theme's words."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Names:
 
 
 class Writer:
-    """Writes texts of one site. Same `lot`, same texts."""
+    """Writes texts of one site. Same `rng`, same texts."""
 
-    def __init__(self, lot: random.Random, language: Language, words: Words, names: Names, jargon: float) -> None:
+    def __init__(self, rng: random.Random, language: Language, words: Words, names: Names, jargon: float) -> None:
         """`jargon`: share of nouns and of sentences (0 to 1) that come from the language of services."""
-        self._lot = lot
+        self._lot = rng
         self._language = language
         self._words = words
         self._names = names
@@ -30,25 +30,25 @@ class Writer:
 
     def __getitem__(self, slot: str) -> str:
         """The next filling of a pattern's slot."""
-        lot, language = self._lot, self._language
+        rng, language = self._lot, self._language
         match slot:
             case "n":
-                return lot.choice(language.jargon if lot.random() < self._jargon else self._words.nouns)
+                return rng.choice(language.jargon if rng.random() < self._jargon else self._words.nouns)
             case "t":
-                return lot.choice(self._words.titles)
+                return rng.choice(self._words.titles)
             case "a":
-                return lot.choice(language.adjectives)
+                return rng.choice(language.adjectives)
             case "v":
-                return lot.choice(language.verbs)
+                return rng.choice(language.verbs)
             case "p":
-                return lot.choice(self._names.places)
+                return rng.choice(self._names.places)
             case "o":
                 return self._names.organisation
             case "w":
-                return lot.choice(("1.1.0", "1.1.1", "1.3.0"))
+                return rng.choice(("1.1.0", "1.1.1", "1.3.0"))
             case "y":
-                return str(lot.randint(1972, 2024))
-        return str(lot.randint(3, 9800))
+                return str(rng.randint(1972, 2024))
+        return str(rng.randint(3, 9800))
 
     def sentence(self) -> str:
         """One sentence."""
@@ -62,13 +62,13 @@ class Writer:
         return gap.join(self.sentence() for _ in range(self._lot.randint(least, most)))
 
 
-def place(lot: random.Random, language: Language) -> tuple[str, str]:
+def place(rng: random.Random, language: Language) -> tuple[str, str]:
     """A place that does not exist: (its name, the name in Latin letters)."""
-    picks = lot.sample(range(len(language.syllables)), 2)
+    picks = rng.sample(range(len(language.syllables)), 2)
     name = "".join(language.syllables[i] for i in picks)
     return name.capitalize() if language.spaced else name, "".join(language.roman[i] for i in picks)
 
 
-def organisation(lot: random.Random, language: Language, words: Words, where: str) -> str:
+def organisation(rng: random.Random, language: Language, words: Words, where: str) -> str:
     """A body of this theme at this place."""
-    return lot.choice(language.organisations).format(p=where, s=words.name)
+    return rng.choice(language.organisations).format(p=where, s=words.name)

@@ -47,8 +47,8 @@ _VARIANTS = ("content-type", "bom", "no-declaration")
 class Services:
     """Makes the services of a web; no two at one address."""
 
-    def __init__(self, lot: random.Random, mixture: Mixture, web: Web) -> None:
-        self._lot = lot
+    def __init__(self, rng: random.Random, mixture: Mixture, web: Web) -> None:
+        self._lot = rng
         self._mixture = mixture
         self._web = web
         self._bases: set[str] = set()
@@ -61,8 +61,8 @@ class Services:
 
     def make(self, site: Site, kind: str = "wms") -> Service:
         """A new service of a site."""
-        lot = self._lot
-        behaviour = self._mixture.behaviour(lot)
+        rng = self._lot
+        behaviour = self._mixture.behaviour(rng)
         if kind != "wms" and behaviour in ("slow", "lenient", "garbage"):
             behaviour = "valid"
         base = self._base(site, kind)
@@ -75,9 +75,9 @@ class Services:
             site=site,
             behaviour=behaviour,
             requires=dict([query.split("=", 1)]) if query else {},
-            variant=lot.choice(_VARIANTS) if behaviour == "lenient" else "",
+            variant=rng.choice(_VARIANTS) if behaviour == "lenient" else "",
         )
-        if place.endswith("/wms") and lot.random() < 0.15:
+        if place.endswith("/wms") and rng.random() < 0.15:
             service.aliases = (self._free(place.removesuffix("/wms") + "/wms-ows"),)
         self._web.services.append(service)
         return service
@@ -91,10 +91,10 @@ class Services:
         return f"{title} {where}" if site.language.spaced else f"{where}{title}"
 
     def _base(self, site: Site, kind: str) -> str:
-        lot = self._lot
+        rng = self._lot
         for _ in range(50):
-            form = lot.choice(self._forms[kind])
-            path = form.format(w=_slug(lot), t=site.theme.name, d=lot.randint(1, 40))
+            form = rng.choice(self._forms[kind])
+            path = form.format(w=_slug(rng), t=site.theme.name, d=rng.randint(1, 40))
             base = f"http://{self._host(site)}{path}"
             if base not in self._bases and not self._web.has(base):
                 break
@@ -108,21 +108,21 @@ class Services:
 
     def _host(self, site: Site) -> str:
         """Its own host or one of those beside it."""
-        lot = self._lot
+        rng = self._lot
         if site.host not in self._hosts:
             domain = site.host.removeprefix("www.")
-            names = [name.format(d=lot.randint(1, 9)) for name in lot.sample(_SUB_HOSTS, lot.randint(1, 3))]
+            names = [name.format(d=rng.randint(1, 9)) for name in rng.sample(_SUB_HOSTS, rng.randint(1, 3))]
             hosts = [f"{name}.{domain}" for name in names]
-            if lot.random() < 0.15:
+            if rng.random() < 0.15:
                 hosts.append(f"{domain}:8080")
-            own = [site.host] if lot.random() >= self._mixture.elsewhere else []
+            own = [site.host] if rng.random() >= self._mixture.elsewhere else []
             self._hosts[site.host] = tuple(own + hosts)
-        return lot.choice(self._hosts[site.host])
+        return rng.choice(self._hosts[site.host])
 
 
-def _slug(lot: random.Random) -> str:
+def _slug(rng: random.Random) -> str:
     """A word for an address: syllables that mean nothing, for a host's addresses must not tell kinds apart."""
-    return "".join(lot.choice("bdfgklmnprstvz") + lot.choice("aeiou") for _ in range(lot.randint(2, 4)))
+    return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4)))
 
 
 _SPELLINGS = (
@@ -144,27 +144,27 @@ _VERSIONS = {
 }
 
 
-def capabilities_request(service: Service, lot: random.Random) -> str:
+def capabilities_request(service: Service, rng: random.Random) -> str:
     """The address of its GetCapabilities request in one of many spellings; of a REST service its JSON."""
     if service.kind not in _VERSIONS:
         return with_query(service.base, "f=json") if service.kind == "arcgis" else service.base
-    spelling = lot.choice(_SPELLINGS).format(
-        K=service.kind.upper(), k=service.kind, v=lot.choice(_VERSIONS[service.kind])
+    spelling = rng.choice(_SPELLINGS).format(
+        K=service.kind.upper(), k=service.kind, v=rng.choice(_VERSIONS[service.kind])
     )
-    if lot.random() < 0.1:
+    if rng.random() < 0.1:
         return with_query(service.base, "&" + spelling)
     return with_query(service.base, spelling)
 
 
-def map_request(service: Service, layer: str, lot: random.Random) -> str:
+def map_request(service: Service, layer: str, rng: random.Random) -> str:
     """The address of a map of one layer."""
-    west, south = lot.randint(-100, 100), lot.randint(-50, 50)
-    size = lot.choice((256, 400, 512))
+    west, south = rng.randint(-100, 100), rng.randint(-50, 50)
+    size = rng.choice((256, 400, 512))
     query = (
         f"LAYERS={layer}&STYLES=&SRS=EPSG:4326&BBOX={west},{south},{west + 5},{south + 5}&WIDTH={size}&HEIGHT={size}"
         "&FORMAT=image/png"
     )
-    head = lot.choice(
+    head = rng.choice(
         ("SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&", "REQUEST=GetMap&VERSION=1.1.1&", "service=WMS&request=GetMap&")
     )
     return with_query(service.base, head + query)

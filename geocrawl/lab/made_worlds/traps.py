@@ -8,8 +8,8 @@ from geocrawl.lab.made_worlds.planner import Planner
 
 def calendar(planner: Planner, site: Site, months: int) -> Anchor:
     """A calendar of so many months around the present day; returns the link to it."""
-    lot = planner.lot
-    form = lot.choice(("/calendar/{y}/{m:02}", "/events?year={y}&month={m}", "/cal.php?d={y}-{m:02}"))
+    rng = planner.rng
+    form = rng.choice(("/calendar/{y}/{m:02}", "/events?year={y}&month={m}", "/cal.php?d={y}-{m:02}"))
     start = 2025 * 12 - months // 2
     dates = [divmod(start + n, 12) for n in range(months)]
     addresses = [site.at(form.format(y=year, m=month + 1)) for year, month in dates]
@@ -23,12 +23,12 @@ def calendar(planner: Planner, site: Site, months: int) -> Anchor:
 
 def copies(planner: Planner, pages: list[Page], count: int) -> None:
     """Pages once more under addresses with a session id or a campaign's parameters, and links to these."""
-    lot, web = planner.lot, planner.web
-    form = lot.choice((";jsessionid={x}", "?PHPSESSID={x}", "?utm_source=letter{n}&utm_medium=mail", "?ref=box{n}"))
+    rng, web = planner.rng, planner.web
+    form = rng.choice((";jsessionid={x}", "?PHPSESSID={x}", "?utm_source=letter{n}&utm_medium=mail", "?ref=box{n}"))
     takers = [page for page in pages if not page.frames]
     for number in range(count if takers else 0):
-        page = lot.choice(takers)
-        mark = form.format(x=f"{lot.getrandbits(64):016x}", n=number)
+        page = rng.choice(takers)
+        mark = form.format(x=f"{rng.getrandbits(64):016x}", n=number)
         if "?" in page.address:
             mark = mark.replace("?", "&", 1)
         address = page.address + mark
@@ -42,41 +42,41 @@ def copies(planner: Planner, pages: list[Page], count: int) -> None:
         web.add(again)
         for service, way in web.named.get(page.address, ()):
             web.name(service, address, way)
-        other = lot.choice(takers)
+        other = rng.choice(takers)
         other.blocks.append(Listing("", (Anchor(address, page.title),)))
 
 
 def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
     """A list in other orders: the same links, other addresses."""
-    names = planner.lot.sample(("title", "date", "rank", "size", "type", "place", "id", "lang"), min(count, 8))
+    names = planner.rng.sample(("title", "date", "rank", "size", "type", "place", "id", "lang"), min(count, 8))
     mark = "&" if "?" in first.address else "?"
     addresses = [f"{first.address}{mark}sort={name}" for name in names]
     links = tuple(Anchor(to, name) for to, name in zip(addresses, names, strict=True))
     listing = next((block for block in first.blocks if isinstance(block, Listing)), Listing("", ()))
     for address in addresses:
-        again = listing._replace(anchors=tuple(planner.lot.sample(listing.anchors, len(listing.anchors))))
+        again = listing._replace(anchors=tuple(planner.rng.sample(listing.anchors, len(listing.anchors))))
         planner.web.add(Page(address, site, first.title, [again, Listing(site.label("sort"), links)]))
     first.blocks.append(Listing(site.label("sort"), links))
 
 
 def dead_ends(planner: Planner, site: Site, pages: list[Page]) -> None:
     """Links to nothing, to a server's error, to hosts that are gone, and ways round by redirects."""
-    lot, web = planner.lot, planner.web
-    for page in lot.sample(pages, min(len(pages), max(1, len(pages) // 25))):
-        share, title = lot.random(), planner.title(site)
+    rng, web = planner.rng, planner.web
+    for page in rng.sample(pages, min(len(pages), max(1, len(pages) // 25))):
+        share, title = rng.random(), planner.title(site)
         if share < 0.3:
-            target = site.at(f"/old/{lot.randint(1, 99999)}.html")
+            target = site.at(f"/old/{rng.randint(1, 99999)}.html")
         elif share < 0.45:
-            target = f"http://{lot.choice(('gone', 'lost', 'formerly'))}{lot.randint(1, 999)}.example/"
+            target = f"http://{rng.choice(('gone', 'lost', 'formerly'))}{rng.randint(1, 999)}.example/"
         elif share < 0.6:
-            target = site.at(f"/error/{lot.getrandbits(24):06x}")
+            target = site.at(f"/error/{rng.getrandbits(24):06x}")
             if not web.has(target):
                 web.add(Page(target, site, "500", [Prose(1)], status=500))
         elif share < 0.7:
             target = planner.address(site, "moved")
-            web.add(Page(target, site, title, [Prose(1)], refresh=lot.choice(pages).address))
+            web.add(Page(target, site, title, [Prose(1)], refresh=rng.choice(pages).address))
         else:
             target = planner.address(site, "to")
-            to = lot.choice(pages).address
-            web.add(Answer(target, "text/html", "", lot.choice((301, 302, 303, 307)), (to,), location=to))
+            to = rng.choice(pages).address
+            web.add(Answer(target, "text/html", "", rng.choice((301, 302, 303, 307)), (to,), location=to))
         page.blocks.append(Listing("", (Anchor(target, title),)))

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_plus
 
 # RFC 3986, 6.2.2: escapes of unreserved characters are undone, the others in capitals; what may not stand in an address
 # is escaped as UTF-8.
-_UNEVEN = re.compile(r"%([0-9A-Fa-f]{2})|[^A-Za-z0-9_.~\-!$&'()*+,/:;=?@%\[\]|]")
+_NOT_NORMALISED = re.compile(r"%([0-9A-Fa-f]{2})|[^A-Za-z0-9_.~\-!$&'()*+,/:;=?@%\[\]|]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~\-]")
 
 
@@ -23,15 +23,15 @@ def split_address(address: str) -> tuple[str, str]:
     end = min((i for i in (rest.find("/"), rest.find("?")) if i >= 0), default=len(rest))
     host, target = rest[:end].rpartition("@")[2].strip().lower(), rest[end:]
     host = host.removesuffix(":80").rstrip(".")
-    return host, even_target(target if target.startswith("/") else "/" + target)
+    return host, normalised_target(target if target.startswith("/") else "/" + target)
 
 
-def even_target(target: str) -> str:
+def normalised_target(target: str) -> str:
     """A path?query with uniform percent-encoding (RFC 3986, 6.2.2)."""
-    return _UNEVEN.sub(_even, target)
+    return _NOT_NORMALISED.sub(_normalised, target)
 
 
-def _even(found: re.Match[str]) -> str:
+def _normalised(found: re.Match[str]) -> str:
     if found[1] is None:
         return quote(found[0], safe="", errors="replace")
     char = chr(int(found[1], 16))

@@ -16,7 +16,7 @@ from geocrawl.fetch.record import SEEDS_FIELD
 from geocrawl.lab.contest.judge import PageJudge
 from geocrawl.lab.contest.measure import TOPIC_KIND, Score, area, at_share
 from geocrawl.lab.recorded_worlds.addresses import read_query
-from geocrawl.lab.recorded_worlds.replay import Request, Response, nothing
+from geocrawl.lab.recorded_worlds.replay import Request, Response, error_page
 from geocrawl.lab.recorded_worlds.services import operation
 from geocrawl.lab.recorded_worlds.study import Study, file_sha256
 from geocrawl.lab.recorded_worlds.warc import WarcFile, kind_of_answer
@@ -49,7 +49,7 @@ class RecordedWeb:
         """What was recorded; else 404, of kind `unrecorded`."""
         stored = self.warc.read(f"{scheme}://{host}{target}")
         if stored is None:
-            return nothing(404)._replace(kind=UNRECORDED)
+            return error_page(404)._replace(kind=UNRECORDED)
         return Response(stored.status, stored.headers, stored.body, stored.kind, None, _asked(target))
 
 
@@ -98,8 +98,8 @@ def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str
         if request.kind == "service" and request.status == 200:
             first.setdefault(_endpoint(request.url), pages)
     keys = {_endpoint(address) for address, kind in catalogue if kind == TOPIC_KIND}
-    moments = {key: max(1, first[key]) for key in keys if key in first}
-    times = tuple(sorted(moments.values()))
+    pages_at_finds = {key: max(1, first[key]) for key in keys if key in first}
+    times = tuple(sorted(pages_at_finds.values()))
     return Score(
         pages=pages,
         service_requests=sum(request.kind == "service" for request in log),
@@ -112,9 +112,9 @@ def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str
         pages_100=at_share(times, 1.0),
         area=area(times, len(times), budget),
         false_accepts=(),
-        moments=times,
+        pages_at_finds=times,
         curve=times,
-        endpoints=tuple(sorted(moments)),
+        endpoints=tuple(sorted(pages_at_finds)),
     )
 
 

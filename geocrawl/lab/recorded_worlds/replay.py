@@ -95,13 +95,13 @@ class WorldWeb:
     def respond(self, scheme: str, host: str, target: str) -> Response:
         """An unknown host (and https) is a bad gateway (502), an unknown path 404, as behind a proxy."""
         if scheme != "http" or host not in self._world.hosts:
-            return nothing(502)
+            return error_page(502)
         stored = self._world.stored(host + target)
         if stored is not None:
             return Response(stored.status, stored.headers, stored.body, stored.kind)
         place = host + target.partition("?")[0]
         if place not in self._world.by_place:
-            return nothing(404)
+            return error_page(404)
         parameters: dict[str, str] = {}
         for name, value in read_query(target):
             parameters.setdefault(name.lower(), value)
@@ -118,7 +118,7 @@ def _of_service(answer: Reply, service: str | None, request: str | None) -> Resp
     return Response(answer.status, headers, answer.body, "service", service, request)
 
 
-def nothing(status: int) -> Response:
+def error_page(status: int) -> Response:
     """An error page of this status."""
     headers = [("Content-Type", "text/html; charset=utf-8")]
     return Response(status, headers, f"<title>{status}</title><h1>{status}</h1>\n".encode(), "unknown")

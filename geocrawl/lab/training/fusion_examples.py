@@ -32,16 +32,16 @@ _BEGINNING, _OFTEN = 40, 4
 
 def examples(web: Web, strategy: FusionStrategy, seed: int) -> list[Worth]:
     """Links that waited in a crawl of `web` by `strategy`, with what they were worth. The same for the same seed."""
-    lot = random.Random(seed)  # noqa: S311 - a sample, no secret
-    taker = _Taker(strategy, lot, max(10, web.pages // LOOKS))
+    rng = random.Random(seed)  # noqa: S311 - a sample, no secret
+    taker = _LinkSampler(strategy, rng, max(10, web.pages // LOOKS))
     Walk(web, strategy, taker.look).run()
     return taker.taken
 
 
 @dataclass(slots=True)
-class _Taker:
+class _LinkSampler:
     strategy: FusionStrategy
-    lot: random.Random
+    rng: random.Random
     every: int
     taken: list[Worth] = field(default_factory=list)
     places: Mapping[int, int] = field(default_factory=generic_places)
@@ -56,7 +56,7 @@ class _Taker:
     def _links(self, walk: Walk, worth: Callable[[str, int], float]) -> Iterator[Worth]:
         waiting = [(number, score) for number, score in self.strategy.waiting_scores() if walk.waits(number)]
         best = sorted(waiting, key=lambda entry: (-entry[1], entry[0]))[:NEXT]
-        for number, _ in best + self.lot.sample(waiting, min(len(waiting), OTHERS)):
+        for number, _ in best + self.rng.sample(waiting, min(len(waiting), OTHERS)):
             features = self.strategy.features(number)
             generic = tuple(self.places[each] for each in features if each in self.places)
             offset = self.strategy.logit([each for each in features if each not in self.places])

@@ -12,7 +12,7 @@ import pytest
 
 from geocrawl.errors import UsageError
 from geocrawl.lab.contest import plots
-from geocrawl.lab.contest.contest import Outcome, Plan, hold, jobs
+from geocrawl.lab.contest.contest import ContestResults, Plan, jobs, run_contest
 from geocrawl.lab.contest.judge import PageJudge, read_judge
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.papers import PAPERS, verdicts
@@ -28,15 +28,15 @@ NOBODY = PageJudge({}, -1.0, {})
 
 
 @pytest.fixture(scope="module")
-def contest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Outcome, list[str]]:
+def contest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, ContestResults, list[str]]:
     folder = write_world(tmp_path_factory.mktemp("worlds") / "small")
     lines: list[str] = []
     plan = Plan([folder, folder / "documents"], ["bfs", "gws", "nosuch", "oracle"], seed=3)
-    return plan, hold(plan, lines.append), lines
+    return plan, run_contest(plan, lines.append), lines
 
 
 def test_a_contest_goes_on_with_what_is_left_and_says_what_it_skipped(
-    contest: tuple[Plan, Outcome, list[str]],
+    contest: tuple[Plan, ContestResults, list[str]],
 ) -> None:
     _, outcome, lines = contest
     assert [row.strategy for row in outcome.rows()] == ["bfs", "gws", "oracle"]
@@ -47,10 +47,10 @@ def test_a_contest_goes_on_with_what_is_left_and_says_what_it_skipped(
 
 
 def test_the_same_contest_twice_gives_the_same_lines_but_for_costs(
-    contest: tuple[Plan, Outcome, list[str]],
+    contest: tuple[Plan, ContestResults, list[str]],
 ) -> None:
     plan, outcome, _ = contest
-    again = hold(Plan(plan.worlds[:1], plan.strategies, seed=3, processes=1), lambda line: None)
+    again = run_contest(Plan(plan.worlds[:1], plan.strategies, seed=3, processes=1), lambda line: None)
     assert _without_costs(to_csv(again)) == _without_costs(to_csv(outcome))
 
 
@@ -60,7 +60,7 @@ def _without_costs(text: str) -> list[dict[str, str]]:
 
 def test_a_contest_in_which_nobody_can_run_is_an_error(small: Path) -> None:
     with pytest.raises(UsageError, match="no world"):
-        hold(Plan([], ["bfs"]), lambda line: None)
+        run_contest(Plan([], ["bfs"]), lambda line: None)
 
 
 def test_random_runs_with_five_seeds_and_the_others_once(small: Path) -> None:
@@ -93,19 +93,19 @@ def test_a_study_knows_what_is_relevant_what_can_be_reached_and_the_way(small: P
     assert not found.judged
 
 
-def test_the_oracle_is_above_all_others(contest: tuple[Plan, Outcome, list[str]]) -> None:
+def test_the_oracle_is_above_all_others(contest: tuple[Plan, ContestResults, list[str]]) -> None:
     rows = {row.strategy: row for row in contest[1].rows()}
     assert rows["oracle"].area == max(row.area for row in rows.values())
     assert (rows["oracle"].pages, rows["oracle"].found) == (2, 1)
 
 
-def test_harvest_and_discovery_count_relevant_pages(contest: tuple[Plan, Outcome, list[str]]) -> None:
+def test_harvest_and_discovery_count_relevant_pages(contest: tuple[Plan, ContestResults, list[str]]) -> None:
     row = next(row for row in contest[1].rows() if row.strategy == "bfs")
     assert (row.pages, row.harvest_rate, row.discovery_rate) == (5, 0.4, 1.0)
 
 
 def test_everything_is_written_and_the_report_needs_nothing_beside_it(
-    contest: tuple[Plan, Outcome, list[str]], tmp_path: Path
+    contest: tuple[Plan, ContestResults, list[str]], tmp_path: Path
 ) -> None:
     plan, outcome, _ = contest
     assert list(write_all(plan, outcome, tmp_path))
@@ -122,13 +122,13 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
         assert paper.title in page
 
 
-def test_the_same_drawing_has_the_same_bytes(contest: tuple[Plan, Outcome, list[str]]) -> None:
-    arena = contest[1].arenas[0]
+def test_the_same_drawing_has_the_same_bytes(contest: tuple[Plan, ContestResults, list[str]]) -> None:
+    world = contest[1].worlds[0]
     for form in ("svg", "png"):
-        assert plots.drawn(plots.curves(arena), form) == plots.drawn(plots.curves(arena), form)
+        assert plots.drawn(plots.curves(world), form) == plots.drawn(plots.curves(world), form)
 
 
-def test_claims_are_held_against_the_figures(contest: tuple[Plan, Outcome, list[str]]) -> None:
+def test_claims_are_held_against_the_figures(contest: tuple[Plan, ContestResults, list[str]]) -> None:
     outcome = contest[1]
     assert all(line.startswith("small: ") for line in verdicts(PAPERS[0], outcome))
     assert any("did not run" in line for line in verdicts(PAPERS[1], outcome))
@@ -139,19 +139,19 @@ def test_claims_are_held_against_the_figures(contest: tuple[Plan, Outcome, list[
     ("area", "verdict"), [(0.5, "no difference"), (0.504, "no difference"), (0.6, "agrees"), (0.4, "differs")]
 )
 def test_a_claim_is_held_against_figures_that_differ_by_more_than_a_hundredth(
-    contest: tuple[Plan, Outcome, list[str]], area: float, verdict: str
+    contest: tuple[Plan, ContestResults, list[str]], area: float, verdict: str
 ) -> None:
     outcome = contest[1]
-    (arena,) = outcome.arenas
+    (world,) = outcome.worlds
     areas = {"gws": area, "bfs": 0.5, "oracle": 1.0}
-    entrants = tuple(replace(e, row=replace(e.row, area=areas[e.row.strategy])) for e in arena.entrants)
-    lines = verdicts(PAPERS[0], replace(outcome, arenas=(replace(arena, entrants=entrants),)))
+    strategies = tuple(replace(e, row=replace(e.row, area=areas[e.row.strategy])) for e in world.strategies)
+    lines = verdicts(PAPERS[0], replace(outcome, worlds=(replace(world, strategies=strategies),)))
     (line,) = [line for line in lines if "gws has the larger area" in line]
     assert line.startswith(f"small: {verdict}")
     assert ("Not measured, but possible" in line) == (verdict != "agrees")
 
 
-def test_a_narrow_terminal_shows_fewer_columns(contest: tuple[Plan, Outcome, list[str]]) -> None:
+def test_a_narrow_terminal_shows_fewer_columns(contest: tuple[Plan, ContestResults, list[str]]) -> None:
     outcome = contest[1]
     (wide,), (narrow,) = tables(outcome, 200), tables(outcome, 80)
     assert len(wide.columns) == len(HEADS) == len(cells(next(outcome.rows())))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.lab.contest.contest import ORACLE, Outcome, Plan, hold
+from geocrawl.lab.contest.contest import ORACLE, ContestResults, Plan, run_contest
 from geocrawl.lab.contest.results import COLUMNS, COSTS, to_csv
 from geocrawl.lab.made_worlds.folder import make
 from geocrawl.priority.models.files import shipped_models
@@ -40,7 +40,7 @@ BAD_WORLDS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.fixture(scope="module")
-def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> ContestResults:
     """A contest in which one strategy of four can run, on one world of nine."""
     folder = tmp_path_factory.mktemp("worlds")
     worlds = [write_world(folder / "whole")]
@@ -55,31 +55,31 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     old = json.loads((shipped_models() / "bayes_links.json").read_text("utf-8"))
     (folder / "old.json").write_text(json.dumps({**old, "version": 99}))
     options = {"gws.nosuch": "1", "bayes.model": str(folder / "old.json")}
-    return hold(Plan(worlds, ["bfs", "gws", "nosuch", "bayes"], set=options), lambda line: None)
+    return run_contest(Plan(worlds, ["bfs", "gws", "nosuch", "bayes"], set=options), lambda line: None)
 
 
-def test_what_can_run_runs(spoilt: Outcome) -> None:
+def test_what_can_run_runs(spoilt: ContestResults) -> None:
     assert [(row.world, row.strategy, row.found) for row in spoilt.rows()] == [("whole", "bfs", 1)]
 
 
 @pytest.mark.parametrize("name", BAD_WORLDS)
-def test_a_bad_world_is_skipped_with_one_line_that_names_the_file(spoilt: Outcome, name: str) -> None:
+def test_a_bad_world_is_skipped_with_one_line_that_names_the_file(spoilt: ContestResults, name: str) -> None:
     (line,) = [line for line in spoilt.skipped if f"/{name}:" in line]
     assert BAD_WORLDS[name][1] in line and "\n" not in line
 
 
-def test_a_world_whose_seeds_do_not_answer_is_no_row_of_zeros(spoilt: Outcome) -> None:
+def test_a_world_whose_seeds_do_not_answer_is_no_row_of_zeros(spoilt: ContestResults) -> None:
     (line,) = [line for line in spoilt.skipped if line.startswith("bfs on silent")]
     assert line == "bfs on silent: none of the seeds answered: http://gone.example/"
 
 
 @pytest.mark.parametrize("name", ["foreign.warc.gz", "none.warc.gz"])
-def test_a_file_that_is_no_recording_is_skipped(spoilt: Outcome, name: str) -> None:
+def test_a_file_that_is_no_recording_is_skipped(spoilt: ContestResults, name: str) -> None:
     (line,) = [line for line in spoilt.skipped if f"/{name}:" in line]
     assert "\n" not in line and name in line.partition(": ")[2]
 
 
-def test_unknown_strategies_and_options_and_old_models_are_said_once_a_world(spoilt: Outcome) -> None:
+def test_unknown_strategies_and_options_and_old_models_are_said_once_a_world(spoilt: ContestResults) -> None:
     of_whole = {line.partition(" on whole: ")[0]: line for line in spoilt.skipped if " on whole: " in line}
     assert set(of_whole) == {"gws", "nosuch", "bayes"}
     assert "unknown option gws.nosuch" in of_whole["gws"]
@@ -93,7 +93,7 @@ def test_a_contest_of_all_strategies_held_twice_gives_the_same_bytes_but_for_cos
     make("mixed", 200, 11, tmp_path / "mixed", ())
     names = [*strategies(), ORACLE]
     first, second = (
-        hold(Plan([tmp_path / "mixed"], names, budget=80, seed=2, processes=processes), lambda line: None)
+        run_contest(Plan([tmp_path / "mixed"], names, budget=80, seed=2, processes=processes), lambda line: None)
         for processes in (2, 3)
     )
     assert [row.strategy for row in first.rows()] == names

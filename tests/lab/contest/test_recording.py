@@ -11,7 +11,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
-from geocrawl.lab.contest.contest import Plan, hold
+from geocrawl.lab.contest.contest import Plan, run_contest
 from geocrawl.lab.contest.judge import PageJudge
 from geocrawl.lab.contest.measure import TOPIC_KIND
 from geocrawl.lab.contest.run import Job, _Stopwatch, read_seeds, run, settings_for, valid_endpoints
@@ -59,7 +59,7 @@ def test_a_recording_knows_its_seeds_and_pages(recorded: tuple[Path, CrawlReport
 def test_another_strategy_on_a_recording_is_measured_by_the_pool_and_says_what_was_not_recorded(
     recorded: tuple[Path, CrawlReport, set[str]],
 ) -> None:
-    outcome = hold(Plan([recorded[0]], ["bfs", "gws", "oracle"]), lambda line: None)
+    outcome = run_contest(Plan([recorded[0]], ["bfs", "gws", "oracle"]), lambda line: None)
     rows = {row.strategy: row for row in outcome.rows()}
     assert set(rows) == {"bfs", "gws"}
     assert rows["bfs"].reachable >= rows["gws"].found

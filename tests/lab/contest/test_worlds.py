@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import UsageError
-from geocrawl.lab.recorded_worlds.addresses import even_target, key_of, read_query
+from geocrawl.lab.recorded_worlds.addresses import key_of, normalised_target, read_query
 from geocrawl.lab.recorded_worlds.warc import kind_of_answer
 from geocrawl.lab.recorded_worlds.world import World
 
@@ -75,8 +75,8 @@ def test_an_address_has_one_key_however_it_is_spelt() -> None:
 
 @given(st.text(max_size=40))
 def test_an_even_target_stays_even(text: str) -> None:
-    once = even_target("/" + text)
-    assert even_target(once) == once
+    once = normalised_target("/" + text)
+    assert normalised_target(once) == once
     assert once.isascii()
 
 

@@ -27,7 +27,7 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
 from geocrawl.lab.made_worlds.folder import make as make_world
-from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb, nothing
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb, error_page
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
@@ -83,7 +83,7 @@ class StruckTransport(ReplayTransport):
                 raise httpx.ConnectError("unreachable", request=request) from ClientConnectorError(key, away)
             if host in strike.answers:
                 status, retry_after = strike.answers[host]
-                answer = nothing(status)
+                answer = error_page(status)
                 headers = [(b"Retry-After", str(retry_after).encode()), (b"Content-Type", b"text/html")]
                 return httpx.Response(answer.status, headers=headers, content=answer.body)
         elif since >= strike.for_s and self.first_after is None:
