@@ -37,14 +37,14 @@ VERSION = 1
 LINK_TIER = 1
 SEED_TIER = 8
 BLIND_PAGES = 20
-"""Pages other than seeds that one run judges without a topic, before it says so and ends."""
+"""Pages other than seeds that one run judges without a topic before it ends with an error."""
 PER_LEVEL = 0.1
-"""Provisional score, a level of its page, of a link that another strategy left."""
+"""Provisional score, per level of its page, of a link that another strategy enqueued."""
 SEED_LINKS = 20_000
 """Links of seeds that are remembered, to be ranked anew when another seed is read."""
 _BATCH = 2_000
 _NEW = -1
-"""In place of a frontier id, for a seed that is judged and not settled yet."""
+"""Stands for the frontier id of a seed that is judged and not settled yet."""
 
 OPTIONS: Mapping[str, Option] = {
     "m": Option(500, "words that span the space, the most frequent of the seed pages", 1, 5_000),
@@ -54,7 +54,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class Adaptive(Defaults):
-    """Near the centroid first. Learns the topic from the seeds, and corrects it by the pages like them."""
+    """Pages near the centroid first. The topic is learnt from the seeds and corrected by pages that resemble them."""
 
     name = NAME
     needs = frozenset({"prose"})
@@ -71,7 +71,7 @@ class Adaptive(Defaults):
         self._blind = 0
 
     def seed_rank(self) -> Rank:
-        """Before all links: they are the topic."""
+        """Return a rank above all links, because the seeds are the topic."""
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
@@ -100,7 +100,7 @@ class Adaptive(Defaults):
         return _judgement(document, Relevance.HIGH, score, pack(words))
 
     def _judge_blind(self, document: Document) -> Judgement:
-        """Seeds may be under way still, so a few pages that another strategy left are let through unranked."""
+        """Let a few pages through unranked while no seed was read yet: the seeds may still be in flight."""
         self._blind += 1
         if self._blind > BLIND_PAGES:
             raise UsageError(
@@ -110,11 +110,11 @@ class Adaptive(Defaults):
         return _judgement(document, Relevance.NONE, 0.0, b"")
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """By the level of its page: the page itself is not there any more."""
+        """Rank a link that another strategy enqueued by the level of its page, all that is known of it."""
         return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
 
     def learn(self, feedback: Feedback) -> None:
-        """A seed joins the centroid; a page near a seed moves it."""
+        """Add a seed to the centroid; correct the centroid by a page near a seed."""
         if feedback.purpose is not Purpose.PAGE or not feedback.features:
             return
         words = unpack(feedback.features)
@@ -129,7 +129,9 @@ class Adaptive(Defaults):
         self._seed_came = True
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """The links of all seeds after each seed, for each of them moves the centroid and the axes; else None."""
+        """Return new ranks for the links of all seeds after each seed, which moves the centroid and the axes; else
+        None.
+        """
         if not self._seed_came:
             return None
         self._seed_came = False
@@ -142,7 +144,9 @@ class Adaptive(Defaults):
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """seeds (n), corrections (u) and the topic's heaviest words: the link's page is not there any more."""
+        """Return the numbers of seeds (n) and corrections (u), the topic's heaviest words and the level of the link's
+        page.
+        """
         return {
             "seeds": len(self._centroid.seeds),
             "corrections": self._centroid.updates,
@@ -152,12 +156,12 @@ class Adaptive(Defaults):
         }
 
     def dump(self) -> bytes:
-        """Seeds, centroid and the seeds' links; bounded by `MAX_SEEDS`, m and `SEED_LINKS`."""
+        """Return the seeds, the centroid and the seeds' links as JSON, bounded by `MAX_SEEDS`, m and `SEED_LINKS`."""
         state = {"centre": self._centroid.state(), "links": list(self._links.items()), "seed_came": self._seed_came}
         return json.dumps({"strategy": NAME, "version": VERSION, **state}, ensure_ascii=False).encode()
 
     def load(self, state: bytes) -> None:
-        """Take up a former dump. Raises UsageError for one of another version."""
+        """Restore a former dump. Raises UsageError for one of another version."""
         if not state:
             return
         try:
@@ -174,7 +178,7 @@ class Adaptive(Defaults):
 
 
 def page_words(document: Document, hub: float) -> str:
-    """The text that stands for a page: its anchors when they make up more than `hub` of it, else what is no anchor."""
+    """Return the text that stands for a page: its anchors when they make up more than `hub` of it, else the rest."""
     everything = document.anchor_chars + len(document.prose)
     if document.anchor_chars > hub * everything:
         return "\n".join(link.anchor for link in document.links if link.anchor)

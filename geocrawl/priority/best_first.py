@@ -6,8 +6,8 @@ wait at once, so that N links are visited before new ones can overtake them. N i
 
 The paper follows no links of pages at or below its relevance threshold; whether its baselines did so is not said. Here
 they follow them (`cut` stops it), because a page's low score already puts its links last. Pages are compared by title
-and text. A link that another strategy left is ranked by its anchor and the level of its page, for the page itself is
-not there any more.
+and text. A link that another strategy enqueued is ranked by its anchor and the level of its page, for the page itself
+is not known any more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geocrawl.priority.vectors.tfidf import TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8
-"""Above all links, as seeds have weight 1 there."""
+"""Above all links: in the paper seeds have the highest weight, 1."""
 N_FIRST = "best-n-first"
 
 OPTIONS: Mapping[str, Option] = {
@@ -43,7 +43,7 @@ _SHARES: Mapping[str, tuple[float, float]] = {
 
 
 class BestFirst(Defaults):
-    """Highest similarity first. Learns nothing during a crawl: the text model is trained beforehand."""
+    """Highest similarity first. Nothing is learnt during a crawl: the text model is trained beforehand."""
 
     def __init__(self, name: str, model: TextModel, options: Mapping[str, str]) -> None:
         """`name`: which of the four. Raises UsageError for a bad option."""
@@ -55,12 +55,14 @@ class BestFirst(Defaults):
         self.stride = int(values.get("n", 1))
 
     def seed_rank(self) -> Rank:
-        """Before all links."""
+        """Return a rank above all links."""
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """Level 2 from the median of held-out pages on the topic, level 1 above the threshold; sim(page) as the score;
-        for each link sim(page) + sim(anchor), or one of the two."""
+        """Score a page by sim(page) and each link by sim(page) + sim(anchor), or by one of the two.
+
+        The page's level is 2 from the median of held-out pages on the topic, 1 above the threshold, else 0.
+        """
         page = self._model.page_similarity(document)
         level = self._level(page)
         if self._cut and page <= self._model.threshold and document.depth > 0:
@@ -68,13 +70,13 @@ class BestFirst(Defaults):
         return Judgement(level, page, tuple(self._rank(page, link.anchor) for link in document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """By the anchor and, in place of sim(page), the least similarity of its page's level."""
+        """Rank a link that another strategy enqueued by its anchor and the least similarity of its page's level."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._rank(self._least(waiting.page_relevance), waiting.anchor)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """page_level, page_at_least (similarity of that level), anchor_similarity, and the model's threshold."""
+        """Return page_level, page_at_least (least similarity of that level), anchor_similarity and the threshold."""
         return {
             "page_level": int(waiting.page_relevance),
             "page_at_least": round(self._least(waiting.page_relevance), 4),

@@ -27,14 +27,14 @@ class BreadthFirst(Defaults):
         return Rank(0, 0.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Each link one step deeper than its page; no page is relevant."""
+        """Rank each link one step deeper than its page; no page is relevant."""
         return Judgement(Relevance.NONE, 0.0, (Rank(0, -(document.depth + 1.0)),) * len(document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:
         return Rank(0, 0.0 - waiting.depth)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """depth, links from a seed."""
+        """Return the depth, in links from a seed."""
         return {"depth": waiting.depth}
 
 

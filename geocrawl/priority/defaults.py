@@ -1,7 +1,7 @@
-"""What most strategies have in common: the parts of `ports.Strategy` that a strategy need not write again.
+"""Define what most strategies have in common: the parts of `ports.Strategy` that a strategy need not write again.
 
 A strategy says in its own file what is different. One that learns overrides `learn`, `revise`, `dump` and `load`
-together: what the one takes in, the others must give back.
+together: what `learn` adds, `dump` must write and `load` restore.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from geocrawl.model import Feedback, Rank
 
 
 class Defaults:
-    """Serves one link at a time, asks for nothing that costs time, learns nothing and keeps nothing."""
+    """A strategy that is served one link at a time, needs nothing made on request, learns nothing and keeps nothing."""
 
     name: str
     stride: int = 1
@@ -21,15 +21,15 @@ class Defaults:
     learns: bool = False
 
     def learn(self, feedback: Feedback) -> None:
-        """Nothing."""
+        """Ignore the feedback."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """None: a rank never changes."""
+        """Return None: a rank never changes."""
         return None
 
     def dump(self) -> bytes:
-        """Nothing to keep."""
+        """Return b"": there is nothing to keep."""
         return b""
 
     def load(self, state: bytes) -> None:
-        """Nothing to take up."""
+        """Ignore the state."""

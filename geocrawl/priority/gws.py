@@ -23,7 +23,7 @@ from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
 NAME = "gws"
 HIGHEST_TIER = 8
-"""Of nine priorities with λ = 0.7, the highest; tier 0 holds priority 0."""
+"""Tier of the highest of nine priorities with λ = 0.7 (eq. 4); tier 0 is priority 0."""
 REMEMBERED_LINKS = 50_000
 """Links whose level is kept in memory: a site's navigation stands on each of its pages."""
 
@@ -40,7 +40,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class GwsStrategy(Defaults):
-    """The order of the paper. Learns nothing during a crawl: its models are trained beforehand."""
+    """The order of the paper. Nothing is learnt during a crawl: the models are trained beforehand."""
 
     name = NAME
 
@@ -56,11 +56,11 @@ class GwsStrategy(Defaults):
         self._match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links).match)
 
     def seed_rank(self) -> Rank:
-        """Seeds enter the highest sub-queue."""
+        """Return the rank of the highest sub-queue."""
         return Rank(HIGHEST_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """The page's level by eq. 2, r as its score, and for each link its sub-queue by eq. 4."""
+        """Score the page by r = cos(T, P), with its level by eq. 2, and rank each link into a sub-queue by eq. 4."""
         r = self._topic.nearness(document.title, document.text).r
         level = self.page_level(r)
         if document.depth == 0:
@@ -69,19 +69,19 @@ class GwsStrategy(Defaults):
         return Judgement(level, r, tuple(ranks[match(link.url.address, link.anchor).level] for link in document.links))
 
     def page_level(self, r: float) -> Relevance:
-        """Eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+        """Return the page's level by eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
         if r >= self._high:
             return Relevance.HIGH
         return Relevance.SOME if r >= self._low else Relevance.NONE
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """The sub-queue of a link that another strategy put there; None drops it."""
+        """Return the sub-queue of a link that another strategy enqueued; None drops it."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._ranks[waiting.page_relevance][self._link(waiting).level]
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """page_level, link_level, keywords (that gave the link its level), lambda and priority (0…2)."""
+        """Return page_level, link_level, keywords (that gave the link its level), lambda and priority (0…2)."""
         match = self._link(waiting)
         return {
             "page_level": int(waiting.page_relevance),
@@ -97,12 +97,12 @@ class GwsStrategy(Defaults):
 
 
 def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
-    """Eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal priorities are equal numbers."""
+    """Return the priority by eq. 4: λ·link + (1−λ)·page, 0…2, rounded so that equal priorities are equal numbers."""
     return round(lambda_ * link + (1.0 - lambda_) * page, 6)
 
 
 def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance, Rank | None]]:
-    """The rank for each page level and link level.
+    """Return the rank for each page level and link level.
 
     A priority's tier is its place among the possible ones, counted down from 8 for 2.0; another λ may give fewer than
     nine, and the tiers next above 0 then stay empty. Priority 0 is tier 0, or dropped.

@@ -46,7 +46,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class HitsStrategy(GraphStrategy):
-    """The fusion of Best-First and HITS."""
+    """Links by Best-First and HITS together."""
 
     name = NAME
 
@@ -69,11 +69,11 @@ class HitsStrategy(GraphStrategy):
         )
 
     def seed_rank(self) -> Rank:
-        """A seed weighs 1."""
+        """Return the rank of a seed, whose weight is 1."""
         return Rank(FOLLOWED, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """sim(page) as its score, HIGH above the threshold; links by the plain Best-First score."""
+        """Score the page by sim(page), HIGH above the threshold, and its links by the plain Best-First score."""
         page = self._model.page_similarity(document)
         anchors = [self._model.anchor_similarity(link.anchor) for link in document.links]
         tier = self._tier(page)
@@ -85,7 +85,7 @@ class HitsStrategy(GraphStrategy):
         return Judgement(self._relevance(page), page, ranks, packed)
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Of a link that another strategy put there: its page counts as similar as the threshold, by its relevance."""
+        """Rank a link that another strategy enqueued; its page, if relevant, counts as similar as the threshold."""
         if waiting.depth == 0:
             return self.seed_rank()
         page = self._threshold if waiting.page_relevance is Relevance.HIGH else 0.0
@@ -95,7 +95,7 @@ class HitsStrategy(GraphStrategy):
         return None if self._drop else Rank(LAST, score)
 
     def learn(self, feedback: Feedback) -> None:
-        """A page above the threshold joins the graph with its links; every p downloads HITS is iterated."""
+        """Add a page above the threshold and its links to the graph; iterate HITS every p downloads."""
         weights = None
         if feedback.features:
             values = unpack_link_values(feedback.features)
@@ -103,7 +103,9 @@ class HitsStrategy(GraphStrategy):
         self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link), weights."""
+        """Return anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link),
+        weights.
+        """
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
             "page_followed": waiting.page_relevance is Relevance.HIGH,
@@ -117,7 +119,7 @@ class HitsStrategy(GraphStrategy):
         return self._a * page + self._b * anchor
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """LinkScore of every node; a = h = 1 at the start, warm later."""
+        """Return LinkScore of every node; authority and hub start at 1, later from their last values."""
         from geocrawl.priority.graph.iterations import hits
 
         authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))

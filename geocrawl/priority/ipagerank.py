@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAME = "ipagerank"
 FOLLOWED, LAST = 1, 0
-"""Tiers: links above the threshold; those that are cut."""
+"""Tiers: links above the threshold; links at or below it."""
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
     "c": Option(0.5, "c, words of a link less similar to the topic than this count nothing", 0.0, 1.0),
@@ -48,13 +48,16 @@ OPTIONS: Mapping[str, Option] = {
 
 
 def title_weight(options: Mapping[str, str]) -> float | None:
-    """Of a word of the title in the page filter; None: the filter is off. Raises UsageError for a bad option."""
+    """Return the weight of a title's word in the page filter, None when the filter is off.
+
+    Raises UsageError for a bad option.
+    """
     values = parse_options(NAME, options, OPTIONS)
     return float(values["title"]) if values["filter"] else None
 
 
 class IPageRankStrategy(GraphStrategy):
-    """The improved PageRank of SkyReach."""
+    """Links by the improved PageRank of SkyReach."""
 
     name = NAME
 
@@ -71,11 +74,11 @@ class IPageRankStrategy(GraphStrategy):
         self._ranking = self._make_ranking(values, "q", worth="ipr")
 
     def seed_rank(self) -> Rank:
-        """Seeds come before all links."""
+        """Return a rank above all links."""
         return Rank(FOLLOWED + 1, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Each link at what a typical page gives it by RW; the page's score is the page filter's, 0 without one."""
+        """Rank each link by what a typical page gives it by RW; the page filter, if any, scores the page, else 0."""
         weights = [self._rw(link) for link in document.links]
         best: dict[str, float] = {}
         for link, weight in zip(document.links, weights, strict=True):
@@ -89,7 +92,7 @@ class IPageRankStrategy(GraphStrategy):
         return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Of a link that another strategy put there: its IPR, or that of its page's only link on the topic."""
+        """Rank a link that another strategy enqueued by its IPR, or as its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
         rw, known = self._rw_of(waiting.anchor), self._ranking.value_of(waiting.id, "ipr")
@@ -98,7 +101,7 @@ class IPageRankStrategy(GraphStrategy):
         return self._rank(1.0 - self._d + self._d * rw if rw else 0.0)
 
     def learn(self, feedback: Feedback) -> None:
-        """The page's links join the graph with their RW; every q pages IPageRank is iterated."""
+        """Add the page's links to the graph with their RW; iterate IPageRank every q pages."""
         weights = [1.0] * len(feedback.links)  # of a redirect
         if feedback.features:
             values = unpack_link_values(feedback.features)
@@ -106,7 +109,9 @@ class IPageRankStrategy(GraphStrategy):
         self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """word of the anchor nearest to the topic, rw of the anchor, ipr (None before an iteration met it), c, d."""
+        """Return the anchor's word nearest to the topic, the anchor's rw, ipr (None before an iteration met it), c and
+        d.
+        """
         return {
             "word": self._words.best_word(waiting.anchor),
             "rw": round(self._rw_of(waiting.anchor), 4),
@@ -117,7 +122,7 @@ class IPageRankStrategy(GraphStrategy):
         }
 
     def _rw(self, link: Link) -> float:
-        """RW by this page's part of M(url)."""
+        """Return RW by this page's part of M(url)."""
         return self._rw_of(f"{link.anchor} {link.context}" if link.context else link.anchor)
 
     def _rw_of(self, text: str) -> float:
@@ -125,7 +130,9 @@ class IPageRankStrategy(GraphStrategy):
         return similarity if similarity >= self._c else 0.0
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """IPR of every node, from 1 at the start, warm later; of a node without RW, what comes through a tunnel."""
+        """Return IPR of every node, started from 1 or the last values; for a node without RW, what comes through
+        tunnels.
+        """
         import numpy as np
 
         from geocrawl.priority.graph.iterations import even_shares, ipagerank
@@ -138,7 +145,7 @@ class IPageRankStrategy(GraphStrategy):
         return scores
 
     def _tunnel(self, share: float) -> float:
-        """The score of a cut link to which `share` comes, below 1 − d."""
+        """Return the score, below 1 − d, of a cut link that `share` reaches."""
         return (1.0 - self._d) * share / (1.0 + share) if self._tunnels else 0.0
 
     def _rank(self, score: float) -> Rank | None:

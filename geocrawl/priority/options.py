@@ -1,4 +1,4 @@
-"""Constants of strategies that people may set: `--set gws.lambda=0.7`, `[set]` in a settings file."""
+"""Read the constants of strategies that people may set: `--set gws.lambda=0.7`, `[set]` in a settings file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Option:
     most: float = float("inf")
 
     def read(self, text: str) -> Value:
-        """The value of `text`. Raises ValueError with what was expected."""
+        """Return the value of `text`. Raises ValueError with what was expected."""
         if isinstance(self.default, str):
             return text.strip()
         if isinstance(self.default, bool):
@@ -41,7 +41,7 @@ class Option:
 
 
 def parse_options(prefix: str, options: Mapping[str, str], schema: Mapping[str, Option]) -> dict[str, Value]:
-    """The value of every option in `schema`: what `options` says under `prefix`.NAME, else its default.
+    """Return the value of every option in `schema`: what `options` says under `prefix`.NAME, else its default.
 
     Options with another prefix are another strategy's and left alone. Raises UsageError for an unknown name (naming
     the known ones) and for a value that is none.
@@ -62,6 +62,6 @@ def parse_options(prefix: str, options: Mapping[str, str], schema: Mapping[str, 
 
 
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """', did you mean …?' when `name` is near one of `known`, else ''."""
+    """Return ', did you mean …?' when `name` is near one of `known`, else ''."""
     near = difflib.get_close_matches(name.lower(), list(known), n=1)
     return f", did you mean {prefix}{near[0]}?" if near else ""

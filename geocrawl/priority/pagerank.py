@@ -30,7 +30,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class PageRankStrategy(GraphStrategy):
-    """Links by PageRank alone: no word of page or link counts."""
+    """Links by PageRank alone; no word of page or link counts."""
 
     name = NAME
 
@@ -41,31 +41,31 @@ class PageRankStrategy(GraphStrategy):
         self._ranking = self._make_ranking(values, "q", worth="pr")
 
     def seed_rank(self) -> Rank:
-        """Seeds come before all links."""
+        """Return a rank above all links."""
         return Rank(SEEDS, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Each link at what a typical page gives it; no page is relevant."""
+        """Rank each link by what a typical page gives it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
         rank = self._rank(1.0 - self._d + self._d * self._ranking.typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Of a link that another strategy put there: its PageRank, or that of a page to which nothing links."""
+        """Rank a link that another strategy enqueued by its PageRank, or as a page to which nothing links."""
         if waiting.depth == 0:
             return self.seed_rank()
         return self._rank(self._ranking.value_of(waiting.id, "pr") or 1.0 - self._d)
 
     def learn(self, feedback: Feedback) -> None:
-        """The page's links join the graph; every q pages PageRank is iterated."""
+        """Add the page's links to the graph; iterate PageRank every q pages."""
         self._ranking.learn(feedback, [1.0] * len(feedback.links))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """pagerank (None before the first iteration that met the link), d."""
+        """Return pagerank (None before the first iteration that met the link) and d."""
         return {"pagerank": self._ranking.value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """PageRank of every node, from 1 at the start, warm later."""
+        """Return PageRank of every node, started from 1 or the last values."""
         from geocrawl.priority.graph.iterations import pagerank
 
         values = pagerank(graph.matrix(), graph.values("pr", 1.0), d=self._d)

@@ -28,11 +28,11 @@ class Random(Defaults):
         self._hash = hashlib.blake2b(f"{seed} ".encode(), digest_size=_HASH_BYTES)
 
     def seed_rank(self) -> Rank:
-        """Before all others: without the seeds there is nothing to choose from."""
+        """Return a rank above all links: without the seeds there is nothing to choose from."""
         return Rank(0, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """A score from 0 to 1 (excluded) for each link; no page is relevant."""
+        """Score each link from 0 to 1 (excluded) by its hash; no page is relevant."""
         ranks = tuple(Rank(0, self._score(link.url.identity)) for link in document.links)
         return Judgement(Relevance.NONE, 0.0, ranks)
 
@@ -40,7 +40,7 @@ class Random(Defaults):
         return self.seed_rank() if waiting.depth == 0 else Rank(0, self._score(waiting.url.identity))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """score, drawn by the URL's hash."""
+        """Return the score, drawn by the URL's hash."""
         return {"score": self._score(waiting.url.identity)}
 
     def _score(self, identity: str) -> float:

@@ -1,9 +1,9 @@
-"""What `bayes` learns from its own finds: links that led to a verified service within two hops are positive samples.
+"""Learn from the crawl's own finds: links that led to a verified service within two hops are positive samples.
 
-A link's fate is known late, so every link that was kept is remembered with its features. When its page is visited it
-counts as negative, since it has led to nothing yet; when a valid service turns up on that page or one link behind it,
-it becomes positive. All of this follows from the lessons alone, in their order. Memory is bounded: of the links the
-oldest are forgotten first, and beyond `MAX_FEATURES` no new word is taken up.
+What a link leads to is known late, so every link that was kept is remembered with its features. When its page is
+visited the link counts as negative, since it has led to nothing yet; when a valid service turns up on that page or one
+link behind it, the link becomes positive. All of this follows from the feedback alone, in its order. Memory is bounded:
+of the links the oldest are forgotten first, and beyond `MAX_FEATURES` no new word is counted.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from geocrawl.model import Feedback, Link, Purpose, State
 
 VERSION = 1
 HOPS = 2
-"""Links before a service that get the credit (METHODS: within a hop or two)."""
+"""Links before a service that are counted as positive (Han et al. 2010: within a hop or two)."""
 MAX_LINKS = 20_000
 MAX_FEATURES = 50_000
 MAX_PACKED_BYTES = 20_000
 _PACKED_LINKS, _PACKED_FEATURES = 500, 24
-"""Links of a page, and features of a link, that are noted."""
+"""Links of a page, and features of a link, that are packed."""
 _WAITING, _NEGATIVE, _POSITIVE = 0, 1, 2
 
 
@@ -46,11 +46,14 @@ class Experience:
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Feature → samples of + and of − that have it."""
     unrevised: int = 0
-    """Lessons since links were last ranked anew."""
+    """Feedbacks since links were last ranked anew."""
     _links: dict[int, _Link] = field(default_factory=dict)
 
     def learn(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> bool:
-        """Take in a feedback; True when the counts have changed. `score` says which context of a link is the better."""
+        """Learn from one feedback and return True when the counts have changed.
+
+        `score` tells which of two contexts of a link is the better.
+        """
         self.unrevised += 1
         samples = (self.positive, self.negative)
         if feedback.purpose is Purpose.PAGE:
@@ -60,7 +63,7 @@ class Experience:
         return samples != (self.positive, self.negative)
 
     def waiting(self) -> Iterator[tuple[int, list[str]]]:
-        """(frontier id, features) of the links that are remembered and were not visited."""
+        """Yield (frontier id, features) of the remembered links that were not visited."""
         return ((number, link.features) for number, link in self._links.items() if link.fate == _WAITING)
 
     def _visited(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> None:
@@ -88,7 +91,7 @@ class Experience:
             known.found_on, known.features = found_on, features
 
     def _found(self, page: int | None) -> None:
-        """A valid service stands on `page`: the links that led there are positive."""
+        """Count the links that led to `page`, on which a valid service was found, as positive samples."""
         for _ in range(HOPS):
             link = self._links.get(page) if page is not None else None
             if link is None:
@@ -109,7 +112,7 @@ class Experience:
     # ------------------------------------------------------------------ kept over restarts
 
     def dump(self) -> bytes:
-        """Everything, for `load`."""
+        """Return everything learnt as compressed JSON, for `load`."""
         words: dict[str, int] = {}
         links = [
             (number, each.found_on, each.fate, [words.setdefault(f, len(words)) for f in each.features])
@@ -127,7 +130,7 @@ class Experience:
 
     @classmethod
     def load(cls, state: bytes) -> Experience:
-        """What `dump` wrote. Raises UsageError for a state of another version."""
+        """Return what `dump` wrote. Raises UsageError for a state of another version."""
         try:
             data = json.loads(zlib.decompress(state))
             if data["version"] != VERSION:
@@ -143,11 +146,11 @@ class Experience:
             ) from error
 
 
-# --------------------------------------------------------------------------- memos
+# --------------------------------------------------------------------------- features of a page's links
 
 
 def pack_features(links: Sequence[Link], features: Sequence[Sequence[str]]) -> bytes:
-    """The features of a page's first links, to be given back with its feedback; at most `MAX_PACKED_BYTES`."""
+    """Return the features of a page's first links, packed for its feedback; at most `MAX_PACKED_BYTES`."""
     words: dict[str, int] = {}
     noted: dict[str, list[int]] = {}
     for link, each in zip(links, features, strict=True):
@@ -164,7 +167,7 @@ def pack_features(links: Sequence[Link], features: Sequence[Sequence[str]]) -> b
 
 
 def unpack_features(packed: bytes) -> dict[str, list[str]]:
-    """Short name of a link's identity → its features; empty for no packed."""
+    """Return the short name of a link's identity → its features; empty for b""."""
     if not packed:
         return {}
     words, noted = json.loads(zlib.decompress(packed))

@@ -8,9 +8,9 @@ frontier's rule for every strategy.
 Where the paper is silent: smoothing is Laplace's; words that the model has not seen say nothing; seeds stand above all
 links. A page as such is not judged, so its relevance is 0.
 
-The classifier also learns during the crawl from what the links brought (`bayes_online`), for its training data come by
-themselves; `bayes.online=false` leaves it as it was trained. The prior stays the trained model's, so that scores given
-early and late can be compared.
+The classifier also learns during the crawl from what the links led to (`online_learning`), for its training data come
+by themselves; `bayes.online=false` leaves it as it was trained. The prior stays the trained model's, so that early and
+late scores can be compared.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ OPTIONS: Mapping[str, Option] = {
     "model": Option("", "file of `geocrawl train bayes` to go by; empty: the model that comes with geocrawl"),
     "online": Option(True, "learn during the crawl: links that led to a valid service within two hops are positive"),
     "own_weight": Option(10.0, "how many trained samples one sample of the crawl's own counts for", 0.0, 1e6),
-    "revise": Option(500, "lessons after which waiting links are ranked anew (online only); 0: never", 0, 10_000_000),
+    "revise": Option(500, "visits after which waiting links are ranked anew (online only); 0: never", 0, 10_000_000),
 }
 
 
 def model_file(options: Mapping[str, str]) -> Path | None:
-    """The file that `bayes.model` names; None: the shipped model. Raises UsageError for a bad option."""
+    """Return the file that `bayes.model` names, None for the shipped model. Raises UsageError for a bad option."""
     named = str(parse_options(NAME, options, OPTIONS)["model"])
     return Path(named) if named else None
 
 
 class BayesStrategy(Defaults):
-    """The order of P(+ | features)."""
+    """Links by P(+ | features)."""
 
     name = NAME
 
@@ -72,13 +72,13 @@ class BayesStrategy(Defaults):
         self._features = FeatureReader(model.lexicon)
         self._experience = Experience()
         self._weights: dict[str, float] = {}
-        """Those worked out since the last change of the counts."""
+        """Weights computed since the last change of the counts."""
 
     def seed_rank(self) -> Rank:
         return Rank(SEED_TIER)
 
     def judge(self, document: Document) -> Judgement:
-        """P(+ | features) for each link. Relevance 0: the classifier reads links, not pages."""
+        """Score each link by P(+ | features). The page's relevance is 0: the classifier reads links, not pages."""
         links, of_link = document.links, self._features.of_link
         contexts = link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
@@ -87,18 +87,18 @@ class BayesStrategy(Defaults):
         return Judgement(Relevance.NONE, 0.0, ranks, packed)
 
     def score(self, features: Sequence[str]) -> float:
-        """P(+ | features), 0…1."""
+        """Return P(+ | features), 0…1 (Han et al. 2010: argmax P(c) Π P(F_j | c))."""
         known = self._weights
         return probability([self._prior, *[known[f] if f in known else self._weight(f) for f in features]])
 
     def rank(self, waiting: Waiting) -> Rank:
-        """By the anchor alone, which is what the database knows of a link."""
+        """Rank a link that another strategy enqueued by its anchor alone, which is what the database knows of it."""
         if waiting.depth == 0:
             return self.seed_rank()
         return Rank(LINK_TIER, self.score(self._features.of_link(waiting.anchor)))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """score (0…1, of the anchor alone), prior and features: those that weighed most, ln P(F|+) − ln P(F|−)."""
+        """Return score (0…1, of the anchor alone), prior, and the features that weighed most, ln P(F|+) − ln P(F|−)."""
         features = self._features.of_link(waiting.anchor)
         known = {each: round(self._weight(each), 3) for each in features if self._weight(each)}
         heaviest = sorted(known.items(), key=lambda item: (-abs(item[1]), item[0]))[:_EXPLAINED]
@@ -113,12 +113,12 @@ class BayesStrategy(Defaults):
     # ------------------------------------------------------------------ learning
 
     def learn(self, feedback: Feedback) -> None:
-        """Count what a settled visit says of the links that led there (`bayes_online`)."""
+        """Count what a settled visit says of the links that led there (`online_learning`)."""
         if self.learns and self._experience.learn(feedback, self.score):
             self._weights.clear()
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """New ranks of the waiting links that are remembered, every `bayes.revise` lessons."""
+        """Return new ranks of the remembered waiting links every `bayes.revise` feedbacks, else None."""
         if not self.learns or not self._revise_after or self._experience.unrevised < self._revise_after:
             return None
         self._experience.unrevised = 0
@@ -126,18 +126,20 @@ class BayesStrategy(Defaults):
         return (ranks[start : start + _BATCH] for start in range(0, len(ranks), _BATCH))
 
     def dump(self) -> bytes:
-        """What was learnt, bounded by the links and words that are remembered."""
+        """Return what was learnt, bounded by the remembered links and words."""
         return self._experience.dump() if self.learns else b""
 
     def load(self, state: bytes) -> None:
-        """Take up a former dump. Raises UsageError for one of another version."""
+        """Restore a former dump. Raises UsageError for one of another version."""
         if self.learns and state:
             self._experience = Experience.load(state)
             self._weights.clear()
 
     def _weight(self, feature: str) -> float:
-        """ln P(F|+) − ln P(F|−) from the trained samples and, each counted `own_weight` times, the crawl's own; 0 for a
-        feature that no sample has: it says nothing."""
+        """Return ln P(F|+) − ln P(F|−) of a feature, 0 for one that no sample has.
+
+        A sample of the crawl's own counts as `own_weight` trained ones.
+        """
         known = self._weights.get(feature)
         if known is not None:
             return known

@@ -1,9 +1,9 @@
-"""`bayes` for a topic of the directory: what its links are known by before anybody trained them.
+"""Train `bayes` for a topic of the directory on its sample texts, before any of its links are known.
 
 The lines of the topic's sample texts are positive samples, those of all other topics negative ones. That is training on
 texts instead of links, which the paper finds weaker (Han et al. 2010); what the crawl finds corrects it, and
-`geocrawl train bayes --topic` adds true links: those into the sites of the topic's start pages are positive, those into
-the sites of other topics' start pages negative.
+`geocrawl train bayes --topic` adds links: those into the sites of the topic's start pages are positive, those into the
+sites of other topics' start pages negative.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from geocrawl.priority.topics.topic_vectors import TopicModel
 
 
 def topic_model(topic: Topic, others: Iterable[Topic], keywords: TopicModel) -> BayesModel:
-    """The model by the sample texts alone. Raises UsageError when there is no other topic to tell it from."""
+    """Train the model on the sample texts alone. Raises UsageError when there is no other topic to tell it from."""
     return train_bayes(topic_samples(topic, others), topic_lexicon(keywords), least=1)
 
 
 def topic_samples(topic: Topic, others: Iterable[Topic]) -> Iterator[Sample]:
-    """Each line of a sample text, as the anchor of a link and as the text around it.
+    """Yield each line of a sample text as a sample: as the anchor of a link and as the text around it.
 
     The topic's lines are repeated until they are about as many as the others': smoothing favours the smaller class, and
     one topic stands against many.
@@ -40,5 +40,5 @@ def _lines(topics: Iterable[Topic]) -> list[str]:
 
 
 def topic_lexicon(keywords: TopicModel) -> tuple[str, ...]:
-    """The domain terms: the topic's keywords in all its languages, sorted."""
+    """Return the domain terms: the topic's keywords in all its languages, sorted."""
     return tuple(sorted({word.lower() for vector in keywords.vectors.values() for word in vector}))

@@ -1,4 +1,4 @@
-"""Arrays to bytes and back, for what a strategy keeps: a line of JSON that names them, then their compressed bytes."""
+"""Pack the named arrays that a strategy keeps: a line of JSON that describes them, then their compressed bytes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _FAST = 1
 
 
 def pack_arrays(format_: str, arrays: Arrays) -> bytes:
-    """One-dimensional arrays of numbers as bytes; equal arrays give equal bytes. `format_` names kind and version."""
+    """Return one-dimensional arrays of numbers as bytes; equal arrays give equal bytes.
+
+    `format_` names kind and version.
+    """
     head = [[name, a.dtype.str, len(a)] for name, a in arrays.items()]
     body = zlib.compress(b"".join(_encoded(a) for a in arrays.values()), _FAST)
     return json.dumps({"format": format_, "arrays": head}).encode() + b"\n" + body
 
 
 def unpack_arrays(format_: str, state: bytes) -> Arrays:
-    """What `pack_arrays` packed. Raises UsageError for another format or version, and for damaged bytes."""
+    """Return what `pack_arrays` packed. Raises UsageError for another format or version, and for damaged bytes."""
     head, _, body = state.partition(b"\n")
     try:
         described = json.loads(head)
@@ -43,7 +46,7 @@ def unpack_arrays(format_: str, state: bytes) -> Arrays:
 
 
 def _encoded(a: NDArray[Any]) -> bytes:
-    """64-bit whole numbers (sorted keys, ids) as differences, which compress far better."""
+    """Return the bytes of an array; 64-bit integers (sorted keys, ids) as differences, which compress far better."""
     return (np.diff(a, prepend=a.dtype.type(0)) if a.dtype == np.int64 else a).tobytes()
 
 

@@ -1,7 +1,7 @@
-"""What fusion remembers of links that wait and of pages that were visited, both bounded.
+"""Remember waiting links and visited pages for fusion, both bounded.
 
-A waiting link is kept as numbers (its arms, then its features), with its page and the rank that the frontier holds. A
-visited page is kept with the example that the link to it was, so that a find can be credited to the whole way, and
+A waiting link is kept as numbers (its arms, then its features), with its page and the score that the frontier has. A
+visited page is kept with the example that the link to it was, so that a find can be credited to the whole path, and
 with its part of the features of its own links.
 """
 
@@ -71,14 +71,14 @@ class CrawlMemory:
             self._forget_links()
 
     def remove_link(self, id_: int) -> WaitingLink | None:
-        """A link whose turn came; it waits no more."""
+        """Forget a link that no longer waits and return it; None when it is not known."""
         link = self.links.pop(id_, None)
         if link is not None and self._by_key.get(link.key) == id_:
             del self._by_key[link.key]
         return link
 
     def link_by_key(self, key: int) -> WaitingLink | None:
-        """The waiting link with this identity."""
+        """Return the waiting link whose identity has this key."""
         return self.links.get(self._by_key.get(key, NO_PAGE))
 
     def remember_page(self, id_: int, page: VisitedPage) -> None:
@@ -88,7 +88,7 @@ class CrawlMemory:
             del self.pages[next(iter(self.pages))]
 
     def path_to(self, id_: int, most: int) -> Iterator[VisitedPage]:
-        """The page and those on the way that led to it, nearest first, `most` at most."""
+        """Yield the page and the pages on the path that led to it, nearest first, at most `most`."""
         for _ in range(most):
             page = self.pages.get(id_)
             if page is None:
@@ -104,7 +104,7 @@ class CrawlMemory:
     # ----------------------------------------------------------------------- state
 
     def arrays(self) -> Arrays:
-        """Everything, as arrays."""
+        """Return all links and pages as arrays, for a dump."""
         links, pages = self.links.values(), self.pages.values()
         return {
             "link ids": np.array(list(self.links), np.int64),
@@ -124,7 +124,7 @@ class CrawlMemory:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take up `arrays`. Raises KeyError or ValueError when they are not of this kind."""
+        """Restore what `arrays` returned. Raises KeyError or ValueError for other arrays."""
         self.links, self.pages, self._by_key = {}, {}, {}
         features, at = arrays["link features"], 0
         heads = arrays["link heads"].reshape(-1, 3).tolist()

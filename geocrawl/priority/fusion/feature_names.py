@@ -1,12 +1,12 @@
-"""What fusion sees of a link: named features, hashed into buckets, and the arms of its bandits.
+"""Name the features that fusion sees of a link, hash them into buckets, and name the arms of its bandits.
 
 A feature is a name such as `anchor:wms` and counts 1 when it is there (the hashing trick: Weinberger et al., Feature
-hashing for large scale multitask learning, ICML 2009). Names of one site hold its host, so that what is learnt of a
+hashing for large scale multitask learning, ICML 2009). Names of one site contain its host, so that what is learnt of a
 path or of a menu stays there; all others mean the same on every web. An arm is what requests have been spent on
 before: a host, a folder, a URL pattern, an anchor text, the links of one page; its name is a feature too. Chinese,
 Japanese and Korean text gives pairs of neighbouring characters: they need no dictionary and are as cheap as words.
 
-`generic_names` are those that speak of no word, host or path: only they may have weights before a crawl.
+`generic_names` speak of no word, host or path: only they may have weights before a crawl.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ARM_KINDS = ("host", "folder", "anchor", "pattern", "kin", "page", "hit")
 """The first `LINK_ARMS` are the link's own. `kin`: links of one pattern on pages of one pattern; `page`: what the links
 of the same page brought; `hit`: what that page itself brought."""
 FAR = 5
-"""Steps since the last find, or since a page near the topic, are counted up to here."""
+"""Steps since the last find, or since a page near the topic, are counted up to this."""
 _URL_WORDS = 12
 _ANCHOR_WORDS = 10
 _CONTEXT_WORDS = 12
@@ -49,7 +49,7 @@ class Features(NamedTuple):
 
 
 class PageContext(NamedTuple):
-    """What a link takes over from the page that it stands on."""
+    """What all links of a page have in common."""
 
     identity: str
     r: float
@@ -59,23 +59,23 @@ class PageContext(NamedTuple):
     depth: int
     links: int
     since_find: int
-    """Steps on the way here since a page that brought a find; `FAR` when there is none."""
+    """Steps on the path to this page since a page with a find; `FAR` when there is none."""
     tunnel: int
     """Pages without relevance in a row before this one."""
 
 
 def bucket(name: str) -> int:
-    """The bucket of a name, the same on every machine and in every process."""
+    """Return the bucket of a name, the same on every machine and in every process."""
     return crc32(name.encode("utf-8", "surrogatepass")) & (BUCKETS - 1)
 
 
 def buckets(names: Iterable[str]) -> tuple[int, ...]:
-    """The bucket of each name."""
+    """Return the bucket of each name."""
     return tuple(map(bucket, names))
 
 
 def of_url(identity: str) -> Features:
-    """Path prefixes, shape and words of an address; the arms host, folder and pattern."""
+    """Return path prefixes, shape and words of an address as features; the arms host, folder and pattern."""
     host, path, query = _split(identity)
     segments = [part for part in path.split("/") if part]
     folders = segments if path.endswith("/") else segments[:-1]
@@ -98,7 +98,7 @@ def of_url(identity: str) -> Features:
 
 
 def of_text(anchor: str, context: str, where: str, host: str) -> Features:
-    """Words of anchor and context; the anchor as a whole on this host; the arm anchor."""
+    """Return the words of anchor and context and the whole anchor on this host as features; the arm anchor."""
     whole = " ".join(anchor.lower().split())[:60]
     names = [
         f"where:{where}",
@@ -110,7 +110,7 @@ def of_text(anchor: str, context: str, where: str, host: str) -> Features:
 
 
 def of_page(page: PageContext) -> Features:
-    """Relevance, depth, size and way of the page that the link stands on; the arms page and hit."""
+    """Return relevance, depth, size and path of the page that the link is on as features; the arms page and hit."""
     names = (
         "any",
         f"page r:{_step(page.r, _R_STEPS)}",
@@ -124,13 +124,13 @@ def of_page(page: PageContext) -> Features:
 
 
 def of_words(anchor: str, nearness: float, odds: float) -> tuple[str, ...]:
-    """What models that were trained beforehand say of a link's words (`fusion_words`), and the anchor's form."""
+    """Return the features of a link's words by trained models (`word_models`), and of the anchor's form."""
     bayes, cosine = _step(odds, _ODDS_STEPS), _step(nearness, _ANCHOR_STEPS)
     return (f"anchor cos:{cosine}", f"bayes:{bayes}", f"words:{min(cosine, 2)} {bayes // 2}", f"form:{_form(anchor)}")
 
 
 def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
-    """The link's level by gws, that with the page's, and whether the link leaves the host."""
+    """Return the features of the link's level by gws, of link and page level together, and of leaving the host."""
     place = _place(link_host, page_host)
     return (
         f"link level:{int(link_level)}",
@@ -141,7 +141,7 @@ def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_h
 
 
 def generic_names() -> list[str]:
-    """Every name that means the same on any web and in any language: what weights may be shipped for."""
+    """Return every name that means the same on any web and in any language: only these may have shipped weights."""
     names = ["any", *(f"form:{form}" for form in _FORMS), *(f"where:{tag}" for tag in _TAGS)]
     counted = {
         "page r": len(_R_STEPS) + 1,
@@ -164,7 +164,7 @@ def generic_names() -> list[str]:
 
 
 def words(text: str, most: int) -> list[str]:
-    """The first `most` different words of `text`: Latin ones of two letters and more, pairs of other characters."""
+    """Return the first `most` different words of `text`: Latin words of two letters or more, other character pairs."""
     found: dict[str, None] = {}
     for word in _WORD.findall(text.lower()):
         for part in _parts(word):
@@ -175,19 +175,19 @@ def words(text: str, most: int) -> list[str]:
 
 
 def host_of(identity: str) -> str:
-    """The host (and port) in a canonical address."""
+    """Return the host (and port) of a canonical address."""
     return identity.partition("://")[2].partition("/")[0].partition("?")[0]
 
 
 def arm_state(kind: str, visits: float, reward: float) -> str:
-    """The feature that an arm is: its visits on a scale of doubling, and what they brought on average."""
+    """Return the feature that an arm's state is: its visits on a scale of doubling, and their mean reward in steps."""
     size = min(int(visits), 63).bit_length()
     share = reward / visits if visits else 0.0
     return f"{kind} so far:{size} {sum(share > step for step in (0.0, 0.05, 0.15, 0.35, 0.65))}"
 
 
 def top(weights: Mapping[str, float], most: int) -> dict[str, float]:
-    """The `most` weights farthest from 0, farthest first."""
+    """Return the `most` weights farthest from 0, farthest first."""
     order = sorted(weights, key=lambda name: (-abs(weights[name]), name))
     return {name: round(weights[name], 3) for name in order[:most] if abs(weights[name]) >= 0.001}
 
@@ -220,7 +220,7 @@ def _split(identity: str) -> tuple[str, str, str]:
 
 
 def _shape(path: str) -> str:
-    """The path with numbers and hashes taken out, and its last part down to the extension when it varies."""
+    """Return the path with 0 for each number and h for each hash, at most 80 characters."""
     return _DIGITS.sub("0", _BROKEN.sub("h", path))[:80]
 
 

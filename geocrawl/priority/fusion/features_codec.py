@@ -1,4 +1,4 @@
-"""What fusion writes down of a page when it judges it, for the feedback that follows: numbers, compressed."""
+"""Pack what fusion needs to know of a judged page and its links when its feedback comes: numbers, compressed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import NamedTuple
 from geocrawl.model import Relevance
 
 MAX_NUMBERS = 5_000
-"""Of 4 bytes: a packed stays below 20 KiB. Links past that wait with the rank they have."""
+"""Numbers of 4 bytes, so that less than 20 KiB is packed. Links past that keep the rank they have."""
 
 
 class PageFeatures(NamedTuple):
-    """What `learn` needs of a page."""
+    """What `learn` needs to know of a page."""
 
     level: int
     numbers: tuple[int, ...]
-    """The page's part of its links' features (`fusion_features.PageNumbers`)."""
+    """The page's part of its links' features (`LinkReader.page`)."""
     links: dict[int, tuple[float, bytes]]
     """Key of the identity → (score, the link's own features, packed)."""
 
 
 def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, bytes]]) -> bytes:
-    """The packed of a page: its numbers, its level, and its links by identity."""
+    """Return the numbers of a page, its level and its links by identity, packed."""
     numbers = array("I", [int(level), len(page), *page])
     for identity, (score, packed) in links.items():
         if len(numbers) + 3 + len(packed) // 4 > MAX_NUMBERS:
@@ -35,7 +35,7 @@ def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, tup
 
 
 def unpack_features(packed: bytes) -> PageFeatures:
-    """What `pack_features` wrote."""
+    """Return what `pack_features` packed."""
     raw = zlib.decompress(packed)
     numbers = array("I", raw)
     level, size = numbers[:2]
@@ -48,5 +48,5 @@ def unpack_features(packed: bytes) -> PageFeatures:
 
 
 def key_of(identity: str) -> int:
-    """CRC-32 of an identity."""
+    """Return the CRC-32 of an identity."""
     return zlib.crc32(identity.encode("utf-8", "surrogatepass"))

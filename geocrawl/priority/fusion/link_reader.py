@@ -1,4 +1,4 @@
-"""Links and pages as fusion's numbers: what is named in `fusion_features`, measured and hashed, once for each link."""
+"""Turn links and pages into the numbers that fusion learns from: the hashed features of `feature_names`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Address(NamedTuple):
 
 
 class LinkReader:
-    """Gives the same link on pages of the same host and level the same numbers."""
+    """Reads links; the same link on pages of the same host and level has the same numbers."""
 
     def __init__(self, links: LinkModel, words: WordModels) -> None:
         self._match = LinkMeasure(links).match
@@ -35,7 +35,7 @@ class LinkReader:
         self._of_link = lru_cache(REMEMBERED)(self._read)
 
     def links(self, document: Document, level: Relevance) -> list[bytes]:
-        """Of each link its own arms and features (uint32), in the document's order."""
+        """Return for each link its own arms and features (uint32, packed), in the document's order."""
         host = feature_names.host_of(document.url.identity)
         return [
             self._of_link(link, context, level, host)
@@ -43,7 +43,7 @@ class LinkReader:
         ]
 
     def page(self, page: feature_names.PageContext) -> tuple[int, ...]:
-        """What the links of a page have in common: its URL pattern, its arms page and hit, its features."""
+        """Return what the links of a page have in common: its URL pattern, its arms page and hit, its features."""
         seen = feature_names.of_page(page)
         return (
             self._of_url(page.identity).pattern,
@@ -67,7 +67,7 @@ class LinkReader:
         return (*both, *feature_names.of_words(anchor, words.anchor_nearness(anchor), words.odds(anchor, context)))
 
     def named(self, waiting: Waiting) -> feature_names.Features:
-        """The features and arms that can be told of a row in the frontier, without the page."""
+        """Return the features and arms that are known of a frontier row, without the page the link is on."""
         identity = waiting.url.identity
         host = feature_names.host_of(identity)
         address, text = feature_names.of_url(identity), feature_names.of_text(waiting.anchor, "", "a", host)

@@ -23,7 +23,7 @@ class Prior:
 
 
 def read_prior(path: Path) -> Prior:
-    """The weights in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it holds none."""
+    """Return the weights in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it holds none."""
     data = read_model(path, _FORMAT)
     try:
         weights = {str(name): float(weight) for name, weight in data["weights"].items()}

@@ -3,7 +3,7 @@
 Evidence: the page's nearness to the topic and the link's words as gws measures them (eq. 2, 3), the words of URL,
 anchor and context, host, path and menu, the size of the page, the steps since the last find and through pages without
 relevance (tunnels), and what earlier requests brought on the same host, folder, URL pattern, anchor and page. One
-logistic model weighs it (`fusion_value`), starting from weights that were learnt on generated webs.
+logistic model weighs it (`value_model`), starting from weights that were learnt on generated webs.
 
 A page that brings a valid service is an example for its link; part of the credit, `credit` to the power of the steps,
 goes to each link on the way there, so that hubs and tunnels are worth what lies behind them (the discounted reward of
@@ -65,7 +65,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class FusionStrategy:
-    """The most valuable link first. The same lessons in the same order give the same strategy."""
+    """The most valuable link first. The same feedback in the same order gives the same strategy."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class FusionStrategy:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Nothing that costs time."""
+        """Return no part of a document that is made on request only."""
         return frozenset()
 
     @property
@@ -110,13 +110,13 @@ class FusionStrategy:
         return True
 
     def seed_rank(self) -> Rank:
-        """Before all links."""
+        """Return a rank above all links."""
         return Rank(SEED_TIER)
 
     # ----------------------------------------------------------------------- judging
 
     def judge(self, document: Document) -> Judgement:
-        """r = cos(T, P) as the page's score, its level by gws eq. 2, and each link's value, 0…1."""
+        """Score the page by r = cos(T, P), with its level by gws eq. 2, and each link by its value, 0…1."""
         r = self._topic.nearness(document.title, document.text).r
         level = page_level(r)
         page = self._reader.page(self._page_context(document, level, r))
@@ -151,7 +151,7 @@ class FusionStrategy:
         )
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """By what the row tells: address, anchor, depth and the level of its page."""
+        """Rank a link by what its frontier row tells: address, anchor, depth and the level of its page."""
         if waiting.depth == 0:
             return self.seed_rank()
         seen = self._reader.named(waiting)
@@ -160,7 +160,7 @@ class FusionStrategy:
         return Rank(LINK_TIER, round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """value (0…1), the features that counted with their weights, and what the arms brought so far."""
+        """Return the value (0…1), the features that counted with their weights, and visits and rewards of the arms."""
         seen = self._reader.named(waiting)
         names, arms = seen.names, feature_names.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
@@ -180,26 +180,26 @@ class FusionStrategy:
             "seed": waiting.depth == 0,
         }
 
-    # ----------------------------------------------------------------------- for its training
+    # ----------------------------------------------------------------------- what the training of the weights reads
 
     def waiting_scores(self) -> list[tuple[int, float]]:
-        """(frontier id, value) of each link that waits and can be valued anew."""
+        """Return (frontier id, value) of each waiting link that can be ranked anew."""
         pages = self._memory.pages
         return [(id_, link.score) for id_, link in self._memory.links.items() if link.page in pages]
 
     def features(self, id_: int) -> tuple[int, ...]:
-        """All features of a waiting link as they are now, as buckets."""
+        """Return all current features of a waiting link, as buckets."""
         link = self._memory.links[id_]
         return self._value.example(link.packed, self._memory.pages[link.page].numbers).ids
 
     def logit(self, ids: Sequence[int]) -> float:
-        """w·x of some features."""
+        """Return w·x of some features."""
         return self._value.logit(ids)
 
     # ----------------------------------------------------------------------- learning
 
     def learn(self, feedback: Feedback) -> None:
-        """A visited page is an example, a valid service a reward for the way that led to it."""
+        """Learn from a visited page as an example, and from a valid service as a reward for the path that led to it."""
         if feedback.purpose is Purpose.PROBE:
             if feedback.valid and feedback.found_on is not None:
                 self._reward(feedback.found_on)
@@ -238,20 +238,20 @@ class FusionStrategy:
                 self._memory.remember_link(id_, WaitingLink(packed, feedback.entry_id, key, score))
 
     def _hand_on(self, feedback: Feedback, link: WaitingLink | None) -> None:
-        """The target of a redirect is worth what its source was."""
+        """Value the target of a redirect like its source."""
         for identity, id_ in feedback.links[:1]:
             if link is not None:
                 self._memory.remember_link(id_, link._replace(key=key_of(identity)))
 
     def _close(self) -> None:
-        """The page before this one has had its chance."""
+        """Learn from the page visited before this one, when it has brought nothing, as an example against its link."""
         page = self._memory.pages.get(self._pending)
         self._pending = NO_PAGE
         if page is not None and page.reward == 0.0:
             self._value.step(page.led.ids, 0.0, self._negative)
 
     def _reward(self, found_on: int) -> None:
-        """A find on this page: credit for each link on the way."""
+        """Credit a find on this page to each link on the path that led to it."""
         share = 1.0
         for steps, page in enumerate(self._memory.path_to(found_on, self._way)):
             if steps == 0:
@@ -268,7 +268,9 @@ class FusionStrategy:
     # ----------------------------------------------------------------------- ranking anew
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """The changed links among those that may be served before the next time, or that stand too high."""
+        """Return new ranks, every `every` pages, for the links that may be served before the next time or rank too
+        high.
+        """
         if self._visits - self._revised_at < min(self._every, max(10, self._visits // 10)) or not self._memory.links:
             return None
         self._revised_at = self._visits
@@ -295,12 +297,12 @@ class FusionStrategy:
     # ----------------------------------------------------------------------- state
 
     def dump(self) -> bytes:
-        """Weights, arms, waiting links and the ways: bounded by the buckets, `links` and `pages`."""
+        """Return weights, arms, waiting links and visited pages, bounded by the buckets, `links` and `pages`."""
         counts = np.array([self._visits, self._revised_at, self._pending], np.int64)
         return pack_arrays(_FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays()})
 
     def load(self, state: bytes) -> None:
-        """Take up a former dump. Raises UsageError for one of another version."""
+        """Restore a former dump. Raises UsageError for one of another version."""
         if not state:
             return
         arrays = unpack_arrays(_FORMAT, state)
@@ -313,13 +315,13 @@ class FusionStrategy:
 
 
 def prior_file(options: Mapping[str, str]) -> Path | None:
-    """The file that `fusion.prior` names; None takes the shipped weights. Raises UsageError for a bad option."""
+    """Return the file that `fusion.prior` names, None for the shipped weights. Raises UsageError for a bad option."""
     name = str(parse_options(NAME, options, OPTIONS)["prior"])
     return Path(name) if name else None
 
 
 def page_level(r: float) -> Relevance:
-    """gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
+    """Return the page's level by gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
     return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
 
 

@@ -1,10 +1,10 @@
-"""The value of a link, learnt online: one logistic model over hashed features, and the arms of its bandits.
+"""Learn the value of a link online: one logistic model over hashed features, and the arms of its bandits.
 
-value = 1 / (1 + exp(-w·x)), trained by stochastic gradient steps on the log loss, each weight with a step of its own
+value = 1 / (1 + exp(−w·x)), trained by stochastic gradient steps on the log loss, each weight with a step of its own
 (AdaGrad: Duchi, Hazan, Singer, JMLR 2011), so that a rare feature learns from few examples. The state of an arm, its
-visits and what they brought on average, is a feature like any other: its weight is the arm's index, learnt in place of
-a formula such as UCB1's (Auer, Cesa-Bianchi, Fischer, Machine Learning 2002), and the arm's context is all the rest of
-x. Contextual bandits over hosts order crawls in Meusel, Mika, Blanco (Focused crawling for structured data, CIKM 2014).
+visits and their mean reward, is a feature like any other: its weight is the arm's index, learnt in place of a formula
+such as UCB1's (Auer, Cesa-Bianchi, Fischer, Machine Learning 2002), and the arm's context is all the rest of x.
+Contextual bandits over hosts order crawls in Meusel, Mika, Blanco (Focused crawling for structured data, CIKM 2014).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
 SHARES = 6
 PAGE_HEAD = 3
-"""Of a page's numbers: its URL pattern, and its arms `page` and `hit`; the features follow."""
+"""Numbers of a page before its features: its URL pattern, and its arms `page` and `hit`."""
 _LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
 _MAX_LOGIT = 30.0
 _OF_SIZE = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _OF_SHARE = (0.0, 0.01, 0.1, 0.2, 0.5, 1.0)
 _KIN = 31
-"""By which a page's pattern and a link's become one arm."""
+"""Factor by which a page's pattern and a link's become one arm."""
 
 
 class Example(NamedTuple):
@@ -62,28 +62,31 @@ class ValueModel:
     # ----------------------------------------------------------------------- values
 
     def logit(self, ids: Iterable[int]) -> float:
-        """w·x of the features."""
+        """Return w·x of the features."""
         return sum(map(self.weights.__getitem__, ids))
 
     def states(self, arms: Sequence[int]) -> tuple[int, ...]:
-        """The feature that each arm is now; one arm of each kind, in their order."""
+        """Return the feature that each arm's state currently is; `arms` holds one of each kind, in the kinds' order."""
         visits, rewards = self._visits, self._rewards
         return tuple(states[_place(visits[arm], rewards[arm])] for states, arm in zip(self._states, arms, strict=True))
 
     def example(self, packed: bytes, page: Sequence[int]) -> Example:
-        """A link on its page, as it is now: `packed` holds its own arms and features, `page` the page's numbers."""
+        """Return a link on its page as it is now.
+
+        `packed` holds the link's arms and features, `page` the page's numbers.
+        """
         own = tuple(array("I", packed))
         arms = (*own[:LINK_ARMS], kin(page[0], own[LINK_ARMS - 1]), page[1], page[2])
         return Example(arms, (*arms, *self.states(arms), *own[LINK_ARMS:], *page[PAGE_HEAD:]))
 
     def arm(self, arm: int) -> tuple[float, float]:
-        """(visits, reward) of an arm."""
+        """Return (visits, reward) of an arm."""
         return self._visits[arm], self._rewards[arm]
 
     def logits(
         self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """w·x of many links at once. `page_of`: for each link the place of its page in `pages`."""
+        """Return w·x of many links at once. `page_of` holds for each link the index of its page in `pages`."""
         flat = np.frombuffer(b"".join(links), np.uint32)
         starts = np.zeros(len(links), np.intp)
         np.cumsum([len(link) // 4 for link in links[:-1]], out=starts[1:])
@@ -109,7 +112,7 @@ class ValueModel:
     # ----------------------------------------------------------------------- learning
 
     def step(self, ids: Sequence[int], label: float, share: float = 1.0) -> None:
-        """One gradient step towards `label`, 0…1, of an example that counts `share`."""
+        """Take one gradient step towards `label`, 0…1, for an example that counts `share`."""
         gradient = (probability(self.logit(ids)) - label) * share
         weights, squares, rate = self.weights, self._squares, self._rate
         for id_ in ids:
@@ -117,19 +120,19 @@ class ValueModel:
             weights[id_] -= rate * gradient / math.sqrt(squares[id_])
 
     def count_visit(self, arms: Iterable[int]) -> None:
-        """A request was spent on these arms."""
+        """Count one request spent on each of these arms."""
         for arm in arms:
             self._visits[arm] += 1.0
 
     def add_reward(self, arms: Iterable[int], reward: float) -> None:
-        """An earlier visit of these arms brought this."""
+        """Add the reward of an earlier visit to each of these arms."""
         for arm in arms:
             self._rewards[arm] += reward
 
     # ----------------------------------------------------------------------- state
 
     def arrays(self) -> Arrays:
-        """All that was learnt, where it differs from nothing."""
+        """Return weights and arms as sparse arrays, for a dump."""
         found: Arrays = {}
         for name, values, nothing in self._parts():
             dense = np.frombuffer(values, np.float64)
@@ -138,7 +141,7 @@ class ValueModel:
         return found
 
     def restore(self, arrays: Arrays) -> None:
-        """Take up `arrays`. Raises KeyError or IndexError when they are not of this kind."""
+        """Restore what `arrays` returned. Raises KeyError or IndexError for other arrays."""
         for name, values, nothing in self._parts():
             dense = np.frombuffer(values, np.float64)
             dense[:] = nothing
@@ -154,23 +157,23 @@ class ValueModel:
 
 
 def probability(logit: float) -> float:
-    """The logistic function, 0…1."""
+    """Return the logistic function of a logit, 0…1."""
     return 1.0 / (1.0 + math.exp(-max(-_MAX_LOGIT, min(logit, _MAX_LOGIT))))
 
 
 def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same of many, rounded to four digits as the frontier has them."""
+    """Return `probability` of many logits, rounded to four digits as the frontier stores scores."""
     found: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -_MAX_LOGIT, _MAX_LOGIT))), 4)
     return found
 
 
 def kin(page: Any, link: Any) -> Any:
-    """The arm of links of one URL pattern on pages of one pattern; of numbers or of arrays."""
+    """Return the arm of links of one URL pattern on pages of one pattern; for numbers or arrays."""
     return (page * _KIN + link) & (BUCKETS - 1)
 
 
 def _place(visits: float, reward: float) -> int:
-    """Where an arm's state stands in the table of its kind."""
+    """Return where an arm's state is in the table of its kind."""
     if not visits:
         return 0
     share, size = reward / visits, min(int(visits), 63).bit_length()

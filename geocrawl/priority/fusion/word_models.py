@@ -1,8 +1,8 @@
-"""What models that were trained beforehand say of texts, for fusion: cosines with the topic, and the odds of bayes.
+"""Measure texts for fusion by the models of `best-first` and `bayes`: cosines with the topic, odds of the classifier.
 
-The models are those of `best-first` and `bayes`. Their words are looked for without a segmenter, which would cost a
-second at the first Chinese page: of a run of Han characters every part counts that is a word of the models, as jieba's
-search mode gives long words and the shorter ones within. Japanese text is cut as everywhere (`terms`).
+The words of these models are looked for without a segmenter, which would cost a second at the first Chinese page: of a
+run of Han characters every part counts that is a word of the models, as jieba's search mode gives long words and the
+shorter ones within. Japanese text is cut as everywhere (`text.terms`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LENGTHS = (2, 3, 4)
 
 
 class WordModels:
-    """Measures texts. Remembers anchors and contexts, for a site's navigation stands on each of its pages."""
+    """Measures texts, with a cache: a site's navigation is on each of its pages."""
 
     def __init__(self, texts: TextModel, bayes: BayesModel | None) -> None:
         """`bayes`: None where the topic is another than it was trained for; then all odds are 0."""
@@ -47,19 +47,21 @@ class WordModels:
         """Cosine of a short text with the topic, 0…1."""
 
     def page_nearness(self, title: str, text: str) -> float:
-        """Cosine of a page with the topic over all words, in units of the median page on the topic; its first
-        `READ` characters count."""
+        """Return the cosine of a page with the topic over all words, in units of the median page on the topic.
+
+        Its first `READ` characters count.
+        """
         return self._nearness(f"{title}\n{text[:READ]}") / (self._texts.typical or 1.0)
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
-        """ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
+        """Return ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
         found = dict(self._known_odds(ANCHOR, anchor))
         for text in context:
             found.update(self._known_odds(CONTEXT, text))
         return self._start + sum(found.values())
 
     def _odds_in(self, where: str, text: str) -> tuple[tuple[str, float], ...]:
-        """(feature, its weight) of the features in `text` that the classifier knows."""
+        """Return (feature, weight) of the features in `text` that the classifier knows."""
         if not text or not self._odds:
             return ()
         features = [f"{where} {word}" for word in self.counts(text)]
@@ -71,7 +73,7 @@ class WordModels:
         return self._texts.nearness(tf_idf(self.counts(text), self._texts.idf)) if text else 0.0
 
     def counts(self, text: str) -> dict[str, int]:
-        """Term → how often it stands in `text`."""
+        """Return term → how often it occurs in `text`."""
         if text.isascii() or not _HAN.search(text) or is_japanese(text):
             return term_counts(text)
         counts = term_counts(_HAN.sub(" ", text))

@@ -1,1 +1,1 @@
-"""The link graph of visited pages, and what strategies share that iterate over it (HITS, PageRank)."""
+"""Keep the link graph of visited pages, iterate over it (HITS, PageRank, IPageRank) and rank links by the result."""

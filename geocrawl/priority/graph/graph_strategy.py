@@ -1,4 +1,4 @@
-"""What strategies that rank by iterating over the link graph have in common: their `GraphRanking` learns for them."""
+"""Define what strategies that rank links by a graph's iteration have in common: a `GraphRanking` learns for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class GraphStrategy(Defaults):
-    """Hands out the new ranks of the order, and keeps and takes up its graph. `learn` is the strategy's own."""
+    """A strategy whose new ranks, dump and counts are those of its `GraphRanking`; `learn` is the strategy's own."""
 
     learns = True
     _ranking: GraphRanking
@@ -47,25 +47,25 @@ class GraphStrategy(Defaults):
 
     @abstractmethod
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Iterate: a score of every node."""
+        """Iterate and return a score for every node."""
 
     @abstractmethod
     def _rank(self, score: float) -> Rank | None:
-        """The rank of a link with that score; None drops it."""
+        """Return the rank of a link with that score; None drops it."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """After an iteration: the new ranks of the waiting links whose score changed."""
+        """Return, after an iteration, the new ranks of the waiting links whose score changed."""
         return self._ranking.revise()
 
     def dump(self) -> bytes:
-        """The graph with its figures."""
+        """Return the graph with the values of its nodes."""
         return self._ranking.dump()
 
     def load(self, state: bytes) -> None:
-        """Take up a dump. Raises UsageError for one of another version."""
+        """Restore a former dump. Raises UsageError for one of another version."""
         self._ranking.load(state)
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges, forgotten edges, bytes of the graph."""
+        """Return, for status: nodes, edges, forgotten edges and bytes of the graph."""
         return self._ranking.counts

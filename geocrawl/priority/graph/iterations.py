@@ -1,8 +1,8 @@
-"""What links say of a page: the iterations of HITS, PageRank and IPageRank over a graph's matrix.
+"""Iterate HITS, PageRank and IPageRank over a graph's matrix: what links say of a page.
 
-All take the matrix of `graph.LinkGraph.matrix` (row v, column u: u links to v) and start from given values, so that a
-graph which grew a little needs a few rounds only. They end when no value moves by more than `tolerance`, at the latest
-after `most` rounds. The same input gives the same floats.
+All take the matrix of `LinkGraph.matrix` (row v, column u: u links to v) and start from given values, so that a graph
+which grew a little needs a few rounds only. They end when no value moves by more than `tolerance`, at the latest after
+`most` rounds. The same input gives the same floats.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scipy.sparse import csr_array
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
-"""Far below what changes an order that similarities of two or three digits have a share in."""
+"""Far below any difference of scores that include similarities of two or three digits."""
 MOST_ROUNDS = 200
 
 
 def hits(
     matrix: csr_array, authority: Floats, hub: Floats, *, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
 ) -> tuple[Floats, Floats]:
-    """(authority, hub) of Kleinberg's HITS. I: a(v) = Σ h(u→v); O: h(u) = Σ a(u→v).
+    """Return (authority, hub) by Kleinberg's HITS (Liu & Li 2017, I: a(v) = Σ h(u→v); O: h(u) = Σ a(u→v)).
 
     Both are normalised by their highest value (ours; the paper does not name the norm), so that they lie in 0…1 like
     the similarities they are added to, however large the graph.
@@ -41,8 +41,10 @@ def hits(
 def pagerank(
     matrix: csr_array, start: Floats, *, d: float, tolerance: float = TOLERANCE, most: int = MOST_ROUNDS
 ) -> Floats:
-    """PR of each node, with PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), C(T) the links on T. Nodes without links
-    pass nothing on; the values do not add up to 1 (the form of the paper)."""
+    """Return PR of each node, PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), C(T) the number of links on T.
+
+    Nodes without links pass nothing on; the values do not add up to 1 (the form of the paper).
+    """
     share = _inverse(_column_sums(matrix))
     return _fixed_point(lambda values: (1.0 - d) + d * (matrix @ (values * share)), start, tolerance, most)
 
@@ -56,7 +58,7 @@ def ipagerank(
     tolerance: float = TOLERANCE,
     most: int = MOST_ROUNDS,
 ) -> Floats:
-    """IPR of each node, with IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(A) / Σ over T's links i of RW(i).
+    """Return IPR of each node, IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(A) / Σ over T's links i of RW(i).
 
     `rw`: RW of each node as a link's target; it is a property of the target (its metadata come from every page that
     links to it), so it stands before the sum. Where all RW of a page are 0 it passes nothing on (ours).
@@ -66,7 +68,7 @@ def ipagerank(
 
 
 def even_shares(matrix: csr_array, values: Floats) -> Floats:
-    """Σ over T→A of value(T)/C(T) of each node A: what reaches it when each page deals out its value evenly."""
+    """Return Σ over T→A of value(T)/C(T) for each node A: what reaches A when each page shares out its value evenly."""
     shares: Floats = matrix @ (values * _inverse(_column_sums(matrix)))
     return shares
 
@@ -93,5 +95,5 @@ def _column_sums(matrix: csr_array) -> Floats:
 
 
 def _inverse(values: Floats) -> Floats:
-    """1/x, 0 for 0."""
+    """Return 1/x, 0 for x = 0."""
     return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0.0)

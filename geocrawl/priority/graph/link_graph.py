@@ -1,11 +1,11 @@
 """Keep who links to whom on the crawled web, bounded, as sparse matrices for the iterations of `iterations.py`.
 
-Nodes are frontier ids, so a link that waits is a node like a page that was read. New links are appended to a short
-tail; only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Figures of
-nodes (authority, hub …) live through that, so an iteration starts from where the last one ended.
+Nodes are frontier ids, so a waiting link is a node like a page that was read. New links are appended to a short tail;
+only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Values of nodes
+(authority, hub …) survive that, so an iteration starts from where the last one ended.
 
 An edge takes 16 bytes: its key (target, then source: sorted keys are the rows of the matrix), its weight, and when it
-was born. Past `max_edges` the edges into the nodes of lowest worth go, the oldest of them first.
+was added. Past `max_edges` the edges into the nodes of lowest worth are dropped, the oldest of them first.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 KEPT_SHARE = 0.9
-"""Of `max_edges`, after edges had to go: so that not every iteration has to throw some out."""
+"""Share of `max_edges` that is kept when edges are dropped, so that not every iteration has to drop some."""
 _SHIFT = 32
 _SOURCE = (1 << _SHIFT) - 1
 _LEVELS = 15
 _FORMAT = "geocrawl-link-graph 1"
+_NODE_VALUES = "figure "
+"""What names of node values begin with in a dump."""
 
 
 class LinkGraph:
     """Weighted links between frontier ids. The same calls in the same order give the same floats."""
 
     def __init__(self, *, max_edges: int = MAX_EDGES, max_in_links: int = 0) -> None:
-        """`max_in_links`: of a node, the first ones stay; 0: all (hits: d, when a root set is expanded)."""
+        """`max_in_links`: how many links into a node are kept, the first ones; 0 keeps all (d of hits)."""
         self.max_edges = max_edges
-        """Held at most; the ones of least worth go (`settle`)."""
+        """Most edges kept; `settle` drops the ones of least worth."""
         self._max_in_links = max_in_links
         self._keys: Ints = np.empty(0, np.int64)
         self._weights: NDArray[np.float32] = np.empty(0, np.float32)
@@ -51,21 +53,21 @@ class LinkGraph:
         self.node_values: dict[str, Floats] = {}
         """Name → a value for each of `ids`."""
         self.forgotten = 0
-        """Edges thrown out because of `max_edges`."""
+        """Edges dropped because of `max_edges`."""
 
     @property
     def edges(self) -> int:
-        """Edges held, those not merged yet (some of them perhaps twice) among them."""
+        """Return the number of edges; duplicates among those not merged yet count twice."""
         return len(self._keys) + len(self._tail_keys)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that edges and figures take; an iteration needs as much again for a moment."""
+        """Return the bytes that edges and node values take; an iteration needs as much again for a moment."""
         edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 16 * len(self._tail_keys)
-        return edges + self.ids.nbytes + sum(figure.nbytes for figure in self.node_values.values())
+        return edges + self.ids.nbytes + sum(values.nbytes for values in self.node_values.values())
 
     def add(self, source: int, targets: Iterable[int], weights: Iterable[float]) -> None:
-        """Links of one page, with a weight (0 or more) each; a link to itself does not count."""
+        """Add the links of one page, each with a weight of 0 or more; a link to itself does not count."""
         self._clock += 1
         for target, weight in zip(targets, weights, strict=True):
             if target != source:
@@ -80,14 +82,14 @@ class LinkGraph:
     def settle(self, worth: str = "") -> None:
         """Merge what was added: each edge once, at its highest weight and earliest birth; then keep to the bounds.
 
-        `worth`: the figure by which edges are thrown out when there are too many (of the node they lead to).
+        `worth` names the node value by which edges are dropped when there are too many: that of the node they lead to.
         """
         if self._tail_keys:
             self._merge()
             self._limit_in_links()
             self._renumber()
         if len(self._keys) > self.max_edges:
-            self._throw_out(self.values(worth, 1.0))
+            self._drop_edges(self.values(worth, 1.0))
             self._renumber()
 
     def _merge(self) -> None:
@@ -115,48 +117,48 @@ class LinkGraph:
         place = np.empty(len(targets), np.int64)
         place[by_age] = np.arange(len(targets)) - np.repeat(first, counts)
         self._weights[by_age[first]] = best
-        self._take(place < self._max_in_links)
+        self._keep_edges(place < self._max_in_links)
 
-    def _throw_out(self, worth: Floats) -> None:
-        """Edges into nodes of the lowest worth go (in powers of two below the highest), the oldest first."""
+    def _drop_edges(self, worth: Floats) -> None:
+        """Drop edges into nodes of the lowest worth (in powers of two below the highest), the oldest first."""
         excess = len(self._keys) - int(self.max_edges * KEPT_SHARE)
         _, exponent = np.frexp(worth / max(worth.max(), np.finfo(np.float64).tiny))
         powers = np.where(worth > 0.0, np.maximum(exponent, -_LEVELS), -_LEVELS)
         level = powers[self.places(self._keys >> _SHIFT)].astype(np.int8)
         keep = np.ones(len(self._keys), bool)
         keep[np.lexsort((self._born, level))[:excess]] = False
-        self._take(keep)
+        self._keep_edges(keep)
         self.forgotten += excess
 
-    def _take(self, keep: Flags) -> None:
+    def _keep_edges(self, keep: Flags) -> None:
         self._keys, self._weights, self._born = self._keys[keep], self._weights[keep], self._born[keep]
 
     def _renumber(self) -> None:
-        """The nodes of the edges there are; figures move with them, and a new node's is NaN."""
+        """Collect the nodes of the current edges; node values move with their nodes, a new node's are NaN."""
         former, self.ids = self.ids, np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
         places = self.places(former)
         known = places >= 0
-        for name, figure in self.node_values.items():
+        for name, values in self.node_values.items():
             moved = np.full(len(self.ids), np.nan)
-            moved[places[known]] = figure[known]
+            moved[places[known]] = values[known]
             self.node_values[name] = moved
 
     # ----------------------------------------------------------------------- reading, as of the last `settle`
 
     def places(self, ids: Ints) -> Ints:
-        """Where each of `ids` stands in `self.ids`; -1 for one that is no node."""
+        """Return the index of each of `ids` in `self.ids`, −1 for one that is no node."""
         if not len(self.ids):
             return np.full(len(ids), -1, np.int64)
         places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         return np.where(self.ids[places] == ids, places, -1)
 
     def values(self, name: str, start: float) -> Floats:
-        """The figure of each node, `start` for one that has none yet."""
-        figure = self.node_values.get(name)
-        return np.full(len(self.ids), start) if figure is None else np.where(np.isnan(figure), start, figure)
+        """Return the named value of each node, `start` for a node that has none yet."""
+        known = self.node_values.get(name)
+        return np.full(len(self.ids), start) if known is None else np.where(np.isnan(known), start, known)
 
     def matrix(self) -> csr_array:
-        """n × n, n nodes: 1.0 in row v, column u where u links to v."""
+        """Return an n × n matrix of the n nodes: 1.0 in row v, column u where u links to v."""
         n = len(self.ids)
         targets, sources = self.places(self._keys >> _SHIFT), self.places(self._keys & _SOURCE)
         rows = np.zeros(n + 1, np.int32)
@@ -164,7 +166,7 @@ class LinkGraph:
         return csr_array((np.ones(len(sources)), sources.astype(np.int32), rows), shape=(n, n))
 
     def best_weights(self) -> Floats:
-        """The highest weight of the links into each node; 0 where none leads."""
+        """Return the highest weight of the links into each node, 0 where none leads."""
         best = np.zeros(len(self.ids))
         if len(self._keys):
             targets = self._keys >> _SHIFT
@@ -175,7 +177,7 @@ class LinkGraph:
     # ----------------------------------------------------------------------- keeping
 
     def dump(self, **more: NDArray[Any]) -> bytes:
-        """The whole graph with its figures, compressed; `more` comes back from `load`."""
+        """Return the whole graph with its node values, compressed; `load` returns `more`."""
         arrays: Arrays = {
             "keys": self._keys,
             "weights": self._weights,
@@ -186,12 +188,12 @@ class LinkGraph:
             "ids": self.ids,
             "counts": np.array([self._clock, self.forgotten], np.int64),
         }
-        arrays.update({f"figure {name}": figure for name, figure in self.node_values.items()})
+        arrays.update({_NODE_VALUES + name: values for name, values in self.node_values.items()})
         arrays.update({f"more {name}": value for name, value in more.items()})
         return pack_arrays(_FORMAT, arrays)
 
     def load(self, state: bytes) -> Arrays:
-        """Take up a dump; returns its `more`. Raises UsageError for one of another version, or damaged."""
+        """Restore a dump and return its `more`. Raises UsageError for one of another version, or damaged."""
         arrays = unpack_arrays(_FORMAT, state)
         self._keys, self._weights, self._born = arrays["keys"], arrays["weights"], arrays["born"]
         self._tail_keys = array("q", arrays["tail_keys"].tobytes())
@@ -199,10 +201,10 @@ class LinkGraph:
         self._tail_born = array("i", arrays["tail_born"].tobytes())
         self.ids = arrays["ids"]
         self._clock, self.forgotten = arrays["counts"].tolist()
-        self.node_values = {n.removeprefix("figure "): a for n, a in arrays.items() if n.startswith("figure ")}
+        self.node_values = {n.removeprefix(_NODE_VALUES): a for n, a in arrays.items() if n.startswith(_NODE_VALUES)}
         return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
 
 
 def _starts(values: Ints) -> NDArray[np.intp]:
-    """Where each run of equal values begins in sorted ones; at least one value."""
+    """Return where each run of equal values begins in `values`, which are sorted and not empty."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))

@@ -1,4 +1,4 @@
-"""The options that the strategies over a link graph share; here, so that listing them loads no NumPy."""
+"""Define the options that strategies over a link graph share, in a file of their own: listing them loads no NumPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_EDGES = 2_000_000
 
 
 def graph_options(period: str, change: float) -> Mapping[str, Option]:
-    """Schedule and bounds; `period` is the paper's name for the downloads between two iterations."""
+    """Return the options of schedule and bounds; `period` is the paper's name for the downloads between iterations."""
     return {
         period: Option(200, "downloads between two iterations over the graph", 1, 10**9),
         "growth": Option(

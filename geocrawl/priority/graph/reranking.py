@@ -1,12 +1,12 @@
-"""When the links of what was visited order what waits anew: shared by the strategies that rank by a graph's iteration.
+"""Rank waiting links anew by the link graph, when enough pages were read since the last time.
 
 The papers iterate every p downloads. Over a growing graph that is quadratic work, the weakness they name themselves; so
-from the p-th download on the next iteration comes when the crawl has grown by the factor `growth` too (1: the papers'
+from the p-th download on the next iteration comes when the crawl has also grown by the factor `growth` (1: the papers'
 way). What an iteration changed is handed to the frontier once, and only where the score changed by more than the share
 `change`: a score that hardly moved moves nothing in the queue.
 
-Everything happens in `page` and `visited`, which are fed from lessons; `revise` only hands out. So lessons fed again
-give the same state whether or not anybody asked in between.
+Everything is decided in `learn`; `revise` only hands out the result. So the same feedback gives the same state whether
+or not `revise` was called in between.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from geocrawl.priority.graph.link_graph import Flags, Floats, Ints, LinkGraph
 BATCH = 2_000
 
 Score = Callable[[LinkGraph], Floats]
-"""Iterates, keeps its figures in the graph, returns a score for each node."""
+"""Iterates, stores node values in the graph, returns a score for each node."""
 
 
 class GraphRanking:
-    """The graph, the schedule of its iterations, and the scores that the frontier was given."""
+    """The graph, the schedule of its iterations, and the scores that the frontier has."""
 
     def __init__(
         self,
@@ -40,8 +40,9 @@ class GraphRanking:
         worth: str,
         judged: Callable[[LinkGraph], Floats] | None = None,
     ) -> None:
-        """`rank` turns a score into a rank. `worth`: the figure of nodes that decides which edges go when there are
-        too many. `judged`: the scores that links had before their first iteration; None: unknown, so all are new."""
+        """`rank` turns a score into a rank. `worth` names the node value that decides which edges go when there
+        are too many. `judged` returns the scores that links had before their first iteration; None: unknown, all are
+        new."""
         self.graph = graph
         self._score, self._rank, self._judged = score, rank, judged
         self._period, self._growth, self._change, self._worth = period, growth, change, worth
@@ -49,12 +50,11 @@ class GraphRanking:
         self._visited = array("q")
         self._pending: tuple[Ints, Floats] | None = None
         self.typical = 1.0
-        """Mean of the `worth` of the pages read, as of the last iteration; before it the value that iterations start
-        from."""
+        """Mean `worth` of the pages read, as of the last iteration; 1, the starting value, before the first."""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """For status: nodes, edges and how many may be, forgotten edges, bytes."""
+        """Return, for status: nodes, edges and their bound, forgotten edges, bytes."""
         graph = self.graph
         return {
             "graph nodes": len(graph.ids),
@@ -65,7 +65,10 @@ class GraphRanking:
         }
 
     def learn(self, feedback: Feedback, weights: Sequence[float] | None) -> None:
-        """A settled visit; `weights` of its links, None when they do not join the graph. Iterates when it is time."""
+        """Add a settled visit, with the `weights` of its links (None:
+
+        they do not join the graph); iterate when it is time.
+        """
         if feedback.purpose is not Purpose.PAGE:
             return
         self._visited.append(feedback.entry_id)
@@ -94,7 +97,7 @@ class GraphRanking:
         self._pending = (graph.ids[changed], scores[changed])
 
     def _waiting(self) -> Flags:
-        """Which nodes were not visited, as far as we know: the frontier passes over an id that does not wait."""
+        """Return which nodes were not visited as far as known; the frontier ignores ranks of ids that do not wait."""
         visited = self.graph.values("visited", 0.0)
         places = self.graph.places(np.frombuffer(self._visited, np.int64))
         visited[places[places >= 0]] = 1.0
@@ -103,7 +106,7 @@ class GraphRanking:
         return np.equal(visited, 0.0)
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
-        """(frontier id, new rank) in batches after an iteration, once; else None."""
+        """Return (frontier id, new rank) in batches after an iteration, once; else None."""
         pending, self._pending = self._pending, None
         return None if pending is None else self._batches(*pending)
 
@@ -115,19 +118,19 @@ class GraphRanking:
             ]
 
     def value_of(self, id_: int, name: str) -> float | None:
-        """A node's figure as of the last iteration; None when it has none."""
+        """Return a node's named value as of the last iteration, None when it has none."""
         place = int(self.graph.places(np.array([id_]))[0])
-        figure = self.graph.node_values.get(name)
-        return None if figure is None or place < 0 else float(figure[place])
+        values = self.graph.node_values.get(name)
+        return None if values is None or place < 0 else float(values[place])
 
     def dump(self) -> bytes:
-        """Graph, figures and schedule."""
+        """Return the graph, its node values and the schedule."""
         counts = np.array([self._downloads, self._last], np.int64)
         visited = np.frombuffer(self._visited, np.int64)
         return self.graph.dump(counts=counts, visited=visited, typical=np.array([self.typical]))
 
     def load(self, state: bytes) -> None:
-        """Take up a dump. Raises UsageError for one of another version."""
+        """Restore a former dump. Raises UsageError for one of another version."""
         more = self.graph.load(state)
         self._downloads, self._last = more["counts"].tolist()
         self._visited = array("q", more["visited"].tobytes())
@@ -135,5 +138,5 @@ class GraphRanking:
 
 
 def is_download(feedback: Feedback) -> bool:
-    """Whether the visit read a page; a redirect did not."""
+    """Return whether the visit read a page; a redirect did not."""
     return feedback.purpose is Purpose.PAGE and feedback.state is State.VISITED and feedback.reason != "redirect"

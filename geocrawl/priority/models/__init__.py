@@ -1,1 +1,1 @@
-"""Trained models as files: readable JSON with a format, a version and the record of how they were made."""
+"""Read and write trained models: readable JSON with a format, a version and the record of how they were made."""

@@ -1,4 +1,4 @@
-"""Models as files: readable JSON with the format's version, the words, and the record of how they were made."""
+"""Read and write the models of words (topic keywords, link keywords, text vectors); say where the shipped ones are."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _VECTORS = Format("geocrawl-text-model", "geocrawl train vectors")
 
 
 def shipped_models() -> Path:
-    """The folder of the models that come with geocrawl."""
+    """Return the folder of the models that come with geocrawl."""
     return Path(str(resources.files("geocrawl").joinpath("data/models")))
 
 
 def read_topic(path: Path) -> TopicModel:
-    """The topic model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the topic model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
     data = read_model(path, _TOPIC)
     try:
         vectors = {
@@ -40,7 +40,7 @@ def read_topic(path: Path) -> TopicModel:
 
 
 def read_links(path: Path) -> LinkModel:
-    """The link model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the link model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
     data = read_model(path, _LINKS)
     try:
         keywords = {str(language): _words(words) for language, words in data["keywords"].items()}
@@ -61,7 +61,7 @@ def write_links(model: LinkModel, path: Path) -> None:
 
 
 def read_vectors(path: Path) -> TextModel:
-    """The text model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the text model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
     data = read_model(path, _VECTORS)
     try:
         idf = _weights(data["idf"])

@@ -1,4 +1,4 @@
-"""A model as a file: readable JSON with the format's name and version. What the models of all strategies share."""
+"""Read and write a model as readable JSON with the format's name and version, as all models of strategies do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class Format:
 
 
 def read_model(path: Path, form: Format) -> dict[str, Any]:
-    """What stands in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is of another form."""
+    """Return the model in `path`.
+
+    Raises EnvironmentFault when it cannot be read, UsageError for another format or version.
+    """
     try:
         data = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -40,7 +43,7 @@ def read_model(path: Path, form: Format) -> dict[str, Any]:
 
 
 def malformed(path: Path, form: Format, error: Exception) -> UsageError:
-    """What to raise when a part of the model is missing or of another type."""
+    """Return the error to raise when a part of the model is missing or of another type."""
     detail = f"{type(error).__name__}: {error}"
     return UsageError(f"the model {path} is malformed ({detail}); train it anew with {form.trained_by}")
 

@@ -1,7 +1,7 @@
-"""The link model of `bayes`: its features, its counts, and its file.
+"""Define the naive Bayes model of links: its features, its counts, its weights and its file (bayes and fusion use it).
 
-A feature is a word of the anchor, a word of the context, or the fact that one of them holds a term of the lexicon. The
-model counts *samples* that have a feature, not how often a word stands in them (Han et al. 2010).
+A feature is a word of the anchor, a word of the context, or the fact that one of them has a term of the lexicon. The
+model counts *samples* that have a feature, not how often a word occurs in them (Han et al. 2010).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
 
 @dataclass(frozen=True, slots=True)
 class BayesModel:
-    """What was counted, and the record of how."""
+    """The counts of samples, and the record of their making."""
 
     positive: int
     """Samples of the class +: links that lead to the topic."""
@@ -48,7 +48,7 @@ class BayesModel:
 
 
 class FeatureReader:
-    """Texts to features. Remembers what it has read; the same text always has the same features."""
+    """Turns texts into features, with a cache; the same text always has the same features."""
 
     def __init__(self, lexicon: Iterable[str]) -> None:
         terms = Keywords(frozenset(lexicon))
@@ -57,7 +57,7 @@ class FeatureReader:
         self._of_context = lru_cache(maxsize=REMEMBERED_TEXTS)(lambda text: _features(text, terms, CONTEXT))
 
     def of_link(self, anchor: str, context: Sequence[str] = ()) -> tuple[str, ...]:
-        """The features of a link with that anchor and those texts around it, each once."""
+        """Return the features of a link with that anchor and those texts around it, each once."""
         features = self.of_anchor(anchor)
         for text in context:
             features += self._of_context(text)
@@ -72,7 +72,7 @@ def _features(text: str, terms: Keywords, where: str) -> tuple[str, ...]:
 
 
 def weight(having: Sequence[float], samples: Sequence[float]) -> float:
-    """ln P(F|+) − ln P(F|−) of a feature that `having` = (+, −) of all `samples` = (+, −) have.
+    """Return ln P(F|+) − ln P(F|−) of a feature that `having` = (+, −) of all `samples` = (+, −) have.
 
     P(F|c) = (n_cF + 1) / (n_c + 2): Laplace smoothing over the two values of a feature, present or not (ours).
     """
@@ -81,19 +81,19 @@ def weight(having: Sequence[float], samples: Sequence[float]) -> float:
 
 
 def samples_of(model: BayesModel, feature: str) -> tuple[int, int]:
-    """Samples of + and of − that could have the feature."""
+    """Return the numbers of samples of + and of − that could have the feature."""
     if feature == TERM_IN_CONTEXT or feature.startswith(f"{CONTEXT} "):
         return model.with_context
     return model.positive, model.negative
 
 
 def prior_weight(model: BayesModel) -> float:
-    """ln P(+) − ln P(−), P(c) = (n_c + 1) / (n + 2)."""
+    """Return ln P(+) − ln P(−), P(c) = (n_c + 1) / (n + 2)."""
     return math.log((model.positive + 1.0) / (model.negative + 1.0))
 
 
 def probability(weights: Iterable[float]) -> float:
-    """P(+ | features), 0…1, from the weights of the prior and of the features that are present."""
+    """Return P(+ | features), 0…1, from the weights of the prior and of the features that are present."""
     odds = math.fsum(weights)
     if odds >= 0.0:
         return 1.0 / (1.0 + math.exp(-odds))
@@ -104,7 +104,7 @@ def probability(weights: Iterable[float]) -> float:
 
 
 def read_bayes(path: Path) -> BayesModel:
-    """The model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
     data = read_model(path, FORMAT)
     try:
         samples, words = data["samples"], data["words"]

@@ -1,4 +1,4 @@
-"""What stands around a link: the words beside an anchor that a link classifier reads (bayes, "context").
+"""Find the context of a link: the words beside its anchor that a link classifier reads (bayes, "context").
 
 Han et al. (2010) open a window on both sides of a link. If other links stand in it, their words belong to them, so only
 the one neighbouring anchor on each side is taken; otherwise the near text is.
@@ -19,7 +19,9 @@ and an anchor may go on with the alternative text of an image."""
 
 
 def link_contexts(links: Sequence[Link]) -> list[tuple[str, ...]]:
-    """The texts of each link's context, in the links' order: the neighbouring anchors (one or two) or the near text.
+    """Return the context texts of each link, in the links' order:
+
+    the neighbouring anchors (one or two) or the near text.
 
     The window is `Link.context`, which ends with the block that holds the link. (ours) A link alone in its block, as in
     lists and menus, has an empty window; the anchors before and behind it in the document are then its neighbours.

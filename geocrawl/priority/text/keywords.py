@@ -1,7 +1,7 @@
-"""Finding keywords in raw text, by one compiled pattern and without splitting it into words.
+"""Find keywords in raw text, by one compiled pattern and without splitting the text into words.
 
 A Latin keyword counts where no other Latin letter touches it ("WMS" in "WMS服务", "wms_130" and "WMS 1.1.1", not in
-"swms"), in any case, with or without a plural s. A Han keyword counts wherever it stands, since Chinese has no word
+"swms"), in any case, with or without a plural s. A Han keyword counts wherever it occurs, since Chinese has no word
 boundaries. Where several fit, the longest counts: "web map service" is not also a "map service".
 """
 
@@ -21,14 +21,14 @@ class Keywords:
         self._pattern = re.compile(_pattern(self._words))
 
     def found_in(self, text: str) -> list[str]:
-        """Every occurrence in `text`, in order, as the keyword is spelt here."""
+        """Return every occurrence in `text`, in order, as the keyword is spelt here."""
         found = self._pattern.findall(text.lower())
         words = self._words
         return [match if match in words else match.removesuffix("s") for match in found]
 
 
 def _pattern(words: Collection[str]) -> str:
-    """An alternation whose branches begin with a plain character.
+    """Return an alternation whose branches begin with a plain character.
 
     `re` then skips ahead to the characters that can begin a match, which makes it twice as fast as a look-behind in
     front; so what stands before a Latin word is looked at after its first letter.
@@ -41,7 +41,7 @@ def _pattern(words: Collection[str]) -> str:
 
 
 def _branch(initial: str, words: list[str]) -> str:
-    """The words of one initial, longest first; each with the rules of its script."""
+    """Return the branch of the words of one initial, longest first; each with the rules of its script."""
     first = re.escape(initial)
     latin = [re.escape(word[1:]) for word in words if word.isascii()]
     han = [re.escape(word) for word in words if not word.isascii()]

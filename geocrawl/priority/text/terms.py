@@ -1,4 +1,4 @@
-"""Text to terms, the axes of the vector spaces: English stemmed, Chinese split by jieba, Japanese in character bigrams.
+"""Turn text into terms, the axes of the vector spaces: English stemmed, Chinese split, Japanese in character bigrams.
 
 Words in Latin letters lose their English ending (Snowball); German ones pass through the same stemmer, which treats
 them alike wherever they stand. Chinese is split by jieba's search mode (`words.tokens`). Japanese has no spaces and no
@@ -36,7 +36,7 @@ class _Stemmer(Protocol):
 
 
 def term_counts(text: str) -> dict[str, int]:
-    """Term → how often it stands in `text`, in the order of first appearance."""
+    """Return term → how often it occurs in `text`, in the order of first appearance."""
     counts: dict[str, int] = {}
     for word, count in Counter(_words(text.lower())).items():
         term = _term(word)
@@ -46,7 +46,7 @@ def term_counts(text: str) -> dict[str, int]:
 
 
 def language_of(text: str) -> str:
-    """ja, zh, or en for any text in Latin letters, by its script alone."""
+    """Return ja, zh, or en for any text in Latin letters, by the script alone."""
     if is_japanese(text):
         return "ja"
     letters = sum(map(str.isalpha, text))
@@ -54,7 +54,7 @@ def language_of(text: str) -> str:
 
 
 def is_japanese(text: str) -> bool:
-    """Whether kana stand in `text`, more than as a guest in a Chinese one."""
+    """Return whether `text` has kana, more than a Chinese text that quotes a few."""
     if text.isascii():
         return False
     kana = len(_KANA.findall(text))
@@ -62,7 +62,7 @@ def is_japanese(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text in lower case, stop words among them."""
+    """Return the words of a text in lower case, stop words included."""
     if text.isascii():
         return _LATIN_WORD.findall(text)
     if is_japanese(text):
@@ -77,7 +77,7 @@ def _words(text: str) -> list[str]:
 
 
 def _bigrams(run: str) -> list[str]:
-    """Pairs of neighbouring characters of a run in Japanese script; another word as it is."""
+    """Return pairs of neighbouring characters of a run in Japanese script; another word as it is."""
     if run.isascii() or not (has_han(run) or _KANA.search(run)):
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]
@@ -90,7 +90,7 @@ def _split(run: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=REMEMBERED_WORDS)
 def _term(word: str) -> str:
-    """The axis of a word; '' for one that says nothing."""
+    """Return the axis of a word, '' for a stop word."""
     if word in all_stop_words():
         return ""
     return _stemmer().stemWord(word) if word.isascii() else word

@@ -1,4 +1,4 @@
-"""How near a word is to the topic, for RW of IPageRank: a thesaurus of our own (`data/thesaurus.toml`), no network.
+"""Tell how near a word is to the topic, for RW of IPageRank, by a thesaurus of our own (`data/thesaurus.toml`).
 
 Similarity of words as the paper asks: synonyms 1, near words 0.5 to 1, far ones below 0.5.
 
@@ -56,7 +56,7 @@ class Thesaurus:
         return frozenset(self._senses)
 
     def similarity(self, a: str, b: str) -> float:
-        """0…1, symmetric; of words in lower case (an expression counts as a word)."""
+        """Return how near two words in lower case are, 0…1, symmetric; an expression counts as a word."""
         if a == b:
             return 1.0
         meant = max(
@@ -73,7 +73,7 @@ class Thesaurus:
 
 @lru_cache(maxsize=1)
 def shipped_thesaurus() -> Thesaurus:
-    """The thesaurus that comes with geocrawl."""
+    """Return the thesaurus that comes with geocrawl."""
     text = resources.files("geocrawl").joinpath("data/thesaurus.toml").read_text("utf-8")
     data = tomllib.loads(text)
     families = ((family["near"], family["groups"]) for family in data["family"].values())
@@ -81,7 +81,7 @@ def shipped_thesaurus() -> Thesaurus:
 
 
 def form_similarity(a: str, b: str) -> float:
-    """How alike two words look: 1 the same, 0.5…1 of one stem, at most 0.49 else. Symmetric."""
+    """Return how alike two words look: 1 the same, 0.5…1 of one stem, at most 0.49 else. Symmetric."""
     short, long_ = sorted((a, b), key=lambda word: (len(word), word))
     share = len(short) / len(long_) if long_ else 1.0
     if has_han(short) and len(short) >= 2 and short in long_:
@@ -108,18 +108,18 @@ class TopicWords:
         self._text = lru_cache(maxsize=REMEMBERED)(self._of_text)
 
     def of_word(self, word: str) -> float:
-        """sim(t, topic) = max over the topic's words, 0…1."""
+        """Return sim(t, topic), 0…1, the maximum over the topic's words."""
         return self._word(word.lower())
 
     def of_text(self, text: str) -> float:
-        """The highest sim(t, topic) of the words t of `text`; 0 without words.
+        """Return the highest sim(t, topic) of the words t of `text`, 0 without words.
 
         Chinese is not split: only words of thesaurus and topic could come near, and those are found where they stand.
         """
         return self._text(text)
 
     def best_word(self, text: str) -> str:
-        """The word that gives `of_text`, the first of equals; '' without words."""
+        """Return the word that gives `of_text`, the first of equals; '' without words."""
         return max(self._words(text), key=self.of_word, default="")
 
     def _of_word(self, word: str) -> float:
@@ -141,7 +141,7 @@ def _common_prefix(a: str, b: str) -> int:
 
 
 def _dice(a: str, b: str) -> float:
-    """2·|common pairs of letters| / |all|."""
+    """Return the Dice coefficient of the pairs of letters: 2·|common pairs| / |all pairs|."""
     pairs_a, pairs_b = {a[i : i + 2] for i in range(len(a) - 1)}, {b[i : i + 2] for i in range(len(b) - 1)}
     total = len(pairs_a) + len(pairs_b)
     return 2.0 * len(pairs_a & pairs_b) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""Text to words: Latin words as they stand in lower case, runs of Han characters split by jieba's search mode.
+"""Split text into words: Latin words as they stand in lower case, runs of Han characters by jieba's search mode.
 
 jieba takes a second to load its dictionary, so it is loaded when the first Han run comes and never before; only runs
 of Han characters are handed to it. Its cache goes into the user's cache folder: the common temporary folder is
@@ -28,18 +28,20 @@ class _Segmenter(Protocol):
 
 
 def has_han(text: str) -> bool:
-    """Whether a Chinese character (or a Japanese kanji) stands in `text`."""
+    """Return whether `text` has a Chinese character (or a Japanese kanji)."""
     return not text.isascii() and _HAN_RUN.search(text) is not None
 
 
 def segment(text: str) -> str:
-    """The tokens of `text` with spaces between them: Han runs in search mode (long words and the shorter ones within),
-    all else in lower case; punctuation left out."""
+    """Return the tokens of `text` with spaces between them, punctuation left out.
+
+    Han runs are split in search mode (long words and the shorter ones within), everything else is in lower case.
+    """
     return " ".join(tokens(text))
 
 
 def tokens(text: str) -> Iterator[str]:
-    """Each token of `text`, in order, stop words included."""
+    """Yield each token of `text`, in order, stop words included."""
     for match in _TOKEN.finditer(text.lower()):  # before: the lower case of İ is two characters, one of them no letter
         if match["han"]:
             yield from _segmenter().lcut_for_search(match[0])
@@ -48,20 +50,20 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The tokens of `text` that may say something of its topic: no stop words, no single letters, no numbers."""
+    """Return the tokens of `text` that may tell its topic: no stop words, no single letters, no numbers."""
     stops = stop_words()
     return [t for t in tokens(text) if t not in stops and not t.isdigit() and (len(t) > 1 or has_han(t))]
 
 
 @lru_cache(maxsize=1)
 def stop_words() -> frozenset[str]:
-    """English, Chinese and web stop words (`geocrawl/data/stop_words.toml`)."""
+    """Return English, Chinese and web stop words (`geocrawl/data/stop_words.toml`)."""
     return _stop_words("en", "zh", "web")
 
 
 @lru_cache(maxsize=1)
 def all_stop_words() -> frozenset[str]:
-    """Those of `stop_words`, German ones, and the names of languages, which stand on every page of many sites."""
+    """Return `stop_words`, German ones, and the names of languages, which many sites write on every page."""
     return stop_words() | _stop_words("de", "languages")
 
 
@@ -72,7 +74,7 @@ def _stop_words(*languages: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _segmenter() -> _Segmenter:
-    """jieba with its own dictionary; loaded at the first call (about a second, less with its cache)."""
+    """Return jieba with its own dictionary; loaded at the first call (about a second, less with its cache)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the regular expressions and pkg_resources that jieba still uses
         import jieba

@@ -1,1 +1,1 @@
-"""Topics to crawl for: the directory of topics, a topic as vectors, and the page filter."""
+"""Say what a topic is (the directory of topics, topic vectors) and how near a page or a link is to it."""

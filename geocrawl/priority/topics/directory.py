@@ -59,7 +59,7 @@ class Topic:
 
 
 def all_topics(own: Path | None = None) -> dict[str, Topic]:
-    """Name → topic, in the order of the names: shipped ones and those in the folder `own`.
+    """Return name → topic, in the order of the names: shipped topics and those in the folder `own`.
 
     Raises UsageError for a file that is no topic, EnvironmentFault for one that cannot be read.
     """
@@ -70,7 +70,7 @@ def all_topics(own: Path | None = None) -> dict[str, Topic]:
 
 
 def find_topic(name: str, own: Path | None = None) -> Topic:
-    """The topic called `name`. Raises UsageError, naming a near one, when there is none."""
+    """Return the topic called `name`. Raises UsageError, naming a near one, when there is none."""
     topics = all_topics(own)
     if name not in topics:
         raise UsageError(f"unknown topic {name!r}{did_you_mean(name, topics)} (geocrawl topics list shows all)")
@@ -101,7 +101,7 @@ def write_topic(topic: Topic, own: Path) -> Path:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string: JSON's, but for control characters."""
+    """Return a TOML string: JSON's, but for control characters."""
     return json.dumps(text.translate(_CONTROLS), ensure_ascii=False)
 
 
@@ -136,8 +136,10 @@ def _read(path: Path, name: str, *, own: bool) -> Topic:
 
 
 def text_model(topic: Topic, base: TextModel) -> TextModel:
-    """The text model of a topic: a vector a language, of the vocabulary of `base` and the words of the sample texts,
-    which weigh as much as its rarest.
+    """Return the text model of a topic:
+
+    a vector a language, in the vocabulary of `base` and of the sample texts. A word of the sample texts that `base`
+    does not know weighs as much as the rarest of `base`.
 
     The threshold is half the lowest similarity of a piece of text with the others of its language (pages say less of a
     topic than samples do), no higher than that of `base`; the typical score is their median. Raises UsageError when
@@ -164,7 +166,7 @@ def text_model(topic: Topic, base: TextModel) -> TextModel:
 
 
 def keyword_model(topic: Topic, model: TextModel) -> TopicModel:
-    """The keywords of a topic for gws: the ten words of the sample texts of each language with the highest TF-IDF."""
+    """Return a topic's keywords for gws: the ten words of each language's sample texts with the highest TF-IDF."""
     by_language: dict[str, Counter[str]] = defaultdict(Counter)
     for text in topic.texts:
         language = language_of(text)
@@ -184,7 +186,7 @@ def keyword_model(topic: Topic, model: TextModel) -> TopicModel:
 
 
 def _pieces(texts: Sequence[str]) -> list[tuple[str, Mapping[str, int]]]:
-    """(language, terms) of each piece of the texts that has any."""
+    """Return (language, terms) of each piece of the texts that has any."""
     pieces: list[tuple[str, Mapping[str, int]]] = []
     for text in texts:
         for piece in _cut(text):
@@ -205,7 +207,7 @@ def _cut(text: str) -> Iterable[str]:
 
 
 def _against_the_others(vectors: Sequence[dict[str, float]]) -> list[float]:
-    """The similarity of each vector with the mean of the others; none when it stands alone."""
+    """Return the similarity of each vector with the mean of the others; empty when it stands alone."""
     scores = []
     for i, vector in enumerate(vectors):
         others = [*vectors[:i], *vectors[i + 1 :]]

@@ -1,8 +1,8 @@
-"""How near a link is to the topic, from its URL string and anchor text (gws eq. 3).
+"""Tell how near a link is to the topic, from its URL string and anchor text (gws eq. 3; fusion uses it, too).
 
-Where a word begins and ends in a URL: at everything that is no letter, and inside camel case (`getWMS`, `WMSServer`).
-So "wms" is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in
-`swms.html`, `register` or `logistics`. Names that end in -gis (arcgis, qgis …) are words of their own in the model.
+A word in a URL begins and ends at everything that is no letter, and inside camel case (`getWMS`, `WMSServer`). So "wms"
+is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in `swms.html`,
+`register` or `logistics`. Names that end in -gis (arcgis, qgis …) are words of their own in the model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LinkMeasure:
         self._hint = re.compile("|".join(map(re.escape, sorted(self._levels))) or r"(?!)")
 
     def match(self, address: str, anchor: str) -> LinkMatch:
-        """Eq. 3: level 2 with a link keyword in URL or anchor, else 1 with an abbreviation, else 0."""
+        """Return the level by gws eq. 3: 2 with a link keyword in URL or anchor, 1 with an abbreviation, else 0."""
         text = f"{unquote(address) if '%' in address else address} {anchor}"
         if not self._hint.search(text.lower()):  # most links: no need to look for word boundaries
             return LinkMatch(Relevance.NONE, ())
@@ -61,5 +61,5 @@ class LinkMeasure:
 
 
 def split_camel_case(text: str) -> str:
-    """`text` with a space between the words of camel case: "getWMS" becomes "get WMS"."""
+    """Return `text` with a space between the words of camel case: "getWMS" becomes "get WMS"."""
     return _CAMEL.sub(" ", text)

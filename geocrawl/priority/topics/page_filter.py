@@ -34,12 +34,12 @@ class PageFilter:
         self._expansions = _expansions(thesaurus, self._topic)
 
     def judge(self, document: Document) -> tuple[float, Relevance]:
-        """(cosine 0…1, HIGH above the topic model's threshold, else NONE)."""
+        """Return (cosine 0…1, HIGH above the topic model's threshold, else NONE)."""
         similarity = self.similarity(document.headline or document.title, document.text)
         return similarity, Relevance.HIGH if similarity > self._model.threshold else Relevance.NONE
 
     def similarity(self, title: str, text: str) -> float:
-        """The cosine, 0…1, of the page's pruned and expanded keywords with the topic that is nearest."""
+        """Return the cosine, 0…1, of the page's pruned and expanded keywords with the nearest topic vector."""
         counts: dict[str, float] = {term: float(count) for term, count in term_counts(text).items()}
         for term, count in term_counts(title).items():
             counts[term] = counts.get(term, 0.0) + self._title_weight * count
@@ -64,7 +64,7 @@ class PageFilter:
 
 
 def _expansions(thesaurus: Thesaurus, topic: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-    """Term → its synonyms among the topic's terms; of synonyms that are one term each."""
+    """Return term → its synonyms among the topic's terms; only synonyms of one term each count."""
     found: dict[str, tuple[str, ...]] = {}
     for group in thesaurus.groups:
         terms = sorted({term for word in group if len(counts := term_counts(word)) == 1 for term in counts})

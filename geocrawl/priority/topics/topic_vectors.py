@@ -1,9 +1,9 @@
-"""What the topic is, as vectors, and how near a page is to it (gws, "topic model" and "page vector").
+"""Represent the topic as vectors and tell how near a page is to it (gws, "topic model" and "page vector").
 
 There is one vector a language, each with n keywords of its own, and a page's r is the highest of its cosines with
 them. One joint vector would cap r: a page in English has no Chinese words, so a perfect one would reach only the share
 of the English keywords, and the threshold 0.68 would lie out of reach. Chinese pages leave WMS, OGC and the names of
-operations in Latin letters, so these words stand in both vectors.
+operations in Latin letters, so these words are in both vectors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TopicMeasure:
         self._title_weight = title_weight
 
     def nearness(self, title: str, text: str) -> Nearness:
-        """r = cos(T, P), the highest over the languages."""
+        """Return r = cos(T, P), the highest over the languages."""
         page = page_vector(self._keywords, title, text, self._title_weight)
         best = Nearness(0.0, "")
         if page:
@@ -56,7 +56,7 @@ class TopicMeasure:
 
 
 def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) -> dict[str, float]:
-    """The page vector P: for each keyword found, the mix of its relative frequencies in title and body.
+    """Return the page vector P: for each keyword found, the mix of its relative frequencies in title and body.
 
     Frequencies are occurrences a character of the title or the text: a length that needs no splitting into words and
     means the same in every script (its unit falls out of the cosine).
@@ -76,7 +76,9 @@ def _normalised(vector: Mapping[str, float]) -> dict[str, float]:
 
 
 def _cosine(topic: Mapping[str, float], page: Mapping[str, float]) -> float:
-    """Cosine in the space of the topic's keywords; `topic` has length 1, words of other languages have no axis."""
+    """Return the cosine in the space of the topic's keywords; `topic` has length 1, other languages' words have no
+    axis.
+    """
     product = squares = 0.0
     for word, frequency in page.items():
         weight = topic.get(word)

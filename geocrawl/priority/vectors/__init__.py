@@ -1,1 +1,1 @@
-"""Vector spaces that strategies compare texts in: TF-IDF, and the centroid of a few start pages."""
+"""Compare texts as vectors: TF-IDF, and the centroid of a few start pages."""

@@ -1,7 +1,7 @@
-"""The centroid of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
+"""Compute the centroid of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
 
-Values only: `with_seed` gives a new centroid, `correct` adds to this one. Everything is decided by the vectors and the
-order in which they came, so the same lessons give the same centroid.
+`with_seed` returns a new centroid, `correct` changes this one. Everything is decided by the vectors and the order in
+which they came, so the same feedback gives the same centroid.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ class Centroid:
         self._vectors: dict[int, dict[str, float]] = {}
         """Frontier id → the seed's vector in the space."""
         self._corrections: dict[str, float] = {}
-        """Sum of the vectors that moved the centroid."""
+        """Sum of the vectors that corrected the centroid."""
         self.updates = 0
-        """u"""
+        """u, the number of corrections."""
         self.space: frozenset[str] = frozenset()
         self.total: dict[str, float] = {}
 
     def with_seed(self, seed: int, words: Mapping[str, float]) -> Centroid:
-        """The centroid with this seed page, in the space that is then the seeds'; a seed read again replaces itself."""
+        """Return the centroid with this seed page, in the space of all its seeds; a seed that is read again is
+        replaced.
+        """
         new = Centroid(self._m)
         new.seeds = {**self.seeds, seed: dict(words)}
         new._corrections, new.updates = dict(self._corrections), self.updates
@@ -59,43 +61,43 @@ class Centroid:
             self._add(self.total, vector)
 
     def vector(self, counts: Mapping[str, float]) -> dict[str, float]:
-        """TF in the space: a word's share of the page's words that lie in it."""
+        """Return TF in the space: a word's share of the page's words that are axes."""
         inside = {word: count for word, count in counts.items() if word in self.space}
         size = sum(inside.values())
         return {word: count / size for word, count in inside.items()} if size else {}
 
     def mean(self) -> dict[str, float]:
-        """M."""
+        """Return the mean vector M of seeds and corrections (Min & Huang 2015)."""
         number = len(self.seeds) + self.updates
         return {word: value / number for word, value in self.total.items()} if number else {}
 
     def nearest_seed(self, vector: Mapping[str, float]) -> float:
-        """The highest cosine with a seed's vector."""
+        """Return the highest cosine with a seed's vector."""
         return max((cosine(vector, seed) for seed in self._vectors.values()), default=0.0)
 
     def of_seed(self, seed: int) -> float:
-        """cos(seed page, M)."""
+        """Return cos(seed page, M)."""
         return cosine(self._vectors[seed], self.total)
 
     def correct(self, vector: Mapping[str, float]) -> None:
-        """M' = (M·(n + u) + v)/(n + u + 1), v projected on the space."""
+        """Correct the centroid by a page's vector v: M' = (M·(n + u) + v)/(n + u + 1), v projected on the space."""
         inside = {word: value for word, value in vector.items() if word in self.space}
         self._add(self._corrections, inside)
         self._add(self.total, inside)
         self.updates += 1
 
     def heaviest(self, number: int) -> list[str]:
-        """The words that weigh most in M."""
+        """Return the words that weigh most in M."""
         return sorted(self.total, key=lambda word: (-self.total[word], word))[:number]
 
     def state(self) -> dict[str, Any]:
-        """Everything, for `of_state`, as JSON takes it."""
+        """Return seeds, corrections and sum as JSON values, for `of_state`."""
         seeds = list(self.seeds.items())
         return {"seeds": seeds, "corrections": self._corrections, "total": self.total, "updates": self.updates}
 
     @classmethod
     def of_state(cls, state: Mapping[str, Any], m: int) -> Self:
-        """The centroid that `state` was taken of. Raises KeyError, TypeError or ValueError for what is none."""
+        """Return the centroid whose `state` this is. Raises KeyError, TypeError or ValueError for another value."""
         centroid = cls(m)
         centroid.seeds = {int(seed): dict(words) for seed, words in state["seeds"]}
         centroid._corrections, centroid.updates = dict(state["corrections"]), int(state["updates"])
@@ -112,16 +114,16 @@ class Centroid:
 
 
 def heaviest_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """The most frequent words of a page, at most `SEED_WORDS`."""
+    """Return the most frequent words of a page, at most `SEED_WORDS`."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SEED_WORDS])
 
 
 def pack(words: Mapping[str, float]) -> bytes:
-    """Words and their numbers as a packed: compressed JSON, a few KiB."""
+    """Return words and their numbers as compressed JSON, a few KiB."""
     return zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 
 def unpack(packed: bytes) -> dict[str, float]:
-    """What `pack` packed, numbers exact."""
+    """Return what `pack` packed, numbers exact."""
     words: dict[str, float] = json.loads(zlib.decompress(packed))
     return words

@@ -1,8 +1,9 @@
-"""Texts as TF-IDF vectors, and how near one is to the topic: shared by every strategy that compares texts.
+"""Turn texts into TF-IDF vectors and tell how near one is to the topic, for every strategy that compares texts.
 
 The weight of a term is (1 + ln tf)·idf, tf its count in the text and idf that of the training pages; terms that are
-rare there have no axis. A vector has length 1. As in gws there is one topic vector a language, and a text's similarity
-is the highest of its cosines with them: under one joint vector a page could reach no more than its language's share.
+rare in those have no axis. A vector has length 1. As in gws there is one topic vector a language, and a text's
+similarity is the highest of its cosines with them: under one joint vector a page could reach no more than its
+language's share.
 """
 
 from __future__ import annotations
@@ -44,35 +45,35 @@ class TextModel:
         self._remembered = lru_cache(maxsize=REMEMBERED_ANCHORS)(self.similarity)
 
     def vector(self, text: str) -> dict[str, float]:
-        """The TF-IDF vector of `text`, length 1; empty when none of its terms is in the vocabulary."""
+        """Return the TF-IDF vector of `text`, length 1; empty when none of its terms is in the vocabulary."""
         return tf_idf(term_counts(text), self.idf)
 
     def similarity(self, text: str) -> float:
-        """The cosine, 0…1, of `text` with the topic vector of the language that is nearest; 0 without known terms."""
+        """Return the cosine, 0…1, of `text` with the nearest language's topic vector; 0 without known terms."""
         return self.nearness(self.vector(text))
 
     def nearness(self, vector: Vector) -> float:
-        """`similarity` of a text whose `vector` is known."""
+        """Return `similarity` of a text whose `vector` is known."""
         return min(max((_product(vector, topic) for topic in self.topics.values()), default=0.0), 1.0)
 
     def page_similarity(self, document: Document) -> float:
-        """`similarity` of a page: its title and its text."""
+        """Return `similarity` of a page: of its title and its text."""
         return self.similarity(page_text(document))
 
     def anchor_similarity(self, anchor: str) -> float:
-        """`similarity` of a short text, remembered: the same anchors stand on every page of a site."""
+        """Return `similarity` of a short text, cached: the same anchors are on every page of a site."""
         if not anchor:
             return 0.0
         return self._remembered(anchor) if len(anchor) <= LONGEST_REMEMBERED_ANCHOR else self.similarity(anchor)
 
 
 def page_text(document: Document) -> str:
-    """Title and text of a page."""
+    """Return title and text of a page."""
     return f"{document.title}\n{document.text}"
 
 
 def tf_idf(counts: Mapping[str, int], idf: Vector) -> dict[str, float]:
-    """The vector of (1 + ln tf)·idf, length 1, of the terms that `idf` knows."""
+    """Return the vector of (1 + ln tf)·idf, length 1, of the terms that `idf` knows."""
     weights: dict[str, float] = {}
     log = math.log
     squares = 0.0
@@ -89,24 +90,24 @@ def tf_idf(counts: Mapping[str, int], idf: Vector) -> dict[str, float]:
 
 
 def unit(vector: Vector) -> dict[str, float]:
-    """The vector with length 1; empty for one of length 0."""
+    """Return the vector with length 1; empty for one of length 0."""
     length = norm(vector)
     return {term: weight / length for term, weight in vector.items()} if length else {}
 
 
 def norm(vector: Vector) -> float:
-    """Its Euclidean length."""
+    """Return the Euclidean length of a vector."""
     return math.sqrt(sum(weight * weight for weight in vector.values()))
 
 
 def cosine(a: Vector, b: Vector) -> float:
-    """a·b / (|a||b|) of vectors without negative weights, 0…1; 0 when one is empty. Symmetric to the last bit."""
+    """Return a·b / (|a||b|), 0…1, of vectors without negative weights; 0 when one is empty. Exactly symmetric."""
     lengths = norm(a) * norm(b)
     return min(_product(a, b) / lengths, 1.0) if lengths else 0.0
 
 
 def mean(vectors: list[dict[str, float]]) -> dict[str, float]:
-    """The centre of at least one vector."""
+    """Return the mean of at least one vector."""
     total: dict[str, float] = {}
     for vector in vectors:
         for term, weight in vector.items():
@@ -115,7 +116,7 @@ def mean(vectors: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _product(a: Vector, b: Vector) -> float:
-    """Scalar product, added up exactly rounded, so that the order of the terms does not matter."""
+    """Return the scalar product, summed with exact rounding, so that the order of the terms does not matter."""
     if len(a) > len(b):
         a, b = b, a
     return math.fsum([weight * b[term] for term, weight in a.items() if term in b])
