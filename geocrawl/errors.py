@@ -1,4 +1,4 @@
-"""The few exceptions people meet. Each message says what happened, to which file or URL, and what to do."""
+"""The exceptions that end a command. Each message says what happened, to which file or URL, and what to do."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ class GeocrawlError(Exception):
 
 
 class UsageError(GeocrawlError):
-    """What was typed or configured cannot be meant: exit code 2."""
+    """Invalid arguments or configuration: exit code 2."""
 
     exit_code = 2
 
 
 class EnvironmentFault(GeocrawlError):
-    """The machine does not let us: a file, the database, the network set-up. Exit code 3."""
+    """A system error: a file, the database, the network set-up. Exit code 3."""
 
 
 class DatabaseFault(EnvironmentFault):
-    """The database is locked, read-only, damaged, newer than the program, or not there."""
+    """The database is locked, read-only, damaged, newer than the program, or missing."""
 
 
 class PassingFault(DatabaseFault):
-    """The database cannot be written for now: it is locked, or its disk is full. Waiting helps."""
+    """The database cannot be written for now, because it is locked or its disk is full; a later attempt may succeed."""

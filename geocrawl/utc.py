@@ -1,4 +1,4 @@
-"""Times, kept as seconds since the epoch, as days and for people: all in UTC."""
+"""Convert times, kept as seconds since the epoch, to UTC days and to text for people."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import datetime as dt
 
 
 def date_of(at: float) -> dt.date:
-    """The day of a time."""
+    """Return the UTC day of a time."""
     return dt.datetime.fromtimestamp(at, dt.UTC).date()
 
 
 def day_of(at: float) -> str:
-    """The day of a time, YYYY-MM-DD."""
+    """Return the UTC day of a time, YYYY-MM-DD."""
     return date_of(at).isoformat()
 
 
 def moment(at: float | None) -> str:
-    """A time as people read it, YYYY-MM-DD hh:mm:ss; '-' when there is none."""
+    """Return a time as YYYY-MM-DD hh:mm:ss in UTC; '-' for None."""
     return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
 
 
 def span(seconds: float) -> str:
-    """A duration in its two largest units: 3d 4h, 5m 10s."""
+    """Return a duration in its two largest units: 3d 4h, 5m 10s."""
     left, out = int(max(seconds, 0)), list[str]()
     for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
         if left >= size or (unit == "s" and not out):

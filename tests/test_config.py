@@ -114,7 +114,7 @@ def test_an_unknown_or_wrong_variable_is_named(tmp_path: Path) -> None:
     for environ, message in (
         ({"GEOCRAWL_MAXPAGES": "5"}, "GEOCRAWL_MAXPAGES: no such setting, did you mean max_pages?"),
         ({"GEOCRAWL_MAX_PAGES": "many"}, "GEOCRAWL_MAX_PAGES = 'many': expected a whole number"),
-        ({"GEOCRAWL_SITES": "a"}, "from a configuration file only"),
+        ({"GEOCRAWL_SITES": "a"}, "from configuration files only"),
     ):
         with pytest.raises(UsageError, match="GEOCRAWL") as caught:
             load(environ=environ, cwd=tmp_path, files=[])

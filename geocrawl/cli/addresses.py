@@ -1,4 +1,4 @@
-"""Start pages as people give them: arguments and a file, rubbish lines reported and passed over."""
+"""Read the addresses that people type or list in files; report lines that are none and skip them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MASK = "=***"
 
 
 def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
-    """The readable start pages of both sources, in order, each once.
+    """Return the addresses of the arguments and of the file, in order, each once.
 
-    Raises UsageError when an argument is no web address, or when the file cannot be read or holds no address at all.
+    Raises UsageError when an argument is not a web address, or when the file cannot be read or has no address in it.
     """
     found = [_argument(text) for text in urls]
     if file is not None:
@@ -29,20 +29,20 @@ def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
 def _argument(text: str) -> Url:
     if _MASK in text:
         raise UsageError(
-            f"{text!r}: *** stands for a secret here, and nothing is known under such an address: give it in full "
+            f"{text!r}: *** stands for a secret; give the address in full "
             "(`geocrawl search` and `show` print it with --secrets), or the service's number"
         )
     url = read_url(text) or (read_url(f"https://{text}") if "." in text and "://" not in text else None)
     if url is None:
-        raise UsageError(f"{text!r} is no web address: give one such as https://www.example.org/")
+        raise UsageError(f"{text!r} is no web address; expected one such as https://www.example.org/")
     return url
 
 
 def read_url_file(file: Path) -> list[Url]:
-    """Addresses of a text file (one a line, # for comments) or of a CSV file with a `url` column.
+    """Return the addresses of a text file (one a line, # for comments) or of a CSV file with a `url` column.
 
-    Lines that are no address are named on standard error with their number; the rest is used.
-    Raises UsageError when the file cannot be read or nothing in it can be used.
+    Lines that are not an address are reported on standard error with their numbers and skipped.
+    Raises UsageError when the file cannot be read or has no address in it.
     """
     try:
         lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
@@ -56,16 +56,16 @@ def read_url_file(file: Path) -> list[Url]:
         else:
             good.append(url)
     for number, text in bad[:20]:
-        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, passed over: {masked(text)[:80]!r}\n")
+        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, skipped: {masked(text)[:80]!r}\n")
     if len(bad) > 20:
-        sys.stderr.write(f"geocrawl: {file}: {len(bad) - 20} more lines passed over\n")
+        sys.stderr.write(f"geocrawl: {file}: {len(bad) - 20} more lines skipped\n")
     if not good:
-        raise UsageError(f"{file}: no web address in it: one a line, or a CSV file with a column `url`")
+        raise UsageError(f"{file}: no web address found; expected one a line, or a CSV file with a column `url`")
     return good
 
 
 def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
-    """(line number, text) of what should be addresses."""
+    """Yield (line number, text) of each line or cell that should be an address."""
     header = next((line for line in lines if line.strip()), "").lower()
     columns = [name.strip().strip('"') for name in header.split(",")]
     if "url" in columns and (len(columns) > 1 or file.suffix.lower() == ".csv"):
@@ -81,13 +81,16 @@ def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
 
 
 def read_host(text: str) -> str:
-    """The host of what was typed, an address or a bare name; UsageError for one that cannot be meant."""
+    """Return the host of what was typed, an address or a bare name.
+
+    Raises UsageError for text that is neither, and for a top-level domain or another public suffix.
+    """
     from geocrawl.errors import UsageError
     from geocrawl.urls import is_registry, read_url
 
     url = read_url(text if "://" in text else f"http://{text}/")
     if url is None:
-        raise UsageError(f"{plain(text, 200)!r} is no host: expected a name such as maps.example.org")
+        raise UsageError(f"{plain(text, 200)!r} is no host; expected a name such as maps.example.org")
     if is_registry(url.host):
-        raise UsageError(f"{url.host}: everybody's names stand beneath it; name the host, or put .{url.host} into deny")
+        raise UsageError(f"{url.host!r} is a public suffix; name a host, or add .{url.host} to deny")
     return url.host

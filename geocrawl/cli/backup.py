@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def backup(
     overrides: opt.Overrides,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; overwritten when it exists.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; overwritten when it exists.")],
 ) -> None:
-    """Write a consistent copy of the database, also while the daemon works on it. The copy is checked.
+    """Write a consistent copy of the database and check the copy. The daemon may be running.
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
@@ -33,9 +33,9 @@ def restore(
     overrides: opt.Overrides,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
-    """Put a copy in the database's place. The daemon must be stopped; the former database is kept beside it."""
+    """Replace the database by a copy. Stop the daemon first; the former database is kept in the same folder."""
     from geocrawl.store.operations.backup import restore as put_back
 
     target = opt.database_path_from(opt.settings_from(overrides))
     kept = put_back(file, target, time.time())
-    typer.echo(f"{target}: restored from {file}." + (f" The former one is kept as {kept}." if kept else ""))
+    typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))

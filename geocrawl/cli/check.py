@@ -19,10 +19,10 @@ OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 def check(
     overrides: opt.Overrides,
     silent_for: Annotated[
-        int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for so long.")
+        int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for this many hours.")
     ] = 6,
 ) -> None:
-    """One line and an exit code for monitoring: 0 ok, 1 warning, 2 critical, 3 unknown (Nagios plugins)."""
+    """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
     from geocrawl.errors import GeocrawlError
     from geocrawl.store.queries.status import status as read_status
 
@@ -33,15 +33,15 @@ def check(
     except GeocrawlError as error:
         typer.echo(f"GEOCRAWL UNKNOWN - {error}")
         raise typer.Exit(UNKNOWN) from None
-    code, text = judged(found, last, time.time(), silent_for * 3600)
+    code, text = assess(found, last, time.time(), silent_for * 3600)
     word = {OK: "OK", WARNING: "WARNING", CRITICAL: "CRITICAL"}[code]
-    typer.echo(f"GEOCRAWL {word} - {text} | {_figures(found)}")
+    typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
     if code:
         raise typer.Exit(code)
 
 
-def judged(found: CatalogStatus, last: float | None, now: float, silent_s: float) -> tuple[int, str]:
-    """(exit code, what to tell)."""
+def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float) -> tuple[int, str]:
+    """Return (exit code, message) for a status and the time of the last visit, None for no visit yet."""
     from geocrawl.utc import span
 
     if not found.running:
@@ -51,18 +51,18 @@ def judged(found: CatalogStatus, last: float | None, now: float, silent_s: float
     if last is None or now - last > silent_s:
         return WARNING, "nothing was visited " + (f"for {span(now - last)}" if last else "yet")
     if found.due > 10_000:
-        return WARNING, f"{found.due:,} services wait to be asked again"
+        return WARNING, f"{found.due:,} services are due for a probe"
     alive = found.health.get("alive", 0)
     return OK, f"{alive:,} services alive, {found.today.get('pages', 0):,} pages today"
 
 
-def _figures(found: CatalogStatus) -> str:
-    """Performance data of monitoring plugins."""
-    figures = {
+def _performance_data(found: CatalogStatus) -> str:
+    """Return the performance data of a monitoring plugin: NAME=VALUE …"""
+    values = {
         "alive": found.health.get("alive", 0),
         "down": found.health.get("down", 0),
         "due": found.due,
         "pages_today": found.today.get("pages", 0),
         "waiting": sum(found.frontier.waiting_by_tier.values()),
     }
-    return " ".join(f"{name}={value}" for name, value in figures.items())
+    return " ".join(f"{name}={value}" for name, value in values.items())

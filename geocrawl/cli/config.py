@@ -13,7 +13,7 @@ from geocrawl.cli import output
 
 
 def show(json: opt.Json = False) -> None:
-    """Print every setting, its value and where the value came from; secrets are masked."""
+    """Print every setting with its value and where the value came from; secrets are masked."""
     from geocrawl.config import describe, load
 
     configuration = load({}, environ=os.environ, cwd=opt.current_folder())
@@ -27,21 +27,19 @@ def show(json: opt.Json = False) -> None:
 
 
 def check(
-    file: Annotated[
-        Path | None, typer.Argument(help="A configuration file; without one, those in use are checked.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="A configuration file \\[those in use].")] = None,
 ) -> None:
-    """Check a configuration file: unknown keys, values that cannot be meant."""
+    """Check a configuration file for unknown names and invalid values."""
     from geocrawl.config import check as check_file
     from geocrawl.config import load
 
     if file is None:
         load({}, environ=os.environ, cwd=opt.current_folder())
-        typer.echo("The settings in use are well-formed.")
+        typer.echo("The settings in use are valid.")
         return
     problems = check_file(file)
     for problem in problems:
         typer.echo(problem, err=True)
     if problems:
         raise typer.Exit(2)
-    typer.echo(f"{file}: well-formed.")
+    typer.echo(f"{file}: valid.")

@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 
 def crawl(
     overrides: opt.Overrides,
-    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Start pages.")] = None,
     seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="More start pages, one a line.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Visit the given pages again if they were visited.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Visit the given pages even if they were visited before.")
+    ] = False,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="FILE", help="Append every answer to this WARC file (.warc.gz).")
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Crawl from the given pages; without any, go on with what waits.
+    """Crawl from the given pages; without URLs, resume the queue.
 
-    Stop it at any moment (Ctrl-C): nothing settled is lost, and the next `geocrawl crawl` goes on from there.
+    Stop it at any time (Ctrl-C): no finished visit is lost, and the next `geocrawl crawl` resumes the queue.
 
     Examples:
 
@@ -36,7 +38,7 @@ def crawl(
 
         geocrawl crawl --topic environment/soil --strategy best-first
 
-        geocrawl crawl        (goes on)
+        geocrawl crawl        (resumes)
     """
     settings = opt.settings_from(overrides)
     _run(settings, urls or _topic_seeds(overrides.get("topic"), seeds), seeds, again=again, record=record, json=json)
@@ -58,10 +60,10 @@ def _run(
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.progress import observe
 
-    given = gather_seeds(urls, seeds)
+    start_pages = gather_seeds(urls, seeds)
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
-        outcome = run_crawl(settings, path, given, again=again, observer=observer, record=record)
-    output.print_report(outcome, json=json)
-    if outcome.no_seed_answered:
+        report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
+    output.print_report(report, json=json)
+    if report.no_seed_answered:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`geocrawl daemon`, and `pause`, `resume`, `reload`, which reach it through the database."""
+"""`geocrawl daemon`, and `pause`, `resume` and `reload`, which signal a daemon through its database."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def daemon(overrides: opt.Overrides) -> None:
-    """Crawl and watch services until stopped: what systemd runs.
+    """Crawl, and probe known services again when they are due, until stopped. systemd runs this command.
 
-    It starts with the seeds in its database (`geocrawl seeds add URL`) and what waits there. One daemon a database.
+    It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
+    at most one daemon.
     """
     from geocrawl.cli.progress import LogObserver, configure_logging
     from geocrawl.daemon.start import run_daemon
@@ -36,28 +37,30 @@ def daemon(overrides: opt.Overrides) -> None:
 
 
 def pause(overrides: opt.Overrides) -> None:
-    """Let the daemon rest: it settles what is under way and asks nobody for anything until `geocrawl resume`."""
+    """Pause the daemon: it finishes current requests and sends none until `geocrawl resume`."""
     from geocrawl.store.operations.daemon_lock import ask_to_pause
 
-    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon rests", "It will rest")
+    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon pauses", "It will start paused")
 
 
 def resume(overrides: opt.Overrides) -> None:
-    """Let a paused daemon go on."""
+    """Resume a paused daemon."""
     from geocrawl.store.operations.daemon_lock import ask_to_pause
 
-    _ask(overrides, lambda database: ask_to_pause(database, pause=False), "The daemon goes on", "It will work")
+    _ask(
+        overrides, lambda database: ask_to_pause(database, pause=False), "The daemon resumes", "It will start unpaused"
+    )
 
 
 def reload(overrides: opt.Overrides) -> None:
-    """Let the daemon read its configuration anew, as `systemctl reload geocrawl` does."""
+    """Make the daemon read its configuration again, as `systemctl reload geocrawl` does."""
     from geocrawl.store.operations.daemon_lock import ask_to_reload
 
-    _ask(overrides, ask_to_reload, "The daemon reads its configuration anew", "It reads it anyway")
+    _ask(overrides, ask_to_reload, "The daemon reads its configuration", "It will read its configuration")
 
 
 def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
-    """Write a wish into the database, and say whether somebody is there to heed it."""
+    """Write a request into the database, and print whether a daemon is there to follow it."""
     from geocrawl.app import wiring
     from geocrawl.store.operations.daemon_lock import alive_holder
 

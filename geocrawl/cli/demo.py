@@ -1,4 +1,4 @@
-"""`geocrawl demo`: the main job in a minute, on a web of the project's own; nothing leaves the machine."""
+"""`geocrawl demo`: serve a small web on this machine, crawl it and print the catalogue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.cli import output
 
 
 def demo(json: opt.Json = False) -> None:
-    """Start a small web on this machine, crawl it, print the catalogue. Nothing leaves the machine."""
+    """Serve a small web on this machine, crawl it and print the catalogue. No request leaves the machine."""
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
@@ -25,7 +25,9 @@ def demo(json: opt.Json = False) -> None:
         # The web is ours: it needs no delay between requests.
         settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json)
         if not json:
-            typer.echo(f"A web of {len(web.content.hosts)} hosts on this machine, reached through {web.proxy_url}.")
+            typer.echo(
+                f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."
+            )
             typer.echo(f"$ geocrawl crawl {' '.join(web.seeds)}")
         with observe(settings, json=json) as observer:
             outcome = run_crawl(settings, path, seeds, observer=observer)
@@ -38,7 +40,7 @@ def demo(json: opt.Json = False) -> None:
 
 
 def _fresh_database() -> Path:
-    """An empty place for the demo's catalogue in the user's cache folder, kept to be looked at afterwards."""
+    """Return the path of the demo's catalogue in the user's cache folder, after deleting that of a former run."""
     from geocrawl.config import user_folder
     from geocrawl.errors import EnvironmentFault
 
@@ -61,7 +63,7 @@ def _print_catalogue(path: Path) -> None:
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     output.print_table(
-        ("verdict", "kind", "seen to", "layers", "title or reason", "address"),
+        ("verdict", "kind", "checked", "layers", "title or reason", "address"),
         [
             (
                 row.status,
@@ -74,6 +76,6 @@ def _print_catalogue(path: Path) -> None:
             for row in rows
         ],
     )
-    typer.echo("\nLook around in it:")
+    typer.echo("\nCommands to try on it:")
     for command in ("status", "search 地图", "show 1", "export"):
         typer.echo(f"  geocrawl {command} --db {path}")

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 def export(
     overrides: opt.Overrides,
-    format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Form of the file.")] = "csv",
+    format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Format of the file.")] = "csv",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; without it, standard output.")
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write \\[standard output].")
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
     ] = None,
 ) -> None:
-    """Write every endpoint that has a verdict.
+    """Write every endpoint that has a verdict, as CSV or JSON lines.
 
-    `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid).
+    `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid);
+    docs/export.md describes all columns.
     """
     from geocrawl.export import export as write
     from geocrawl.store.queries.why import export_rows

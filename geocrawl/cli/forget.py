@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 def forget(
     overrides: opt.Overrides,
-    host: Annotated[str | None, typer.Argument(metavar="[HOST]", help="A host; all beneath it is meant, too.")] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Who asked for it, and why.")] = "",
-    list_: Annotated[bool, typer.Option("--list", help="Print the hosts that are left alone.")] = False,
+    host: Annotated[str | None, typer.Argument(metavar="[HOST]", help="A host, with all its subdomains.")] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Who asked for it, and why; stored.")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="Print the hosts that were removed on request.")] = False,
     undo: Annotated[
-        str | None, typer.Option("--undo", metavar="HOST", help="Let a host be asked again, as a new one.")
+        str | None, typer.Option("--undo", metavar="HOST", help="Allow a host again, as a new one.")
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Remove all that is known of a host and of what lies beneath it, and never ask or list it again.
+    """Remove a host and its subdomains from the catalogue and never visit or list them again (opt-out).
 
-    A running daemon heeds it within seconds. Recorded answers (WARC files) and backups are not touched.
+    A running daemon obeys within seconds. Recorded answers (WARC files) and backups are not changed.
 
     Example: geocrawl forget maps.example.org --reason "mail of the owner, 3 May"
     """
@@ -61,7 +61,7 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
     for row in rows:
         typer.echo(f"{moment(row.at)}  {row.host}  {plain(row.reason, 200)}")
     if not rows:
-        typer.echo("No host is left alone on request.", err=True)
+        typer.echo("No host was removed on request.", err=True)
 
 
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
@@ -76,7 +76,7 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
         return
     typer.echo(
         f"{host}: {removed.pages:,} pages, {removed.endpoints:,} endpoints and {removed.services:,} services removed; "
-        "it is never asked again."
+        "it will not be visited again."
     )
 
 
@@ -88,6 +88,9 @@ def _undo(host: str, overrides: opt.Overrides) -> None:
     with wiring.open_database(path, wiring.system_clock(), create=False) as database:
         was_blocked = undo(database, host)
     if not was_blocked:
-        typer.echo(f"geocrawl: {host} is not left alone (`geocrawl forget --list` lists who is)", err=True)
+        typer.echo(
+            f"geocrawl: {host} was not removed on request (`geocrawl forget --list` lists the hosts that were)",
+            err=True,
+        )
         raise typer.Exit(1)
-    typer.echo(f"{host} may be asked again; what was known of it stays forgotten.")
+    typer.echo(f"{host} may be visited again; what was removed stays removed.")

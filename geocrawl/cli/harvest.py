@@ -1,4 +1,4 @@
-"""`geocrawl harvest`: read a catalogue's records and probe the services that they name."""
+"""`geocrawl harvest`: read the records of a catalogue and probe the services that they name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ def harvest(
     url: Annotated[str, typer.Argument(metavar="URL", help="The catalogue: CSW, CKAN, STAC, ArcGIS, DCAT …")],
     since: Annotated[
         str,
-        typer.Option("--since", metavar="DAY|last", help="Only what changed since YYYY-MM-DD or the last harvest."),
+        typer.Option(
+            "--since", metavar="DAY|last", help="Only records changed since YYYY-MM-DD or since the last harvest."
+        ),
     ] = "",
     json: opt.Json = False,
 ) -> None:
     """Read the records of a catalogue, page by page, and probe the services that they name.
 
-    Known are CSW, CKAN, ArcGIS portals and folders, GeoNetwork, STAC, OGC API Records and DCAT in RDF or JSON. Only
-    pages of records are visited. Stop it at any moment: the same command goes on where it was.
+    Supported are CSW, CKAN, ArcGIS portals and folders, GeoNetwork, STAC, OGC API Records and DCAT in RDF or JSON. Only
+    pages of records are visited. Stop it at any time: the same command resumes.
 
     Examples:
 
@@ -44,7 +46,7 @@ def harvest(
 
 
 def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
-    """Harvest, print what came of it; exit code 1 when no page of records was read."""
+    """Harvest and print the report; exit with 1 when no page of records was read."""
     from geocrawl.app.harvest import run_harvest
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.progress import observe
@@ -52,7 +54,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     (catalogue,) = gather_seeds([url], None)
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
-        outcome = run_harvest(settings, path, catalogue, since=since, observer=observer)
-    output.print_report(outcome, json=json)
-    if not outcome.summary.pages:
+        report = run_harvest(settings, path, catalogue, since=since, observer=observer)
+    output.print_report(report, json=json)
+    if not report.summary.pages:
         raise typer.Exit(1)

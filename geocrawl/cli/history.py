@@ -23,7 +23,7 @@ def history(
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
     json: opt.Json = False,
 ) -> None:
-    """How one service did over time: health, availability, response times, what changed.
+    """Print the history of one service: health, availability, response times, changes.
 
     Example: geocrawl history 17
     """
@@ -37,7 +37,7 @@ def history(
         else:
             found = history_of_address(connection, endpoint_key(gather_seeds([service], None)[0]), time.time())
     if not found:
-        typer.echo(f"geocrawl: nothing at {service} was ever probed (`geocrawl search` lists services)", err=True)
+        typer.echo(f"geocrawl: {service} was never probed (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
     if json:
         output.echo_json([asdict(each) for each in found])
@@ -48,7 +48,7 @@ def history(
 
 
 def history_lines(found: EndpointHistory) -> Iterator[str]:
-    """An endpoint's history for a person."""
+    """Yield the lines of an endpoint's history."""
 
     since = f" since {moment(found.since)} UTC" if found.since else ""
     yield f"{found.kind.upper()}  {plain(found.url, 300)}"
@@ -56,7 +56,7 @@ def history_lines(found: EndpointHistory) -> Iterator[str]:
     shares = [f"{days} days {share:.1%}" for days, share in found.availability.items() if share is not None]
     yield f"  available: {', '.join(shares) or 'unknown'}"
     if found.response_ms:
-        yield "  answers in: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
+        yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in found.response_ms.items())
     for event in found.events[:20]:
         yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
     for change in found.changes[:20]:
@@ -77,11 +77,11 @@ def _number(value: object) -> float:
 
 def changes(
     overrides: opt.Overrides,
-    since: Annotated[str, typer.Option("--since", metavar="DURATION", help="How far back: 12h, 7d.")] = "7d",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 200,
+    since: Annotated[str, typer.Option("--since", metavar="DURATION", help="How far back, such as 12h or 7d.")] = "7d",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 200,
     json: opt.Json = False,
 ) -> None:
-    """What changed lately: services that died or came back, layers added and removed, new titles.
+    """Print recent changes: services that died or came back, layers added and removed, new titles.
 
     Example: geocrawl changes --since 30d --json
     """
@@ -102,4 +102,4 @@ def changes(
         typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")
         typer.echo(f"    {_change(row)}")
     if not rows:
-        typer.echo(f"Nothing changed within {since}.", err=True)
+        typer.echo(f"Nothing changed in the last {since}.", err=True)

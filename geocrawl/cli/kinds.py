@@ -1,4 +1,4 @@
-"""`geocrawl kinds`: what is recognised as a service, and what proves it."""
+"""`geocrawl kinds`: list the kinds of service, how each is recognised and what proves it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from geocrawl.cli import output
 
 
 def kinds(json: opt.Json = False) -> None:
-    """Which kinds of service are found: how an address is recognised, what proves it, whether content is asked for.
+    """List the kinds of service: how an address is recognised, what proves it, whether content is requested.
 
-    Every KIND here can be given to `probe --kind`, `search --kind` and `export --kind`.
+    Each KIND is a value of `probe --kind`, `search --kind` and `export --kind`.
     """
     from geocrawl.detect.overview import overview
     from geocrawl.probe.registry import declarations, kinds_with_content
@@ -24,5 +24,5 @@ def kinds(json: opt.Json = False) -> None:
         typer.echo(f"{row.kind:<13}{row.name}")
         typer.echo(f"  recognised by  {'; '.join(row.recognised)}")
         typer.echo(f"  proved by      {row.proof}")
-        content = "content asked for (`probe --maps`, crawls)" if row.content else "no content asked for"
+        content = "requested by crawls and `probe --maps`" if row.content else "not requested"
         typer.echo(f"  content        {content}")

@@ -1,7 +1,7 @@
-"""Secrets in addresses do not reach the screen: all that a command prints, answers and errors alike, goes through here.
+"""Mask secrets in addresses in everything that a command prints, results and errors alike.
 
-The streams of the process are replaced once, in `main`, so that no command has to think of it and none can forget it.
-What a command lays out (folds, cuts) before it prints must be masked before that: `as_shown`.
+`main` replaces the streams of the process once, so that no command can forget it. Text that a command folds or cuts
+before printing must be masked earlier, with `as_shown`, since the stream would not recognise its addresses.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from geocrawl.sanitize import masked
 
 
 class MaskedStream(io.TextIOWrapper):
-    """A text stream on another one's buffer that writes *** for keys, tokens and passwords in addresses."""
+    """A text stream that writes *** for keys, tokens and passwords in addresses to another stream's buffer."""
 
     in_full = False
-    """Whether a person asked for the addresses as they are."""
+    """Whether the user asked for unmasked addresses."""
 
     def write(self, text: str, /) -> int:
-        """Write what may be seen of the text; returns the length of all of it."""
+        """Write the masked text; return the length of the unmasked one, as `io` expects."""
         super().write(text if self.in_full else masked(text))
         return len(text)
 
 
 class MaskedCommands(TyperGroup):
-    """Commands whose usage errors, which are folded into a panel, quote no secret of the command line."""
+    """A group of commands whose usage errors are masked before they are folded into a panel."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was named."""
+        """Run the command; mask the message of its usage error."""
         try:
             return super().invoke(ctx)
         except Exception as error:
@@ -42,7 +42,7 @@ class MaskedCommands(TyperGroup):
 
 
 def mask_standard_streams() -> None:
-    """Let standard output and standard error hide secrets from now on."""
+    """Make standard output and standard error mask secrets from now on."""
     sys.stdout, sys.stderr = _masking(sys.stdout), _masking(sys.stderr)
 
 
@@ -59,11 +59,11 @@ def _masking(stream: TextIO) -> TextIO:
 
 
 def show_in_full(wanted: bool) -> None:
-    """Print addresses as they are from now on, where they are `wanted` so; errors and logs hide secrets always."""
+    """Switch the masking of standard output off (`wanted`) or on; standard error and logs always mask."""
     if isinstance(sys.stdout, MaskedStream):
         sys.stdout.in_full = wanted
 
 
 def as_shown(text: str) -> str:
-    """A text as standard output will show it, for what is folded or cut before it is printed."""
+    """Return a text as standard output will show it, for text that is folded or cut before it is printed."""
     return text if isinstance(sys.stdout, MaskedStream) and sys.stdout.in_full else masked(text)

@@ -1,4 +1,4 @@
-"""`geocrawl merge` and `split`: a person's word on which addresses are one service."""
+"""`geocrawl merge` and `split`: decide by hand which addresses are one service."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.addresses import Address
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
-Other = Annotated[str, typer.Argument(metavar="B", help="Likewise.")]
+Other = Annotated[str, typer.Argument(metavar="B", help="The other service: its number, or an address of it.")]
 
 
 def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
-    """Say that two addresses are one service. Holds over probes and crawls, until `split` says otherwise.
+    """Declare two addresses to be one service. Probes and crawls keep to it until `geocrawl split`.
 
     Example: geocrawl merge https://maps.example.org/wms https://old.example.org/ows
     """
@@ -26,9 +26,9 @@ def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = Fal
 
 
 def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
-    """Say that two addresses are not one service. Holds over probes and crawls, until `merge` says otherwise.
+    """Declare two addresses to be two services. Probes and crawls keep to it until `geocrawl merge`.
 
-    With a service's number, the address is parted from all others of that service.
+    With the number of a service, the address is separated from all others of that service.
 
     Example: geocrawl split 12 https://test.example.org/wms
     """
@@ -51,7 +51,10 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
 
 
 def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
-    """The endpoints that are meant, in pairs of one kind; UsageError when there are none."""
+    """Return the endpoints that were named, in pairs of one kind.
+
+    Raises UsageError when there are none.
+    """
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.addresses import pairs
 
@@ -63,12 +66,14 @@ def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tup
         kinds = [", ".join(sorted({each.kind.upper() for each in side})) for side in (ones, others)]
         if kinds[0] == kinds[1]:
             raise UsageError(f"{one} and {other} are the same address")
-        raise UsageError(f"{one} is {kinds[0]}, {other} is {kinds[1]}: only services of one kind can be one")
+        raise UsageError(
+            f"{one} is {kinds[0]}, {other} is {kinds[1]}: only services of one kind can be merged or split"
+        )
     return found
 
 
 def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
-    """Of a service that was given by its number the best address stands for all."""
+    """Return only the best address of a service that was named by its number."""
     return found[:1] if text.isdecimal() else found
 
 
@@ -82,5 +87,5 @@ def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
     else:
         found = addresses_at(connection, gather_seeds([text], None)[0])
     if not found:
-        raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists them)")
+        raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found

@@ -18,12 +18,12 @@ def metrics(
     overrides: opt.Overrides,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="For node_exporter's textfile collector; written whole or not."),
+        typer.Option("--out", metavar="FILE", help="File for node_exporter's textfile collector, replaced atomically."),
     ] = None,
 ) -> None:
-    """The figures of `status` in Prometheus' text format; `docs/grafana.json` is a dashboard of them.
+    """Print the numbers of `status` in Prometheus' text format; docs/grafana.json is a dashboard for them.
 
-    The daemon writes such a file by itself (setting metrics_file).
+    The daemon can write the file by itself (setting metrics_file).
 
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """

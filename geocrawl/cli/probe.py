@@ -1,4 +1,4 @@
-"""`geocrawl probe`: ask given addresses what they are, without a crawl."""
+"""`geocrawl probe`: probe given addresses without a crawl."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 _LEVELS = {
-    "advertised": "advertised: no content was seen",
-    "answers": "answers: but nothing that came proves that it works",
-    "delivers": "delivers: content was seen",
+    "advertised": "advertised: capabilities only, no content checked",
+    "answers": "answers: but no answer proves that it works",
+    "delivers": "delivers: content was checked",
 }
 
 
-_SAID = {
-    "html": "A web page answers there, no {kind}.",
-    "other-kind": "What answers there is no {kind}; without --kind it is asked as what it is.",
-    "not-capabilities": "What answers there does not describe a {kind}.",
-    "not-json": "What answers there is no JSON, so it is no {kind}.",
-    "exception": "The server answers with an error of its own instead of describing a {kind}.",
+_EXPLANATIONS = {
+    "html": "A web page answers, not {kind}.",
+    "other-kind": "A service of another kind than {kind} answers; omit --kind to recognise its kind.",
+    "not-capabilities": "The answer is not a description of {kind}.",
+    "not-json": "The answer is not JSON, so not {kind}.",
+    "exception": "The server answers with an error instead of a description of {kind}.",
     "protected": "It asks for a user name, a password or a token.",
-    "over-limit": "The answer is larger than is read.",
-    "truncated": "The answer ends in the middle.",
-    "part": "It is a part of a service, which is asked as a whole.",
-    "empty": "The server answers with nothing.",
-    "moved": "It sends elsewhere; the new address is asked when it looks like a service.",
-    "timeout-read": "It was reached but did not answer in time.",
-    "timeout-total": "Its answer did not end in time.",
-    "timeout-connect": "It could not be reached in time.",
-    "dns": "The host's name is not known.",
+    "over-limit": "The answer is too large.",
+    "truncated": "The answer is incomplete.",
+    "part": "This is a part of a service; probe the whole service.",
+    "empty": "The answer is empty.",
+    "moved": "It redirects; the new address is probed if it looks like a service.",
+    "timeout-read": "The server did not answer in time.",
+    "timeout-total": "The answer was not complete in time.",
+    "timeout-connect": "The server could not be reached in time.",
+    "dns": "The host name does not exist.",
 }
 
 
@@ -63,12 +63,13 @@ def probe(
     save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Ask each address for its capabilities and say whether a working service answers.
+    """Probe each address: request its capabilities and print whether a working service answers. Exit
+    code 0 when at least one is valid.
 
-    A long list can be interrupted at any moment: the same command goes on where it was.
+    A long list can be interrupted at any time: the same command resumes.
 
-    Where there is a catalogue, hosts are asked in turn with the daemon and crawls that work on it, and robots.txt is
-    shared; without --save nothing else is read from it or written into it.
+    If a catalogue exists, the probe shares hosts (delays, leases) and robots.txt with the daemon and crawls that work
+    on it; without --save it neither reads nor writes anything else there.
 
     Examples:
 
@@ -84,8 +85,8 @@ def probe(
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
 
-    given = gather_seeds(urls or [], file)
-    if not given:
+    addresses = gather_seeds(urls or [], file)
+    if not addresses:
         raise UsageError("nothing to probe: give an address or --file LIST")
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
@@ -94,7 +95,7 @@ def probe(
     configure_logging(json_lines=False, quiet=settings.quiet or file is None)
     result = run_probe(
         replace(settings, maps=maps),
-        given,
+        addresses,
         kind=opt.kind_of(kind) if kind else None,
         database=opt.database_path_from(settings) if save else None,
         share_with=None if save else _catalogue_of(settings),
@@ -103,13 +104,13 @@ def probe(
         emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
     )
     if result.interrupted:
-        typer.echo(f"Stopped: {result.left:,} addresses are left; the same command goes on.", err=True)
+        typer.echo(f"Stopped: {result.left:,} addresses are left; the same command resumes.", err=True)
     if not result.valid:
         raise typer.Exit(1)
 
 
 def _catalogue_of(settings: Settings) -> Path | None:
-    """Where a catalogue may be; None for a user without a home."""
+    """Return the path of the catalogue; None for a user without a home folder."""
     from geocrawl.errors import EnvironmentFault
 
     try:
@@ -119,7 +120,7 @@ def _catalogue_of(settings: Settings) -> Path | None:
 
 
 def _print_line(line: ProbeLine) -> None:
-    """One verdict for a person: a line, and what was tolerated below it."""
+    """Print a verdict: status and title, address, level and content checks, tolerated deviations."""
     mark = {"valid": "valid  ", "invalid": "invalid"}.get(line.status, line.status)
     if line.status == "valid":
         from geocrawl.model import Kind
@@ -130,8 +131,8 @@ def _print_line(line: ProbeLine) -> None:
         typer.echo(f"{mark}  {line.kind.upper()} {line.version}  {plain(line.title, 100)}  ({named})")
     else:
         typer.echo(f"{mark}  {line.reason}  {plain(line.detail, 200)}")
-        if said := _SAID.get(line.reason):
-            typer.echo(f"         {said.format(kind=line.kind.upper())}")
+        if explanation := _EXPLANATIONS.get(line.reason):
+            typer.echo(f"         {explanation.format(kind=line.kind.upper())}")
     typer.echo(f"         {line.url}")
     if line.level:
         typer.echo(f"         {_LEVELS[line.level]}")

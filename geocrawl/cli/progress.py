@@ -1,4 +1,4 @@
-"""What a person sees while a crawl or a survey runs: a live display on a terminal, else plain log lines."""
+"""Show a run while it goes on: a live display on a terminal, else log lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
-    """The observer that fits: live on a terminal, log lines (plain or JSON) elsewhere, on standard error always."""
+    """Yield an observer that writes to standard error: a live display on a terminal, else log lines, plain or JSON."""
     configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
     lines = settings.quiet or settings.log_json or settings.log_visits or json
     if sys.stderr.isatty() and not lines:
@@ -39,9 +39,9 @@ def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
 
 
 def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) -> None:
-    """Structured lines on standard error: key=value for people, JSON for programs.
+    """Write log lines to standard error: key=value for people, JSON for programs.
 
-    `quiet`: warnings alone. `visits`: the beginning and the end of each visit, too.
+    `quiet`: only warnings. `visits`: also the begin and the end of each visit.
     """
     least = logging.DEBUG if visits else logging.WARNING if quiet else logging.INFO
     renderer: Any = (
@@ -63,13 +63,13 @@ def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) ->
 
 
 def _plain_values(_: Any, __: str, event: Any) -> Any:
-    """Strangers' text in log lines carries neither line breaks nor terminal sequences, and no secrets."""
+    """Remove line breaks, terminal sequences and secrets from the values of a log line."""
     return {key: masked(plain(value, 300)) if isinstance(value, str) else value for key, value in event.items()}
 
 
 @dataclass(slots=True)
 class Counters:
-    """Running figures of one run."""
+    """Counters of one run."""
 
     pages: int = 0
     probes: int = 0
@@ -88,15 +88,15 @@ class Counters:
             self.failed += visit.http_status is None
 
     def pages_per_s(self) -> float:
-        """Pages a second since the start."""
+        """Return pages per second since the start."""
         return self.pages / max(time.monotonic() - self.started, 1e-9)
 
 
 class LogObserver:
-    """A line for each service found, for each seed that failed, and one every ten seconds; on request two a visit.
+    """Logs each service found, each start page that failed, progress every ten seconds and, on request, each visit.
 
-    A worker's lines carry the id of its visit from its lease to its settlement, whoever writes them: the id is bound to
-    the worker's own context.
+    From its lease to its settlement every line of a worker carries the id of the visit, which is bound to the worker's
+    own context.
     """
 
     EVERY_S = 10.0
@@ -122,13 +122,13 @@ class LogObserver:
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._counters.add(visit)
-        self._tell(entry, visit, result)
+        self._log_visit(entry, visit, result)
         structlog.contextvars.unbind_contextvars("visit")
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self.EVERY_S
             self._progress()
 
-    def _tell(self, entry: Entry, visit: Visit, result: Settled) -> None:
+    def _log_visit(self, entry: Entry, visit: Visit, result: Settled) -> None:
         event = "failed" if visit.state is State.FAILED else "settled"
         self._log.debug(event, url=entry.url.address, state=str(visit.state), **_outcome(visit, result))
         if visit.verdict is not None and visit.verdict.service is not None:
@@ -148,7 +148,7 @@ class LogObserver:
 
 
 def _outcome(visit: Visit, result: Settled) -> dict[str, object]:
-    """How a visit ended, as fields of its log line."""
+    """Return the end of a visit as fields of its log line."""
     verdict = visit.verdict
     return {
         "reason": verdict.reason if verdict else visit.reason,
@@ -161,7 +161,7 @@ def _outcome(visit: Visit, result: Settled) -> dict[str, object]:
 
 
 class LiveObserver:
-    """A small display: figures, the queue by tier, services found, the pages being read."""
+    """A live display: counters, the queue by tier, services found, the pages being read."""
 
     STATS_EVERY_S = 1.0
     LAST_FOUND = 6
@@ -197,7 +197,7 @@ class LiveObserver:
             self._stats, self._stats_at = self._source(), time.monotonic()
 
     def render(self) -> RenderableType:
-        """The display as it stands (rich calls this four times a second)."""
+        """Return the current display (Rich calls this four times a second)."""
         from rich.console import Group
         from rich.text import Text
 
@@ -207,7 +207,7 @@ class LiveObserver:
         head.append(f"{c.pages:,} pages", style="bold")
         head.append(f"  {c.pages_per_s():.1f}/s   {c.probes:,} probed   ")
         head.append(f"{c.valid:,} services", style="bold green")
-        head.append(f"   {c.failed:,} unanswered")
+        head.append(f"   {c.failed:,} failed")
         lines.append(head)
         if self._stats is not None:
             tiers = sorted(self._stats.waiting_by_tier.items(), reverse=True)[:10]

@@ -17,12 +17,12 @@ def release(
     overrides: opt.Overrides,
     site: Annotated[str, typer.Argument(metavar="SITE", help="A registered domain that `geocrawl status` names.")],
 ) -> None:
-    """Let a site go on: you have looked, and what looks alike on it is real.
+    """Release a quarantined site after review.
 
-    A site with hundreds of services whose addresses differ in numbers and values alone is held, asked for nothing new
-    until then (setting max_alike_services). Pages that differ so and brought nothing are refused ('trap:pattern',
-    setting max_fruitless_per_pattern); they get a budget once more. `geocrawl forget SITE` removes a site that makes
-    them without end.
+    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: nothing new is
+    requested there until then (setting max_alike_services). Pages whose addresses differ only so and that brought
+    nothing are refused ('trap:pattern', setting max_fruitless_per_pattern); this command renews their budget.
+    `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
     from geocrawl.app.maintenance import release as let_go
 
@@ -31,9 +31,9 @@ def release(
     count = let_go(settings, opt.database_path_from(settings), name)
     if count is None:
         typer.echo(
-            f"geocrawl: {name} is not held, and no page of it was refused for its pattern "
-            "(`geocrawl status` names the sites that are held)",
+            f"geocrawl: {name} is not quarantined, and no page of it was refused for its pattern "
+            "(`geocrawl status` lists quarantined sites)",
             err=True,
         )
         raise typer.Exit(1)
-    typer.echo(f"{name} goes on: {count:,} addresses wait again.")
+    typer.echo(f"{name} is released: {count:,} addresses put back into the queue.")

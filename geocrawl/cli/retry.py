@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 def retry(
     overrides: opt.Overrides,
-    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only this host's.")] = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="CODE", help="Only with this reason.")] = None,
+    host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="Only addresses of this host.")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="CODE", help="Only addresses that failed with this reason.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Put failed addresses back into the queue; the next crawl asks them again.
+    """Put failed addresses back into the queue; the next crawl visits them again.
 
     Example: geocrawl retry --reason timeout-read --host maps.example.org
     """
@@ -30,6 +32,6 @@ def retry(
     if json:
         output.echo_json({"retried": count})
     else:
-        typer.echo(f"{count:,} failed addresses wait again." if count else "No failed address matches.")
+        typer.echo(f"{count:,} failed addresses put back into the queue." if count else "No failed address matches.")
     if not count:
         raise typer.Exit(1)

@@ -20,21 +20,25 @@ if TYPE_CHECKING:
 
 def search(
     overrides: opt.Overrides,
-    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words of titles, layers …")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="wms, wfs …")] = None,
-    bbox: Annotated[
-        str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Services that touch this box (degrees).")
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words in titles, layers …")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
     ] = None,
-    crs: Annotated[str | None, typer.Option("--crs", metavar="EPSG:N", help="With a layer in this system.")] = None,
-    alive: Annotated[bool, typer.Option("--alive", help="Only those valid at the last probe.")] = False,
+    bbox: Annotated[
+        str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Only services that intersect this box (degrees).")
+    ] = None,
+    crs: Annotated[
+        str | None, typer.Option("--crs", metavar="EPSG:N", help="Only services with a layer in this reference system.")
+    ] = None,
+    alive: Annotated[bool, typer.Option("--alive", help="Only services valid at the last probe.")] = False,
     level: Annotated[
         str | None,
-        typer.Option("--level", metavar="LEVEL", help="Seen to do at least this: advertised, answers, delivers."),
+        typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows.")] = 20,
-    format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Form of the answer.")] = "table",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 20,
+    format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Output format.")] = "table",
 ) -> None:
-    """Find services by words (all must occur; `wat*` finds what begins so), place and reference system.
+    """Find services by words (all must occur; `wat*` matches prefixes), place and reference system.
 
     Examples:
 
@@ -72,7 +76,10 @@ def search(
 
 
 def _bbox(text: str) -> BBox:
-    """west, south, east, north of an option's text; UsageError when it is none."""
+    """Return west, south, east, north of the text of `--bbox`.
+
+    Raises UsageError for text that is no box.
+    """
     from geocrawl.errors import UsageError
 
     wrong = UsageError(f"--bbox {text!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55")

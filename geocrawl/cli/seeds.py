@@ -1,4 +1,4 @@
-"""`geocrawl seeds`: the start pages that the daemon keeps in its database, and the list that comes with geocrawl."""
+"""`geocrawl seeds add`, `list` and `remove`: the daemon's start pages, and the list that is shipped with geocrawl."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from geocrawl.sanitize import plain
 if TYPE_CHECKING:
     from geocrawl.store.operations.seeds import NewSeed, SeedRow
 
-Shipped = Annotated[bool, typer.Option("--shipped", help="The portals of 155 countries that come with geocrawl.")]
+Shipped = Annotated[
+    bool, typer.Option("--shipped", help="The portals of 155 countries that are shipped with geocrawl.")
+]
 
 
 def add(
     overrides: opt.Overrides,
-    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to start from.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More of them, one a line.")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Start pages.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More start pages, one a line.")] = None,
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
 ) -> None:
-    """Keep start pages; the daemon takes new ones at its next start or reload.
+    """Add start pages; the daemon reads new ones when it starts or reloads.
 
     Examples:
 
@@ -46,13 +48,13 @@ def add(
     if shipped:
         chosen += list(_shipped(region, language))
     elif region or language:
-        raise UsageError("--region and --language choose from the shipped list: add --shipped")
+        raise UsageError("--region and --language filter the shipped list: add --shipped")
     if not chosen:
-        raise UsageError("no start page chosen: give a URL, --file FILE, or --shipped with another region or language")
+        raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_database(path, wiring.system_clock()) as database:
         added = add_seeds(database, chosen, time.time())
-    typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} were there.")
+    typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} already present.")
 
 
 def list_(
@@ -62,7 +64,7 @@ def list_(
     language: opt.Language = None,
     json: opt.Json = False,
 ) -> None:
-    """Start pages with what came of them: state of the page, services on its host."""
+    """List start pages with the state of the page and the number of services on its host."""
     show_in_full(opt.settings_from(overrides).export_secrets)
     if shipped:
         rows = [
@@ -85,9 +87,9 @@ def list_(
 
 def remove(
     overrides: opt.Overrides,
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that are no start pages any more.")],
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Start pages to remove.")],
 ) -> None:
-    """Drop start pages; what was found from them stays in the catalogue."""
+    """Remove start pages; what was found from them stays in the catalogue."""
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.store.operations.seeds import remove_seeds
@@ -101,7 +103,7 @@ def remove(
 
 
 def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
-    """The daemon's start pages, those of a region and a language when these are named."""
+    """Return the daemon's start pages, optionally of one region and one language."""
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.operations.seeds import read_seeds
 
@@ -116,7 +118,7 @@ def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | N
 
 
 def print_stored(rows: list[SeedRow]) -> None:
-    """A table of start pages as they stand in the database."""
+    """Print a table of the start pages in the database."""
     output.print_table(
         ("region", "state", "reason", "services", "title", "address"),
         [(row.region, row.state or "new", row.reason, row.services, plain(row.title, 60), row.url) for row in rows],
@@ -124,7 +126,7 @@ def print_stored(rows: list[SeedRow]) -> None:
 
 
 def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
-    """The list that comes with geocrawl."""
+    """Yield the start pages that are shipped with geocrawl, optionally of one region and one language."""
     import csv
     import io
 
@@ -140,7 +142,7 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
 
 
 def shipped_file() -> Path:
-    """`seeds/portals.csv`: in an installed geocrawl beside its data, in a checkout at its top."""
+    """Return the path of `seeds/portals.csv`: in the data of an installed geocrawl, else at the top of a checkout."""
     import geocrawl
 
     package = Path(geocrawl.__file__).parent

@@ -1,4 +1,4 @@
-"""`geocrawl seeds check`: which start pages still answer, asked now or as of their last visit."""
+"""`geocrawl seeds check`: find start pages that no longer answer, now or at their last visit."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _COUNTED = {"answers": "that answer", "moved": "that moved"}
 def check(
     overrides: opt.Overrides,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Ask nobody: pages that could not be read at their last visit.")
+        bool, typer.Option("--stored", help="Send no request; list pages that could not be read at their last visit.")
     ] = False,
     region: opt.Region = None,
     language: opt.Language = None,
     json: opt.Json = False,
 ) -> None:
-    """Ask each start page whether it still answers, and where; exit code 1 when some are dead.
+    """Request each start page and print whether it still answers, and where. Exit code 1 when some are dead.
 
-    It is asked as politely as by a crawl, in turn with the daemon. `led to` counts the services that were found from it
-    so far. Nothing is changed in the database but what is known of hosts' politeness (delay, rests, robots.txt).
+    Requests are as polite as those of a crawl, and share delays with the daemon. `led to` counts the services found
+    from a page so far. The database keeps its contents, apart from delays and back-offs of hosts and robots.txt.
 
     Examples:
 
@@ -79,7 +79,7 @@ def _as_of_the_last_visit(rows: Sequence[SeedRow], *, json: bool) -> None:
 
 
 def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnswer]:
-    """What each says now, by its address."""
+    """Request each start page; return the answers by address."""
     from geocrawl.app.check_seeds import check_seeds
     from geocrawl.urls import read_url
 
@@ -91,12 +91,12 @@ def _asked(rows: Sequence[SeedRow], settings: Settings) -> Mapping[str, SeedAnsw
 
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object], Callable[[str], object]]]:
-    """(one more is known, a line for a person), on standard error: a bar on a terminal, else lines."""
+    """Show progress on standard error; yield a function that counts one more page and one that prints a line."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     console = Console(stderr=True, markup=False, highlight=False)
-    columns = "asking start pages", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = "requesting start pages", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("", total=total)
         yield (

@@ -1,4 +1,4 @@
-"""`geocrawl service install` and `uninstall`: the systemd unit, its account and an example configuration."""
+"""`geocrawl service install` and `uninstall`: the systemd unit, its user and an example configuration."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Annotated
 
 import typer
 
-Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write beneath this directory, for packagers.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A file that the service needs."""
+    """A file of the service."""
 
     path: Path
-    """Below the root."""
+    """Relative to the root."""
     text: str
     keep: bool = False
-    """Never overwritten nor removed: it is the operator's."""
+    """Never overwrite or remove the file: it belongs to the operator."""
 
 
 def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
-    """Put the unit, its account and an example configuration into place; starts nothing.
+    """Install the unit, its user and an example configuration; start nothing.
 
     Then: systemctl enable --now geocrawl
     """
@@ -41,14 +41,14 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         if not dry_run:
             _write(target, file.text)
     if root == Path("/") and not dry_run:
-        _tell_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
+        _run_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
         typer.echo("Start it with: systemctl enable --now geocrawl")
 
 
 def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
-    """Stop the service and take its unit and account file away; the catalogue and the configuration stay."""
+    """Stop the service and remove its unit and user file; keep the catalogue and the configuration."""
     if root == Path("/") and not dry_run:
-        _tell_systemd(["systemctl", "disable", "--now", "geocrawl"])
+        _run_systemd(["systemctl", "disable", "--now", "geocrawl"])
     for file in files():
         target = root / file.path
         if file.keep or not target.exists():
@@ -57,11 +57,11 @@ def uninstall(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         if not dry_run:
             _remove(target)
     if root == Path("/") and not dry_run:
-        _tell_systemd(["systemctl", "daemon-reload"])
+        _run_systemd(["systemctl", "daemon-reload"])
 
 
 def files() -> tuple[Installed, ...]:
-    """What is installed."""
+    """Return the files of the service with their contents."""
     from geocrawl.config.example import example
 
     unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", program())
@@ -73,7 +73,7 @@ def files() -> tuple[Installed, ...]:
 
 
 def folder() -> Path:
-    """`systemd/`: in an installed geocrawl beside its data, in a checkout at its top."""
+    """Return the folder `systemd`: in the data folder of an installed geocrawl, else at the top of a checkout."""
     import geocrawl
 
     package = Path(geocrawl.__file__).parent
@@ -82,7 +82,7 @@ def folder() -> Path:
 
 
 def program() -> str:
-    """The absolute path of this program, as the unit starts it."""
+    """Return the command by which the unit starts geocrawl, with an absolute path."""
     beside = Path(sys.executable).with_name("geocrawl")
     found = str(beside) if beside.exists() else shutil.which("geocrawl")
     return os.path.abspath(found) if found else f"{sys.executable} -m geocrawl"  # noqa: PTH100  # a venv's links stay
@@ -107,8 +107,8 @@ def _remove(target: Path) -> None:
         raise EnvironmentFault(f"{target}: {error.strerror}; this needs root (sudo)") from None
 
 
-def _tell_systemd(*commands: list[str]) -> None:
-    """Run systemd's own programs where they are; what they cannot do is said, not fatal."""
+def _run_systemd(*commands: list[str]) -> None:
+    """Run systemd's programs if they are installed; print failures and go on."""
     for command in commands:
         if shutil.which(command[0]) is None:
             typer.echo(f"not run  {' '.join(command)} (no {command[0]} here)")

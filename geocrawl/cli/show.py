@@ -24,7 +24,7 @@ def show(
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
     json: opt.Json = False,
 ) -> None:
-    """All that is known of one service: what it offers, where it answers, how it was found."""
+    """Print all that is known of one service: its layers, its addresses, how it was found."""
     from geocrawl.store.queries.show import service_detail
 
     show_in_full(opt.settings_from(overrides).export_secrets)
@@ -34,7 +34,7 @@ def show(
         else:
             found = _service_at(connection, service)
     if found is None:
-        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists them)", err=True)
+        typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
     if json:
         output.echo_json(asdict(found))
@@ -44,7 +44,7 @@ def show(
 
 
 def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
-    """The service at an address, as the kind that the address asks for where several answer."""
+    """Return the service at an address; of several, the one of the kind that the address names."""
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.detect import Detector
     from geocrawl.probe.registry import declarations
@@ -59,7 +59,7 @@ def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
 
 
 def service_lines(service: ServiceDetail) -> Iterator[str]:
-    """`geocrawl show` for a person: the service, its layers as a tree, its endpoints with their evidence."""
+    """Yield the lines of `geocrawl show`: the service, its layers as a tree, its endpoints with their evidence."""
     yield f"{service.kind.upper()} {service.version}  {plain(service.title, 200)}   (service {service.id})"
     facts = {
         "abstract": service.abstract,
@@ -90,7 +90,7 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
 
 
 def _same_lines(service: ServiceDetail) -> Iterator[str]:
-    """Why several addresses are one service, and which is the best."""
+    """Yield why several addresses are one service, and which is the best."""
     yield f"  {len(service.endpoints):,} addresses; the best is {service.best}"
     for each in service.same[:20]:
         joined = "is" if each.same else "is not"
@@ -107,7 +107,7 @@ def endpoint_lines(endpoint: EndpointRow) -> Iterator[str]:
     if endpoint.entry_id is not None:
         yield f"    in the log: visit={endpoint.entry_id}.…"
     if endpoint.level:
-        yield f"    {endpoint.level}, asked for content {moment(endpoint.proved_at)} UTC"
+        yield f"    {endpoint.level}, content checked {moment(endpoint.proved_at)} UTC"
     for each in endpoint.proof:
         layer, detail = plain(str(each["layer"]), 60), plain(str(each["detail"]), 120)
         yield f"      {each['outcome']}  {layer}  {each['crs']}  {each['milliseconds']} ms  {detail}"

@@ -1,4 +1,4 @@
-"""`geocrawl signals`: how services were found."""
+"""`geocrawl signals`: count what each way of finding services found."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from geocrawl.cli import output
 
 
 def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
-    """What each way of finding services brought: links, text, scripts, forms, records …
+    """Count what each way of finding services found: links, text, scripts, forms, records …
 
-    A row for each signal and kind: endpoints that it named, those with a verdict, valid ones, and valid ones that
-    nothing else named.
+    One row for each signal and kind: endpoints found, those with a verdict, valid ones, and valid ones that no other
+    signal found.
     """
     from geocrawl.store.queries.signals import signal_yields
 
@@ -24,7 +24,7 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
         output.echo_json([asdict(row) for row in rows])
     elif rows:
         output.print_table(
-            ("signal", "kind", "named", "probed", "valid", "only so"),
+            ("signal", "kind", "found", "probed", "valid", "only here"),
             [(row.signal, row.kind, row.candidates, row.probed, row.valid, row.alone) for row in rows],
         )
     else:

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 def stats(
     overrides: opt.Overrides,
-    survival: Annotated[bool, typer.Option("--survival", help="How long services live.")] = False,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, .svg or .png.")] = None,
+    survival: Annotated[bool, typer.Option("--survival", help="Print how long services live.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curve into this file, .svg or .png.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Figures over the whole catalogue.
+    """Print statistics of the whole catalogue.
 
     Example: geocrawl stats --survival --plot survival.svg
     """
@@ -29,7 +31,7 @@ def stats(
     from geocrawl.store.queries.history import survival as estimate
 
     if not survival:
-        raise UsageError("stats: nothing chosen; give --survival")
+        raise UsageError("nothing to print: give --survival")
     with opt.reading(overrides) as connection:
         found = estimate(connection)
     if plot is not None:
@@ -40,14 +42,17 @@ def stats(
     typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
     known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
     if not known:
-        typer.echo("None was watched for a week yet: nothing can be said of how long they live.")
+        typer.echo("No endpoint has been watched for a week yet, too short for a statement.")
     for days in known:
         share = [value for day, value in found.curve if day <= days][-1]
         typer.echo(f"  alive after {days:>3} days: {share:.1%}")
 
 
 def _draw(found: Survival, path: Path) -> None:
-    """The curve as steps. Raises EnvironmentFault when the file cannot be written, UsageError for another ending."""
+    """Draw the survival curve as steps.
+
+    Raises UsageError for a file that is neither .svg nor .png, EnvironmentFault when it cannot be written.
+    """
     from geocrawl.errors import EnvironmentFault, UsageError
 
     if path.suffix.lower() not in (".svg", ".png"):

@@ -1,4 +1,4 @@
-"""`geocrawl status`: the catalogue at a glance, once or live."""
+"""`geocrawl status`: print a summary of the catalogue, once or live."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WATCH_S = 2.0
-"""Between two looks of `status --watch`."""
+"""Seconds between two updates of `status --watch`."""
 _LIMITS = ("max_db_bytes", "traffic_per_day_bytes", "pages_per_day", "hours", "allow", "deny")
-"""Settings that bound the daemon, as `status --json` tells them."""
+"""Limits of the daemon that `status --json` contains."""
 
 
 def status(
     overrides: opt.Overrides,
     json: opt.Json = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Live, every 2 seconds, until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Update every 2 seconds until Ctrl-C.")] = False,
 ) -> None:
-    """The catalogue at a glance: services, queue by tier, what is next, slow and resting hosts, last runs and failures.
+    """Print a summary of the catalogue: services, queue, what is due, slow and failing hosts, runs, failures.
 
-    Limits are those of your own settings: the daemon may have been started with others.
+    The limits shown are those of your settings; the daemon may have been started with others.
     """
     from geocrawl.cli.status_text import status_lines
     from geocrawl.store.engine.reading import open_readonly
@@ -39,7 +39,7 @@ def status(
         if json:
             from geocrawl.errors import UsageError
 
-            raise UsageError("--watch is for people, --json for programs: give one of them")
+            raise UsageError("--watch and --json exclude each other")
         _watch(overrides)
         return
     settings = opt.settings_from(overrides)
@@ -55,7 +55,7 @@ def status(
 
 
 def _watch(overrides: opt.Overrides) -> None:
-    """Show the status again and again; Ctrl-C is how it ends, so it ends with 0."""
+    """Show the status until Ctrl-C, which is the normal end: exit code 0."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -78,18 +78,18 @@ def _watch(overrides: opt.Overrides) -> None:
         with Live(now(), console=Console(), auto_refresh=False) as live:
             while True:
                 time.sleep(WATCH_S)
-                live.update(_or_what_is_wrong(now), refresh=True)
+                live.update(_or_fault(now), refresh=True)
     except KeyboardInterrupt:
         return
 
 
-def _or_what_is_wrong(look: Callable[[], Text]) -> Text:
-    """What a look shows; a database that cannot be read for a moment is no reason to end."""
+def _or_fault(render: Callable[[], Text]) -> Text:
+    """Return what `render` returns, or the message of a database that cannot be read for a moment."""
     from rich.text import Text
 
     from geocrawl.errors import PassingFault
 
     try:
-        return look()
+        return render()
     except PassingFault as error:
         return Text(str(error))

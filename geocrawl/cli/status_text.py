@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 _SILENT_S = 30.0
-"""A daemon writes a sign of life every five seconds."""
+"""Seconds without a heartbeat after which a daemon counts as silent; it writes one every five seconds."""
 
 
 def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settings) -> Iterator[str]:
-    """`geocrawl status` for a person, with the limits that the settings name."""
+    """Yield the lines of `geocrawl status`, with the limits of the settings."""
     frontier, ends = status.frontier, status.endpoints
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
     yield f"daemon      {_daemon(status, now)}"
@@ -37,20 +37,20 @@ def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settin
     if status.health:
         order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
-        yield f"health      {by_health}; {status.due:,} to be asked again now"
+        yield f"health      {by_health}; {status.due:,} due for a probe"
     if status.reasons:
         yield "not valid   " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.reasons.items())[:6])
     states = {str(state): count for state, count in frontier.states.items()}
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
     if status.refused:
-        yield "left alone  " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.refused.items())[:8])
+        yield "skipped     " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.refused.items())[:8])
     for site in status.held_sites[:5]:
         yield (
-            f"held        {site.site}: many services alike ({plain(site.pattern, 100)}); look, then "
+            f"quarantined {site.site}: many similar services ({plain(site.pattern, 100)}); review it, then "
             f"`geocrawl release {site.site}` or `geocrawl forget {site.site}`"
         )
     if status.blocked:
-        yield f"forgotten   {status.blocked:,} hosts on request (`geocrawl forget --list`)"
+        yield f"forgotten   {status.blocked:,} hosts removed on request (`geocrawl forget --list`)"
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
     yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {frontier.probes_waiting:,} probes)"
     if status.next:
@@ -58,7 +58,7 @@ def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settin
         yield "next        " + ", ".join(dues)
     if status.held:
         yield "memory      " + ", ".join(f"{what} {count:,}" for what, count in status.held.items())
-    yield f"hosts       {frontier.hosts:,}, {frontier.hosts_resting:,} at rest"
+    yield f"hosts       {frontier.hosts:,}, {frontier.hosts_resting:,} in back-off"
     for host in status.resting[:5]:
         waits = f"{host.waiting:,} waiting, back in {span(host.until - now)}"
         yield f"            {plain(host.name, 80)}: {waits}, {host.errors} errors in a row"
@@ -70,12 +70,12 @@ def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settin
         yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
 
 
-_NEXT = {"probe": "a service is asked again", "page": "a page is read again", "retry": "a failed visit is tried again"}
+_NEXT = {"probe": "a service is probed again", "page": "a page is read again", "retry": "a failed visit is retried"}
 
 
 def _limits(settings: Settings) -> str:
-    """What bounds the daemon, beside the size of the database and the day's traffic, which have lines of their own."""
-    pages = f"{settings.pages_per_day:,} pages a day" if settings.pages_per_day else "any number of pages a day"
+    """Return the daemon's limits; those of database size and traffic have lines of their own."""
+    pages = f"{settings.pages_per_day:,} pages a day" if settings.pages_per_day else "no limit of pages a day"
     lists = (
         f"{name} {_list(entries)}" for name, entries in (("allow", settings.allow), ("deny", settings.deny)) if entries
     )
@@ -83,7 +83,7 @@ def _limits(settings: Settings) -> str:
 
 
 def _list(entries: Sequence[str]) -> str:
-    """The first three of a list of the configuration."""
+    """Return the first three entries of a list, and how many more there are."""
     more = f" and {len(entries) - 3:,} more" if len(entries) > 3 else ""
     return plain(" ".join(entries[:3]), 120) + more
 
@@ -95,7 +95,7 @@ def _daemon(status: CatalogStatus, now: float) -> str:
     since = f"process {holder.pid} on {holder.machine} for {span(now - holder.since)}"
     if now - holder.beat > _SILENT_S:
         silent = (
-            f"nothing written for {span(now - holder.beat)}: is the database locked or its disk full? Its log tells"
+            f"nothing written for {span(now - holder.beat)}: the database may be locked or its disk full; see its log"
         )
         return f"running, {since}; {silent}"
     return f"{'paused' if status.paused else 'running'}, {since}: {plain(holder.state, 80) or 'starting'}"
@@ -115,16 +115,14 @@ def _traffic(received_bytes: int, max_bytes: int) -> str:
         return received
     of = f"{received} of {max_bytes / 2**20:,.1f} MiB"
     if received_bytes >= max_bytes:
-        return f"{of}: all rests until midnight UTC"
+        return f"{of}: no requests until midnight UTC"
     return f"{of}: probes only until midnight UTC" if received_bytes >= PAGES_SHARE * max_bytes else of
 
 
 def _run(run: Run, now: float) -> str:
     if run.ended_at is None:
-        end = f"running for {span(now - run.started_at)} or was killed ({run.owner})"
+        end = f"unfinished after {span(now - run.started_at)}, running or killed ({run.owner})"
         return f"{moment(run.started_at)}  {run.strategy}: {end}"
-    pages, found = run.pages or 0, run.services or 0
-    taken = span(run.ended_at - run.started_at)
-    return (
-        f"{moment(run.started_at)}  {run.strategy}: {pages:,} pages, {found:,} valid in {taken}; ended: {run.stopped}"
-    )
+    pages, valid = run.pages or 0, run.services or 0
+    result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {run.stopped}"
+    return f"{moment(run.started_at)}  {run.strategy}: {result}"

@@ -1,4 +1,4 @@
-"""`geocrawl strategies`: what `--strategy` takes, and what `--set` takes for each."""
+"""`geocrawl strategies`: list the strategies and their constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from geocrawl.cli import output
 
 
 def strategies(json: opt.Json = False) -> None:
-    """List the orders of visits with the constants of each.
+    """List the strategies, which order the visits, with the constants of each.
 
     Example: geocrawl strategies, then geocrawl crawl --strategy gws --set gws.lambda=0.5 URL
     """

@@ -1,4 +1,4 @@
-"""`geocrawl topics`: the directory of topics to crawl for, and adding one's own."""
+"""`geocrawl topics`: list, show and add topics to crawl for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.cli import output
 
 
 def list_(json: opt.Json = False) -> None:
-    """List the topics that come with geocrawl and your own.
+    """List the topics that are shipped with geocrawl and your own.
 
     Example: geocrawl topics list
     """
@@ -33,7 +33,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A topic, such as environment/soil.")],
     json: opt.Json = False,
 ) -> None:
-    """Show a topic: its sample texts, its start pages and where they come from.
+    """Show a topic: its sample texts, its start pages and their source.
 
     Example: geocrawl topics show environment/soil
     """
@@ -57,14 +57,15 @@ def show(
 
 
 def add(
-    name: Annotated[str, typer.Argument(help="GROUP/NAME in small letters, such as environment/peat.")],
+    name: Annotated[str, typer.Argument(help="GROUP/NAME in lower case, such as environment/peat.")],
     text: Annotated[
-        list[Path], typer.Option("--text", metavar="FILE", help="Plain text about the topic; several make it better.")
+        list[Path],
+        typer.Option("--text", metavar="FILE", help="Plain text about the topic; more files make it better."),
     ],
     seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="Start pages, one a line.")] = None,
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What people call it [NAME].")] = "",
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="Title \\[NAME].")] = "",
 ) -> None:
-    """Add a topic of your own, learnt from sample texts; one of the same name is replaced.
+    """Add a topic that is learnt from sample texts; replace one of the same name.
 
     Example: geocrawl topics add environment/peat --text peat.txt --text moor.txt --seeds peat-portals.txt
     """
@@ -78,7 +79,7 @@ def add(
         raise EnvironmentFault("this user has no home folder for topics: set HOME or XDG_DATA_HOME")
     found = [url.address for url in read_url_file(seeds)] if seeds else []
     if len(found) > MAX_SEEDS:
-        typer.echo(f"geocrawl: of {len(found)} start pages the first {MAX_SEEDS} are kept", err=True)
+        typer.echo(f"geocrawl: only the first {MAX_SEEDS} of {len(found)} start pages are kept", err=True)
     texts = tuple(_read(path) for path in text)
     topic = Topic(name, title or name.rpartition("/")[2], texts, tuple(found[:MAX_SEEDS]), own=True)
     typer.echo(f"{name}: {write_topic(topic, folder)}")

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def why(
     overrides: opt.Overrides,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A page or a service's address.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of a page or a service.")],
     json: opt.Json = False,
 ) -> None:
-    """What became of an address, and why: state, rank with its parts, depth, where it was found, what refused it."""
+    """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
     from geocrawl.app.explain import explain
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.store.queries.why import why as look_up
@@ -47,13 +47,13 @@ def why(
 def why_lines(
     asked: Url, found: Why, strategy: str, parts: Mapping[str, object], refused: str, now: float
 ) -> Iterator[str]:
-    """`geocrawl why` for a person."""
+    """Yield the lines of `geocrawl why`."""
     yield asked.address
     if found.page is None and not found.endpoints:
-        yield "  never seen: no visited page links to it" + (f"; it would be refused: {refused}" if refused else "")
+        yield "  unknown: no visited page links to it" + (f"; it would be refused: {refused}" if refused else "")
         return
     if refused:
-        yield f"  it is not asked now: {refused}"
+        yield f"  it is not visited now: {refused}"
     if found.page is not None:
         yield from _page_lines(found.page, found.parent, strategy, parts, now)
     for endpoint in found.endpoints:
@@ -70,7 +70,7 @@ def _page_lines(
     if parts:
         yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in parts.items())
     if page.found_in == "seed" or parent is None:
-        yield f"  given as a start page, {moment(page.first_seen)} UTC"
+        yield f"  start page, added {moment(page.first_seen)} UTC"
     else:
         anchor = f" “{plain(page.anchor, 120)}”" if page.anchor else ""
         carrier = f"{page.found_in or 'a link'}{anchor}"
@@ -78,14 +78,14 @@ def _page_lines(
     if page.settled_at is not None:
         answer = f"HTTP {page.http_status}" if page.http_status else "no answer"
         size = f", {page.size_bytes:,} bytes" if page.size_bytes else ""
-        yield f"  asked {moment(page.settled_at)} UTC: {answer}, {page.content_type or 'no type'}{size}"
+        yield f"  visited {moment(page.settled_at)} UTC: {answer}, {page.content_type or 'no type'}{size}"
         yield f"  page relevance {page.relevance}, score {page.page_score:.4f}" if page.page_score else "  page score 0"
         yield f"  in the log: visit={page.id}.…"
     if page.attempts:
         again = f"; again in {span(page.retry_at - now)}" if page.retry_at else ""
         yield f"  failed {page.attempts} times{again}"
     if page.host_next_at > now:
-        yield f"  its host {page.host} rests for {span(page.host_next_at - now)}"
+        yield f"  its host {page.host} is in delay or back-off for {span(page.host_next_at - now)}"
 
 
 def _value(value: object) -> str:

@@ -1,8 +1,8 @@
 """Settings in force: option, environment, `./geocrawl.toml`, the user's file, /etc/geocrawl/config.toml, default.
 
-The first that names a value wins, for each value by itself (also within `[set]` and `[sites]`). `values` reads what
-people write, `names` knows the settings, `sources` reads one source, `places` knows files and folders, `show` prints.
-Nothing heavy is imported: every command comes through here.
+The first source that names a setting wins, for each setting by itself (also within `[set]` and `[sites]`). `values`
+reads single values, `names` describes the settings, `sources` reads one source, `places` locates files, `show` prints.
+Nothing heavy is imported here, since every command loads its settings.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def load(
     cwd: Path,
     files: Sequence[Path] | None = None,
 ) -> Configuration:
-    """Read all sources. `options` are by setting name (`max_time`), as typed or converted; None is not given.
+    """Read all sources and return the settings in force.
 
-    `files` replaces the files that are looked for, the strongest first. Raises UsageError, one line, for an unknown
-    name or a value that cannot be meant, in whichever source.
+    `options` are by setting name (`max_time`), as typed or converted; None counts as not given. `files` replaces the
+    usual files, the strongest first. Raises UsageError, one line, for an unknown name or invalid value in any source.
     """
     found = configuration_files(environ, cwd) if files is None else files
     sources = [from_options(options or {}), from_environment(environ), *map(from_file, found)]
@@ -53,26 +53,26 @@ def load(
 
 
 def check(file: Path) -> list[str]:
-    """What is wrong in a configuration file, a line each; none when it is well-formed."""
+    """Return the problems of a configuration file, a line each; none when it is valid."""
     if not file.is_file():
         return [f"{file}: no such file"]
     return from_file(file).problems
 
 
 def describe(configuration: Configuration) -> list[Row]:
-    """Every setting with its value as people write it (secrets masked), its origin, what it takes, and its help."""
+    """Return every setting with its value as people write it (secrets masked), origin, unit and help."""
     return rows(configuration.settings, configuration.origins)
 
 
 def _combined(sources: Sequence[Source]) -> Configuration:
-    taken: dict[Key, tuple[object, str]] = {}
+    merged: dict[Key, tuple[object, str]] = {}
     for source in reversed(sources):
-        taken |= source.values
+        merged |= source.values
     origins = dict.fromkeys(settings_by_name(), "default")
     simple: dict[str, object] = {}
     constants: dict[str, str] = {}
     sites: dict[str, dict[str, object]] = {}
-    for key, (value, origin) in taken.items():
+    for key, (value, origin) in merged.items():
         if len(key) == 1:
             simple[settings_by_name()[key[0]].field] = value
             origins[key[0]] = origin
@@ -82,6 +82,6 @@ def _combined(sources: Sequence[Source]) -> Configuration:
         else:
             sites.setdefault(key[1], {})[site_settings_by_name()[key[2]].field] = value
             origins[f'sites."{key[1]}".{key[2]}'] = origin
-    of_hosts = {host: SiteSettings(**given) for host, given in sites.items()}  # type: ignore[arg-type]  # read by name
+    of_hosts = {host: SiteSettings(**own) for host, own in sites.items()}  # type: ignore[arg-type]  # read by name
     settings = Settings(**simple, set=constants, sites=of_hosts)  # type: ignore[arg-type]  # read by name
     return Configuration(settings, origins)

@@ -1,4 +1,4 @@
-"""An example configuration: every setting with its meaning, unit and default, commented out."""
+"""Write an example configuration: every setting with its meaning, unit and default, commented out."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from geocrawl.config.names import Setting, settings_by_name, site_settings_by_na
 
 _HEAD = """\
 # /etc/geocrawl/config.toml: the settings of geocrawl (a user's own are in ~/.config/geocrawl/config.toml, a folder's in
-# ./geocrawl.toml; the environment and options win over all files). Each line that is commented out is the default.
-# `geocrawl config check FILE` looks it over, `geocrawl config show` prints what is in force.
+# ./geocrawl.toml; the environment and options win over all files). A line that is commented out shows the default.
+# `geocrawl config check FILE` checks this file, `geocrawl config show` prints the settings in force.
 """
 
 
 def example() -> str:
-    """The text of the file; it is well-formed, and so is it with every `#name = value` line uncommented."""
+    """Return the text of the file, which stays valid when every `#name = value` line is uncommented."""
     lines = [_HEAD]
     for setting in settings_by_name().values():
         if setting.takes != "table":
@@ -25,7 +25,7 @@ def example() -> str:
         '#"gws.lambda" = 0.7',
         "",
     ]
-    lines += ["# What holds for one host:", '#[sites."maps.example.org"]']
+    lines += ["# Settings of one host:", '#[sites."maps.example.org"]']
     for setting in site_settings_by_name().values():
         lines += _lines(setting)
     return "\n".join(lines)

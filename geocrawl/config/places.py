@@ -1,7 +1,7 @@
-"""Where things lie: configuration files, and the database.
+"""Locate configuration files and the database.
 
-Folders follow the XDG Base Directory Specification with the environment that is handed in; on macOS and Windows
-platformdirs knows the customs.
+Folders follow the XDG Base Directory Specification, with the environment that is passed in; on macOS and Windows
+platformdirs names them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ DATABASE_NAME = "geocrawl.db"
 
 
 def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
-    """Where configuration is looked for, the strongest first; they need not exist."""
-    # `sudo -u` leaves people in folders that are closed to them: there is nothing of theirs in those.
+    """Return the files in which configuration is looked for, the strongest first; they need not exist."""
+    # `sudo -u` leaves people in folders that are closed to them: no configuration of theirs is in them.
     here = (cwd / FILE_IN_FOLDER,) if os.access(cwd, os.X_OK) else ()
     try:
         own = (user_folder("config", environ) / "config.toml",)
@@ -31,13 +31,13 @@ def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ..
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
-    """The user's folder for this program: `kind` is config, data or cache. It is not created.
+    """Return the user's folder for this program, without creating it; `kind` is config, data or cache.
 
     Raises EnvironmentFault for a user without a home folder.
     """
-    given = environ.get(f"XDG_{kind.upper()}_HOME", "")
-    if Path(given).is_absolute():  # the specification: a relative one is to be ignored
-        return Path(given) / "geocrawl"
+    folder_of_kind = environ.get(f"XDG_{kind.upper()}_HOME", "")
+    if Path(folder_of_kind).is_absolute():  # the specification: a relative one is to be ignored
+        return Path(folder_of_kind) / "geocrawl"
     if sys.platform in ("win32", "darwin"):
         import platformdirs
 
@@ -48,30 +48,30 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
 
 
 def database_path(settings: Settings, environ: Mapping[str, str]) -> Path:
-    """The catalogue's file: setting `db`, a path or `sqlite:///path`; by default geocrawl.db in the user's data folder.
+    """Return the catalogue's file: setting `db` (a path or `sqlite:///path`), else geocrawl.db in the data folder.
 
-    Raises UsageError for another engine, EnvironmentFault when there is no data folder to take.
+    Raises UsageError for another engine, EnvironmentFault for a user without a data folder.
     """
     if not settings.db:
         try:
             return user_folder("data", environ) / DATABASE_NAME
         except EnvironmentFault as fault:
-            raise EnvironmentFault(f"{fault}; say where the catalogue shall lie: --db FILE") from None
+            raise EnvironmentFault(f"{fault}; name the catalogue: --db FILE") from None
     return _expanded(sqlite_path(settings.db), environ)
 
 
 def sqlite_path(text: str) -> str:
-    """The path within `sqlite:///path` (four slashes: an absolute one); a text without scheme is a path itself.
+    """Return the path in `sqlite:///path` (absolute with four slashes); a text without a scheme is itself a path.
 
-    Raises UsageError for the scheme of another engine, and for a path that is none.
+    Raises UsageError for the scheme of another engine, and for a missing path.
     """
     scheme, separator, rest = text.partition("://")
     if not separator:
         return text
     if scheme.lower() != "sqlite":
-        raise UsageError(f"db {scheme}://…: only SQLite is there; give a path or sqlite:///path")
+        raise UsageError(f"db {scheme}://…: only SQLite is supported; give a path or sqlite:///path")
     if not rest.startswith("/") or len(rest) < 2:
-        raise UsageError(f"db {text!r}: three slashes stand before a relative path, four before an absolute one")
+        raise UsageError(f"db {text!r}: expected three slashes before a relative path, four before an absolute one")
     return rest[1:]
 
 
@@ -82,7 +82,7 @@ def _expanded(text: str, environ: Mapping[str, str]) -> Path:
 
 
 def _home(environ: Mapping[str, str]) -> Path:
-    """The home folder, by HOME or else by the user database."""
+    """Return the home folder, from HOME or else from the user database."""
     if Path(environ.get("HOME", "")).is_absolute():
         return Path(environ["HOME"])
     import pwd

@@ -1,4 +1,4 @@
-"""Settings for people: the rows of `geocrawl config show`, and the page docs/settings.md."""
+"""Print settings: the rows of `geocrawl config show`, and the page docs/settings.md."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from geocrawl.settings import Settings
 
 
 class Row(NamedTuple):
-    """One setting as it is in force."""
+    """A setting in force."""
 
     name: str
     value: object
     """Durations and sizes as people write them; secrets masked."""
     origin: str
     unit: str
-    """What it takes: duration, size, pages, text …"""
+    """What the value is: duration, size, pages, text …"""
     help: str
 
 
@@ -36,9 +36,9 @@ A setting has one name in three spellings: `--max-pages` on the command line (wh
 5. `/etc/geocrawl/config.toml`
 6. the default
 
-`geocrawl config show` prints every value and where it came from; `geocrawl config check FILE` names what is wrong in a
-file. Unknown names are errors. An empty variable counts as not set. A relative path in a file is meant from that file's
-folder.
+`geocrawl config show` prints every value and where it came from; `geocrawl config check FILE` lists the problems of
+a file. Unknown names are errors. An empty variable counts as not set. A relative path in a file is relative to the
+folder of that file.
 
 - *duration*: seconds, or text with units: `90`, `500ms`, `10m`, `1h30m`, `2d`, `1w`
 - *size*: bytes, or text with a unit: `500k` (1,000 each), `5MiB` (1,048,576 each)
@@ -78,7 +78,7 @@ In a file, under `[sites."HOST"]`.
 
 
 def rows(settings: Settings, origins: Mapping[str, str]) -> list[Row]:
-    """All settings, then the constants of strategies and the settings of hosts that somebody gave."""
+    """Return all settings, then the constants of strategies and the settings of hosts that are configured."""
     simple = [s for s in settings_by_name().values() if s.takes != "table"]
     return [
         *(_row(s, s.name, getattr(settings, s.field), origins.get(s.name, "default")) for s in simple),
@@ -88,7 +88,7 @@ def rows(settings: Settings, origins: Mapping[str, str]) -> list[Row]:
 
 
 def markdown() -> str:
-    """The text of docs/settings.md."""
+    """Return the text of docs/settings.md."""
     return _PAGE.format(
         settings="\n".join(_lines(settings_by_name().values())),
         sites="\n".join(_lines(site_settings_by_name().values())),

@@ -1,7 +1,7 @@
-"""What options, environment and files give: each a list of `Given` values and a list of problems, checked one by one.
+"""Read settings from options, from the environment and from a file, each into a `Source` of values and problems.
 
-A value is checked where it stands, also when a stronger source overrides it: a wrong line in a file is found today, not
-on the day the option is left out.
+Every value is checked, also when a stronger source overrides it: a wrong line in a file is found today, not on the day
+the option is left out.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place that gives values."""
+    """The values of one place, and what is wrong there."""
 
     origin: str
-    """'option', 'environment GEOCRAWL_X' is made of the name, or the file's path."""
+    """'option', 'environment' or the file's path."""
     values: dict[Key, tuple[object, str]] = field(default_factory=dict)
-    """Each with where it came from."""
+    """Each with its origin: 'option', 'environment GEOCRAWL_X' or the file's path."""
     problems: list[str] = field(default_factory=list)
 
 
 def from_options(options: Mapping[str, object]) -> Source:
-    """What was typed. None counts as not given."""
+    """Read options by setting name. None counts as not given."""
     source = Source("option")
     known = settings_by_name()
     for name, value in options.items():
@@ -46,7 +46,7 @@ def from_options(options: Mapping[str, object]) -> Source:
             _read_set(source, value, shown, "option")
         elif name == "proxy" and values.has_credentials(str(value)):
             source.problems.append(
-                f"{shown}: a user and password on the command line are seen by everyone on this machine: "
+                f"{shown}: a user and password on the command line can be seen by everyone on this machine: "
                 "put them into GEOCRAWL_PROXY or a configuration file"
             )
         else:
@@ -55,7 +55,7 @@ def from_options(options: Mapping[str, object]) -> Source:
 
 
 def from_environment(environ: Mapping[str, str]) -> Source:
-    """GEOCRAWL_<NAME>; one that is empty counts as not given."""
+    """Read the variables GEOCRAWL_<NAME>; an empty one counts as not given."""
     source = Source("environment")
     for variable in sorted(environ):
         text = environ[variable]
@@ -66,14 +66,14 @@ def from_environment(environ: Mapping[str, str]) -> Source:
             pairs = (part.partition("=") for part in text.split(",") if part.strip())
             _read_set(source, {key.strip(): value.strip() for key, _, value in pairs}, variable, origin)
         elif name == "sites":
-            source.problems.append(f"{variable}: settings of single hosts are read from a configuration file only")
+            source.problems.append(f"{variable}: settings of single hosts are read from configuration files only")
         else:
             _read_simple(source, name, text, variable, origin)
     return source
 
 
 def from_file(file: Path) -> Source:
-    """What a TOML file gives; an absent one gives nothing."""
+    """Read a TOML file; one that does not exist has no values."""
     import tomllib
 
     source = Source(str(file))
@@ -121,7 +121,7 @@ def _read_one(source: Source, setting: Setting, key: Key, value: object, shown: 
 
 
 def _read_set(source: Source, table: Mapping[object, object], shown: str, origin: str) -> None:
-    """Constants of strategies: the strategy knows its own and refuses others."""
+    """Read constants of strategies; whether a strategy has them is checked when it is made."""
     for key, value in table.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not key or not text or not isinstance(value, str | int | float):
@@ -146,7 +146,7 @@ def _read_site(source: Source, host: str, settings: object, shown: str, origin: 
 
 
 def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[object, object]]:
-    """`gws.lambda = 0.7` without quotes is a table in a table: the same name."""
+    """Yield names and values; `gws.lambda = 0.7` without quotes is a table in a table and means the same name."""
     for key, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{above}{key}.")
@@ -155,18 +155,18 @@ def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[object
 
 
 def _beside(file: Path, name: str, value: object) -> object:
-    """A relative path in a file is meant from the file's folder, not from where the program happens to run."""
+    """Return a value with a relative path resolved against the file's folder instead of the current one."""
     if name not in _PATHS or not isinstance(value, str) or not value or value.startswith("~"):
         return value
     try:
         path = sqlite_path(value)
     except GeocrawlError:
-        return value  # refused when it is used, with a line that says why
+        return value  # refused when it is used, with the reason
     return str(file.parent / path)
 
 
 def _quoted(setting: Setting, value: object) -> str:
-    """The value as it was given, without what is secret in it."""
+    """Return the value as it was written, secrets masked."""
     if setting.secret and isinstance(value, str):
         return repr(values.without_credentials(value)) if setting.field == "proxy" else "'***'"
     return repr(value)

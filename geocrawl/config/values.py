@@ -1,6 +1,6 @@
-"""From what people write to values, and back: durations, sizes, numbers, yes and no, dates, proxies.
+"""Read durations, sizes, numbers, booleans, dates and proxies as people write them, and spell them.
 
-Each reader raises ValueError with what was expected; the caller says where the value stood.
+Each reader raises ValueError with what was expected; the caller adds where the value was written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIZE = "a size such as 500000, 500k or 5MiB (no unit: bytes)"
 
 
 def read_duration(value: object) -> float:
-    """Seconds, 0 or more, of a number or of text such as `90`, `1.5`, `500ms`, `10m`, `1h30m`, `2d`, `1w`."""
+    """Return seconds, 0 or more, of a number or of text such as `90`, `1.5`, `500ms`, `10m`, `1h30m`, `2d`, `1w`."""
     if isinstance(value, str):
         return _duration_of_text(value.strip())
     return _number_at_least_zero(value, DURATION)
@@ -55,7 +55,7 @@ def _duration_of_text(text: str) -> float:
 
 
 def spell_duration(seconds: float) -> str:
-    """The duration as people write it, `1h30m`; `read_duration` reads it back (to a billionth of a second)."""
+    """Return a duration as people write it, `1h30m`; `read_duration` reads it back (to a billionth of a second)."""
     if seconds == 0 or not seconds.is_integer():
         return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
     rest, parts = int(seconds), []
@@ -67,7 +67,7 @@ def spell_duration(seconds: float) -> str:
 
 
 def read_size(value: object) -> int:
-    """Bytes, 0 or more, of a number or of text such as `500k` (1,000) or `5MiB` (1,048,576 each)."""
+    """Return bytes, 0 or more, of a number or of text such as `500k` (1,000) or `5MiB` (1,048,576 each)."""
     if isinstance(value, str):
         found = _SIZE.fullmatch(value.strip())
         if found is None or found[2].lower() not in _SIZE_UNITS_BYTES:
@@ -79,7 +79,7 @@ def read_size(value: object) -> int:
 
 
 def spell_size(size_bytes: int) -> str:
-    """The size as people write it, `5MiB`; `read_size` reads it back to the same number."""
+    """Return a size as people write it, `5MiB`; `read_size` reads it back to the same number."""
     for unit in ("GiB", "MiB", "KiB"):
         factor = _SIZE_UNITS_BYTES[unit.lower()]
         if size_bytes and size_bytes % factor == 0:
@@ -88,7 +88,7 @@ def spell_size(size_bytes: int) -> str:
 
 
 def read_integer(value: object) -> int:
-    """A whole number, `20_000` and `20000` alike."""
+    """Return a whole number, written `20_000` or `20000`."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d[\d_]{0,17}", value.strip()):
         return int(value.strip().replace("_", ""))
     if isinstance(value, bool) or not isinstance(value, int):
@@ -97,7 +97,7 @@ def read_integer(value: object) -> int:
 
 
 def read_float(value: object) -> float:
-    """A number, 0 or more."""
+    """Return a number, 0 or more."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -107,7 +107,7 @@ def read_float(value: object) -> float:
 
 
 def read_boolean(value: object) -> bool:
-    """True or false, in text also yes, no, on, off, 1 and 0."""
+    """Return true or false, which text may also spell yes, no, on, off, 1 or 0."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.strip().lower() in _YES_NO:
@@ -116,7 +116,7 @@ def read_boolean(value: object) -> bool:
 
 
 def read_text(value: object) -> str:
-    """One line of text: what ends up in a header must not end it."""
+    """Return one line of text; a line break would end the HTTP header in which it may be sent."""
     if not isinstance(value, str):
         raise ValueError('text in quotes, such as "…"')
     if any(ord(character) < 0x20 or ord(character) == 0x7F for character in value):
@@ -125,7 +125,7 @@ def read_text(value: object) -> str:
 
 
 def read_date(value: object) -> str:
-    """A day as YYYY-MM-DD; '' for none."""
+    """Return a day as YYYY-MM-DD; '' for none."""
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value.isoformat()
     text = read_text(value)
@@ -138,7 +138,7 @@ def read_date(value: object) -> str:
 
 
 def read_proxy(value: object) -> str:
-    """The address of an HTTP proxy; '' for none. SOCKS is refused with its own line."""
+    """Return the address of an HTTP proxy; '' for none. SOCKS is refused with a message of its own."""
     text = read_text(value)
     if not text:
         return ""
@@ -155,12 +155,12 @@ def read_proxy(value: object) -> str:
 
 
 def read_site_proxy(value: object) -> str:
-    """`direct`, or what `read_proxy` reads."""
+    """Return `direct`, or what `read_proxy` returns."""
     return "direct" if value == "direct" else read_proxy(value)
 
 
 def read_addresses(value: object) -> tuple[str, ...]:
-    """Entries of an allow or deny list: a list of texts, or one text with commas between (the environment)."""
+    """Return the entries of an allow or deny list, written as a list or, in the environment, separated by commas."""
     from geocrawl.urls.allow_deny import read_entry
 
     entries = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
@@ -172,12 +172,12 @@ def read_addresses(value: object) -> tuple[str, ...]:
 
 
 def has_credentials(address: str) -> bool:
-    """Whether a user (and password) stands in an address."""
+    """Return whether an address contains a user (and password)."""
     return _CREDENTIALS.search(address) is not None
 
 
 def without_credentials(address: str) -> str:
-    """The address with its user and password masked, to be shown."""
+    """Return an address with its user and password masked."""
     return _CREDENTIALS.sub(r"\1***@", address)
 
 

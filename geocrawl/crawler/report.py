@@ -43,11 +43,11 @@ class CrawlReport:
             "max-pages": "the limit of pages is reached (--max-pages)",
             "max-time": "the time is up (--max-time)",
             "signal": "stopped; `geocrawl crawl` goes on from here",
-            "resting": "what is left failed and rests for a while; `geocrawl crawl` goes on then",
+            "resting": "the rest failed and will be retried; run `geocrawl crawl` later",
         }
         rate = s.pages / s.seconds if s.seconds else 0.0
         out = [
-            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} without an answer or refused; "
+            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
             f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
             f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
@@ -55,7 +55,7 @@ class CrawlReport:
         if s.reasons:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
-            out.insert(2, "Private addresses were refused by the address guard; --allow-private asks them.")
+            out.insert(2, "Private addresses were refused by the address guard; use --allow-private to allow them.")
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
@@ -88,7 +88,7 @@ class HarvestReport:
             "max-pages": "the limit of pages is reached (--max-pages); the same command goes on",
             "max-time": "the time is up (--max-time); the same command goes on",
             "signal": "stopped; the same command goes on from here",
-            "resting": "what is left failed and rests for a while; the same command goes on then",
+            "resting": "the rest failed and will be retried; run the same command later",
         }
         changed = f" of what was changed since {self.since}" if self.since else ""
         out = [

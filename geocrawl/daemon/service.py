@@ -179,7 +179,7 @@ class Daemon:
 
     async def _rest_until_midnight(self) -> None:
         """Ask nobody: the day's traffic is spent."""
-        text = "the day's traffic is spent: all rests until midnight UTC"
+        text = "the day's traffic is spent: no requests until midnight UTC"
         if self._state != text:
             self._state = text
             self._log(text, bytes=self._day.total("bytes"))

@@ -1,11 +1,11 @@
-"""A small web of the project's own on loopback, to be crawled: `geocrawl demo`, and a bed for tests with known truth.
+"""A small web of the project's own on loopback, with known truth: for `geocrawl demo` and for tests.
 
 A fictional region (Norvale) with its geoportal, data catalogue, water agency, university, newspaper and a shop, and a
-Chinese province (青山省) with its geographic information platform: about 200 pages, and about thirty WMS, good and bad.
-`DemoWeb` serves it as an HTTP proxy on 127.0.0.1, so that many hosts exist without any name being looked up.
-Everything is made from templates, the same bytes every time. `pages` builds pages and sites, `english`, `chinese` and
-`leisure` hold what they say, `services` the map services and `capabilities` their documents, `content` the whole with
-its truth, `web` the server.
+Chinese province (青山省) with its geographic information platform: about 200 pages and about thirty WMS, some of them
+invalid. `DemoWeb` serves it as an HTTP proxy on 127.0.0.1, so that it has many hosts without DNS. Everything is made
+from templates, the same bytes every time. `pages` builds pages and sites; `english`, `chinese` and `leisure` contain
+the sites, `services` the map services, `capabilities` their documents; `content` is the whole web with its truth,
+`web` the server.
 """
 
 from geocrawl.demo.content import Content, build_content

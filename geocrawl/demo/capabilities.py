@@ -1,4 +1,4 @@
-"""Capabilities documents by the standard (OGC 01-068r3: 1.1.1, OGC 06-042: 1.3.0), exceptions, a map's picture."""
+"""Make capabilities documents (WMS 1.1.1: OGC 01-068r3, WMS 1.3.0: OGC 06-042), exceptions and map images."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a capabilities document says."""
+    """The contents of a capabilities document."""
 
     title: str
     abstract: str
     keywords: tuple[str, ...]
     provider: str
     address: str
-    """OnlineResource of its requests."""
+    """OnlineResource of the requests."""
     layers: tuple[tuple[str, str], ...]
-    """(name, title) of each."""
+    """(name, title) of each layer."""
     box: Box
 
 
@@ -64,7 +64,7 @@ _WFS = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def capabilities(described: Described, version: str, *, encoding: str = "UTF-8") -> str:
-    """The document of version 1.1.1 or 1.3.0 as text; `encoding` is what its declaration says."""
+    """Return the document of version 1.1.1 or 1.3.0 as text; `encoding` is declared in its first line."""
     new = version == "1.3.0"
     online = _ONLINE.format(address=quoteattr(described.address))
     service = _SERVICE.format(
@@ -93,7 +93,7 @@ def capabilities(described: Described, version: str, *, encoding: str = "UTF-8")
 
 
 def _layers(described: Described, *, new: bool) -> str:
-    """One group with the reference systems and the box, the layers beneath it."""
+    """Return a group with the reference systems and the box, and the layers in it."""
     system = "CRS" if new else "SRS"
     systems = ("EPSG:4326", "EPSG:3857", "CRS:84") if new else ("EPSG:4326", "EPSG:3857")
     listed = "".join(f"<{system}>{name}</{system}>" for name in systems)
@@ -107,7 +107,7 @@ def _layers(described: Described, *, new: bool) -> str:
 
 
 def _box(box: Box, number: int, *, new: bool) -> str:
-    """The extent; a little smaller for each further layer, so that boxes differ."""
+    """Return the extent, a little smaller for each further layer, so that boxes differ."""
     west, south, east, north = (
         round(edge + sign * 0.01 * number, 4) for edge, sign in zip(box, (1, 1, -1, -1), strict=True)
     )
@@ -124,17 +124,17 @@ def _box(box: Box, number: int, *, new: bool) -> str:
 
 
 def exception(text: str, code: str = "OperationNotSupported") -> str:
-    """A ServiceExceptionReport."""
+    """Return a ServiceExceptionReport."""
     return _EXCEPTION_130.format(code=quoteattr(code), text=escape(text))
 
 
 def wfs_capabilities(title: str) -> str:
-    """What the feature service at the same address says of itself."""
+    """Return the capabilities of the WFS at the same address."""
     return _WFS.format(title=escape(title))
 
 
 def picture(width: int, height: int, shade: int) -> bytes:
-    """A PNG of two colours in stripes: a map that is not blank. `shade` 0…255 makes services differ."""
+    """Return a PNG with stripes of two colours, a map that is not blank; `shade` 0…255 makes services differ."""
     dark, light = bytes((shade, 96, 160)), bytes((240, shade, 200))
     rows: Sequence[bytes] = [b"\0" + (dark if y // 8 % 2 else light) * width for y in range(height)]
 

@@ -1,4 +1,4 @@
-"""The geographic information platform of a Chinese province, in UTF-8 and, on its older pages, in GB18030."""
+"""Make the site of a Chinese province's geographic information platform, in UTF-8 and, on old pages, in GB18030."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CAPABILITIES = "service=WMS&request=GetCapabilities"
 
 
 def platform() -> Site:
-    """The platform: service lists, themes, cities, news, and a page of the old site."""
+    """Make the platform: service lists, themes, cities, news, and a page of the old site."""
     navigation = [
         ("/", "首页"),
         ("/fuwu", "地图服务"),

@@ -1,4 +1,4 @@
-"""The whole demo web with its truth: which pages exist and how deep, which endpoints are good and why not."""
+"""Make the whole demo web with its truth: which pages exist, their depth, which endpoints are valid or why not."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ _SESSION = re.compile(r";jsessionid=[^/?#]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything there is, and what a crawl should make of it."""
+    """All pages and services, and what a crawl should find."""
 
     pages: Mapping[str, DemoPage]
-    """By address without session id; the calendar's months are made when asked for."""
+    """By address without session id; the months of the calendar are made on request."""
     hosts: frozenset[str]
     """host[:port] of all pages and services."""
     depths: Mapping[str, int]
     """Least depth of every page that is reachable from the seeds with robots.txt obeyed, by address."""
     expected: Mapping[str, DemoService]
-    """Services with a link on such a page, by endpoint key; those that robots.txt forbids to ask left out."""
+    """Services that a reachable page links to, by endpoint key, without those that robots.txt forbids."""
     refused: frozenset[str]
     """Keys of the services that a reachable page links to and robots.txt forbids."""
 
     @property
     def expected_valid(self) -> frozenset[str]:
-        """Keys of the endpoints that a crawl to the end finds and proves."""
+        """Return the keys of the endpoints that a complete crawl finds valid."""
         return frozenset(key for key, service in self.expected.items() if service.valid)
 
     @property
     def expected_invalid(self) -> Mapping[str, str]:
-        """Reason code of each endpoint that a crawl to the end finds and rejects."""
+        """Return the reason code of each endpoint that a complete crawl finds invalid."""
         return {key: service.reason for key, service in self.expected.items() if not service.valid}
 
 
 def build_content() -> Content:
-    """Make all sites and work out their truth; the same every time."""
+    """Make all sites and compute their truth; every call returns the same."""
     sites = (
         english.geoportal(),
         english.catalogue(),
@@ -78,12 +78,12 @@ def build_content() -> Content:
 
 
 def without_session(address: str) -> str:
-    """The address of the page that a link with a session id leads to."""
+    """Return the address of the page to which a link with a session id leads."""
     return _SESSION.sub("", address)
 
 
 def is_disallowed(address: str) -> bool:
-    """Whether robots.txt forbids this address (plain prefixes, as written in ROBOTS)."""
+    """Return whether robots.txt forbids an address (plain prefixes, as in ROBOTS)."""
     parts = urlsplit(address)
     rules = ROBOTS.get(parts.netloc, "").splitlines()
     prefixes = [line.partition(":")[2].strip() for line in rules if line.startswith("Disallow")]
@@ -91,7 +91,7 @@ def is_disallowed(address: str) -> bool:
 
 
 def _depths(pages: Mapping[str, DemoPage]) -> dict[str, int]:
-    """Breadth first; the target of a redirect is as deep as its source."""
+    """Return the depth of each page, breadth first; the target of a redirect is as deep as its source."""
     depths = dict.fromkeys(SEEDS, 0)
     waiting = deque(SEEDS)
     while waiting:
@@ -115,7 +115,7 @@ def _exposed(pages: Mapping[str, DemoPage], depths: Iterable[str]) -> Iterable[t
 
 
 def key_of(service: DemoService) -> str:
-    """The endpoint key of a service."""
+    """Return the endpoint key of a service."""
     url = read_url(service.address)
     assert url is not None, "addresses of the demo are well-formed"
     return endpoint_key(url)

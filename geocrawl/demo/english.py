@@ -1,4 +1,4 @@
-"""The sites of Norvale that are about maps: geoportal, data catalogue, water agency, university."""
+"""Make the sites of Norvale that are about maps: geoportal, data catalogue, water agency, university."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACES = ("Arden", "Birkholm", "Carrow", "Dunmere", "Eastfold", "Fenwick", "Gla
 
 
 def geoportal() -> Site:
-    """The regional geoportal: themes, data sets, lists of services, an internal area that robots.txt forbids."""
+    """Make the regional geoportal: themes, data sets, lists of services, an internal area that robots.txt forbids."""
     navigation = [
         ("/", "Home"),
         ("/themes", "Themes"),
@@ -107,7 +107,7 @@ def _geoportal_themes(site: Site) -> None:
 
 
 def catalogue() -> Site:
-    """The open data catalogue: paged lists, most data sets have nothing to do with maps."""
+    """Make the open data catalogue: paged lists, in which most data sets are not about maps."""
     navigation = [("/", "Data catalogue"), ("/datasets?page=1", "Data sets"), ("/about", "About")]
     site = Site("http://www.norvale-catalogue.example", "Open Data Norvale", navigation, relevant=False)
     site.add("/", "Open data of Norvale", "Statistics, registers and maps of the region, free to use.")
@@ -130,7 +130,7 @@ def catalogue() -> Site:
 
 
 def _datasets() -> Iterator[tuple[str, list[Target]]]:
-    """(name, links to services) of the data sets, by name."""
+    """Return (name, links to services) of the data sets, by name."""
     base = "http://data.norvale-catalogue.example"
     with_service: dict[str, list[Target]] = {
         "Parcels": [(f"{base}/arcgis/services/Parcels/MapServer/WMSServer", "WMS of the parcels")],
@@ -153,7 +153,7 @@ def _datasets() -> Iterator[tuple[str, list[Target]]]:
 
 
 def agency() -> Site:
-    """The water agency, with MapServer and QGIS Server."""
+    """Make the water agency, with MapServer and QGIS Server."""
     navigation = [("/", "Home"), ("/maps", "Maps"), ("/levels", "Water levels"), ("/contact", "Contact")]
     site = Site("http://www.water-agency.example", "Water Agency of Norvale", navigation)
     site.add("/", "Water in Norvale", "Rivers, lakes, floods and groundwater of the region: data, maps and services.")
@@ -185,7 +185,7 @@ def agency() -> Site:
 
 
 def university() -> Site:
-    """The university: most pages are about other things, the GIS laboratory is deep inside."""
+    """Make the university: few pages are about maps, and the GIS laboratory lies deep in the site."""
     faculties = ("Law", "Medicine", "Music", "Economics", "Geography", "Physics", "History")
     navigation = [("/", "University"), ("/faculties", "Faculties"), ("/study", "Study")]
     site = Site("http://www.uni-norvale.example", "University of Norvale", navigation, relevant=False)

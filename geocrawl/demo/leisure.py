@@ -1,4 +1,4 @@
-"""The sites that are not about maps: a newspaper with an endless calendar, and a shop with session ids in its links."""
+"""Make the sites that are not about maps: a newspaper with an endless calendar, a shop with session ids in links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOP = "http://shop.lanternlane.example"
 
 
 def newspaper() -> Site:
-    """A newspaper: sections with articles, all linked with each other, and the way into the calendar."""
+    """Make a newspaper: sections with articles that link to each other, and a link to the calendar."""
     navigation = [("/", "Front page"), *((f"/{name}", name.title()) for name in _SECTIONS), (CALENDAR_PATH, "Calendar")]
     site = Site(_NEWSPAPER, "The Norvale Courier", navigation, relevant=False)
     site.add("/", "The Norvale Courier", "News of the day.", links=[(f"{_SHOP}/", "Our advertisers: Lantern Lane")])
@@ -31,7 +31,7 @@ def newspaper() -> Site:
 
 
 def calendar_page(today: datetime.date, year: int | None, month: int | None) -> DemoPage:
-    """A month of the calendar without end; without year and month the entry page, which shows this month."""
+    """Make a month of the endless calendar; without year and month the entry page, which shows this month."""
     shown = datetime.date(year or today.year, month or today.month, 1)
     months = [_add_months(shown, step) for step in (-1, 1)]
     links = [
@@ -49,7 +49,7 @@ def _add_months(day: datetime.date, step: int) -> datetime.date | None:
 
 
 def shop() -> Site:
-    """A shop that writes a session id into every link, another one on every page."""
+    """Make a shop that adds a session id to every link, a new one on every page."""
     site = Site(_SHOP, "Lantern Lane", [], relevant=False)
 
     def links(path: str) -> list[tuple[str, str]]:

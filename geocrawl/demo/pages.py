@@ -1,4 +1,4 @@
-"""Pages and sites of the demo web: HTML from templates, and the links of every page as truth."""
+"""Build pages and sites of the demo web: HTML from templates, and the links of every page as truth."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class DemoPage:
     address: str
     body: bytes
     links: tuple[str, ...] = ()
-    """Absolute addresses of all it links to, as written; of a redirect its target."""
+    """Absolute addresses of all links of the page, as written; the target of a redirect."""
     content_type: str = "text/html"
     status: int = 200
     relevant: bool = False
-    """Whether it is about maps and geographic data."""
+    """Whether the page is about maps and geographic data."""
 
 
 class Site:
-    """Gathers the pages of one host."""
+    """A builder of the pages of one host."""
 
     def __init__(
         self, origin: str, name: str, navigation: Iterable[Target], *, language: str = "en", relevant: bool = True
@@ -71,7 +71,7 @@ class Site:
         label: str = "",
         relevant: bool | None = None,
     ) -> None:
-        """Add a page. `label` is the charset it claims where that differs; `form` is (action, hidden fields)."""
+        """Add a page. `label` is the declared charset if it is not the true one; `form` is (action, hidden fields)."""
         listed = tuple(links)
         html = _SHELL.format(
             language=self._language,

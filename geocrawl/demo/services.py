@@ -1,4 +1,4 @@
-"""The map services of the demo web: where they are, how each behaves, and how it answers a request.
+"""Define the map services of the demo web: where they are, how each behaves, how it answers a request.
 
 Good ones answer as the standard says or with a fault that readers tolerate; bad ones fail in the ways that are common
 on the real web.
@@ -21,11 +21,11 @@ class Behaviour(StrEnum):
     WRONG_TYPE = "wrong-type"
     """Valid, sent as text/html."""
     BOM = "bom"
-    """Valid, a byte order mark before the declaration."""
+    """Valid, with a byte order mark before the declaration."""
     UPPER_CASE = "upper-case"
     """Valid, but parameter names must be in upper case, as with QGIS Server."""
     GB18030 = "gb18030"
-    """Valid, Chinese in GB18030 under the label GB2312."""
+    """Valid, Chinese in GB18030 that is declared as GB2312."""
     EXCEPTION = "exception"
     HTML = "html"
     NOT_FOUND = "http-404"
@@ -54,24 +54,24 @@ class DemoService:
     keywords: tuple[str, ...] = ("WMS", "maps", "Norvale")
     box: Box = _NORVALE
     same_as: str = ""
-    """Address of the service that answers here, too; '' for one of its own."""
+    """Address of the service that answers here as well; '' for a service of its own."""
     allowed: bool = True
-    """Whether robots.txt lets crawlers ask it."""
+    """Whether robots.txt allows the address."""
 
     @property
     def valid(self) -> bool:
-        """Whether its GetCapabilities is that of a WMS."""
+        """Return whether GetCapabilities returns that of a WMS."""
         return self.behaviour in _GOOD
 
     @property
     def reason(self) -> str:
-        """The reason code of the verdict it deserves."""
+        """Return the reason code of the correct verdict."""
         return "ok" if self.valid else str(self.behaviour)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the demo web sends."""
+    """An answer of the demo web."""
 
     status: int
     content_type: str
@@ -187,31 +187,31 @@ SERVICES: tuple[DemoService, ...] = (
 
 
 def find_service(host: str, path: str, query: str) -> DemoService | None:
-    """The service at this address: same host, port and path, and its own parameters among those of the query."""
-    given = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
+    """Return the service at an address: same host, port and path, and the query contains the service's parameters."""
+    query_values = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
     for service in SERVICES:
         parts = urlsplit(service.address)
         own = {name.lower(): value for name, value in parse_qsl(parts.query)}
-        if (parts.netloc, parts.path) == (host, path) and own.items() <= given.items():
+        if (parts.netloc, parts.path) == (host, path) and own.items() <= query_values.items():
             return service
     return None
 
 
 def answer(service: DemoService, query: str) -> Answer:
-    """What the service sends to a request with this query."""
+    """Return the answer of a service to a request with this query."""
     raw = parse_qsl(query, keep_blank_values=True)
-    given = {name.lower(): value for name, value in raw}
+    query_values = {name.lower(): value for name, value in raw}
     if service.behaviour in _REFUSALS:
         return _REFUSALS[service.behaviour]
     if service.behaviour is Behaviour.UPPER_CASE and not _has_upper_case(raw):
         return _xml(exception("Service unknown or unsupported"))
-    if service.behaviour is Behaviour.OTHER_KIND or given.get("service", "").lower() == "wfs":
+    if service.behaviour is Behaviour.OTHER_KIND or query_values.get("service", "").lower() == "wfs":
         return _xml(wfs_capabilities(service.title))
-    request = given.get("request", "").lower()
+    request = query_values.get("request", "").lower()
     if request in ("getcapabilities", "capabilities"):
-        return _document(service, given.get("version") or given.get("wmtver") or "")
+        return _document(service, query_values.get("version") or query_values.get("wmtver") or "")
     if request in ("getmap", "map"):
-        return Answer(200, "image/png", _map(service, given))
+        return Answer(200, "image/png", _map(service, query_values))
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 
 
@@ -239,13 +239,13 @@ def _document(service: DemoService, asked: str) -> Answer:
 
 
 def _negotiated(asked: str, versions: tuple[str, ...]) -> str:
-    """The version to answer with (WMS 1.3.0, 6.2.4): the one asked for, else the next lower, else the lowest."""
+    """Return the version to answer with (WMS 1.3.0, 6.2.4): the requested one, else the next lower, else the lowest."""
     lower = [version for version in versions if version <= asked]
     return versions[-1] if not asked else lower[-1] if lower else versions[0]
 
 
-def _map(service: DemoService, given: Mapping[str, str]) -> bytes:
-    sides = [given.get(name, "") for name in ("width", "height")]
+def _map(service: DemoService, query_values: Mapping[str, str]) -> bytes:
+    sides = [query_values.get(name, "") for name in ("width", "height")]
     width, height = (min(max(int(side), 1), 512) if side.isdecimal() else 64 for side in sides)
     return picture(width, height, 64 + len(service.title) * 7 % 128)
 

@@ -1,4 +1,4 @@
-"""The server of the demo web: an HTTP proxy on 127.0.0.1 that answers for every host of the demo and no other."""
+"""Serve the demo web: an HTTP proxy on 127.0.0.1 that answers for every host of the demo and for no other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEWSPAPER = "www.norvale-courier.example"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One line of the access log."""
+    """A line of the access log."""
 
     method: str
     url: str
@@ -34,15 +34,15 @@ class Request:
 
 
 class DemoWeb:
-    """Serves the demo web while its context is open: `with DemoWeb() as web: crawl through web.proxy_url`."""
+    """A server of the demo web while its context is open: `with DemoWeb() as web: crawl through web.proxy_url`."""
 
     def __init__(self, *, port: int = 0, latency_s: float = 0.0, today: datetime.date | None = None) -> None:
-        """`port` 0 takes a free one; `latency_s` passes before every answer; `today` is where the calendar opens."""
+        """Port 0 means any free port; `latency_s` passes before every answer; the calendar opens at `today`."""
         self.content: Content = build_content()
         self.requests: list[Request] = []
         """The access log, in the order of the answers."""
         self.most_at_once: Counter[str] = Counter()
-        """By host: the most requests that were under way at one moment."""
+        """Host → most concurrent requests."""
         self._under_way: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._latency_s = latency_s
@@ -73,28 +73,28 @@ class DemoWeb:
 
     @property
     def proxy_url(self) -> str:
-        """The proxy through which the web is reached, http://127.0.0.1:port."""
+        """Return the address of the proxy that serves the web, http://127.0.0.1:port."""
         if self._server is None:
             raise RuntimeError("the demo web is served within its context only: `with DemoWeb() as web:`")
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def seeds(self) -> tuple[str, ...]:
-        """The pages to start from."""
+        """Return the start pages."""
         return SEEDS
 
     @property
     def expected_valid(self) -> frozenset[str]:
-        """Endpoint keys that a crawl to the end finds and proves."""
+        """Return the keys of the endpoints that a complete crawl finds valid."""
         return self.content.expected_valid
 
     @property
     def expected_invalid(self) -> Mapping[str, str]:
-        """Reason code of each endpoint, by key, that a crawl to the end finds and rejects."""
+        """Return, by key, the reason code of each endpoint that a complete crawl finds invalid."""
         return self.content.expected_invalid
 
     def respond(self, method: str, url: str, user_agent: str = "") -> tuple[Answer, bool]:
-        """The answer to a request, written to the log; True when its body is left out (HEAD)."""
+        """Log a request; return its answer, and whether to omit the body (HEAD)."""
         with self._counted(urlsplit(url).hostname or ""):
             if self._latency_s:
                 time.sleep(self._latency_s)
@@ -137,8 +137,8 @@ class DemoWeb:
         return "page", Answer(200, page.content_type, page.body)
 
     def _calendar(self, query: str) -> Answer:
-        given = parse_qs(query)
-        year, month = (given.get(name, [""])[0] for name in ("year", "month"))
+        values = parse_qs(query)
+        year, month = (values.get(name, [""])[0] for name in ("year", "month"))
         if not query:
             page = leisure.calendar_page(self._today, None, None)
         elif year.isdecimal() and month.isdecimal() and 1 <= int(year) <= 9999 and 1 <= int(month) <= 12:
@@ -154,7 +154,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A crawl that is killed hangs up."""
+        """Ignore clients that disconnect, as a crawl that is killed does."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -169,23 +169,23 @@ class _Handler(BaseHTTPRequestHandler):
         raise RuntimeError("made by DemoWeb with its own answer")
 
     def do_GET(self) -> None:
-        """A proxy's request names the whole URL, a plain one its host in a header."""
+        """Return the URL of a request: complete as sent to a proxy, else made from the Host header."""
         if self.path.startswith("/"):
             self.answer(f"http://{self.headers.get('Host', '')}{self.path}")
         else:
             self.answer(self.path)
 
     def do_HEAD(self) -> None:
-        """The same without a body."""
+        """Answer the request without a body."""
         self.do_GET()
 
     def do_CONNECT(self) -> None:
-        """There is no https here."""
+        """Refuse tunnels: the demo has no https."""
         self.close_connection = True
         self.send(_plain(502, "no https in the demo web"), False)
 
     def send(self, found: Answer, without_body: bool) -> None:
-        """Write head and body."""
+        """Write the head and the body of the answer."""
         self.send_response(found.status)
         for name, value in found.headers:
             self.send_header(name, value)
@@ -197,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
-        """The access log is `DemoWeb.requests`."""
+        """Print nothing: the access log is `DemoWeb.requests`."""
 
 
 def _plain(status: int, text: str) -> Answer:

@@ -1,7 +1,7 @@
-"""The catalogue for other software: CSV for spreadsheets and scripts, JSON lines for programs.
+"""Write the catalogue for other software: CSV for spreadsheets and scripts, JSON lines for programs.
 
-Rows come from the store's read side, one at a time, so memory does not grow with the catalogue. Text of strangers is
-made plain; times are ISO 8601 in UTC; a file appears whole or not at all. See docs/export.md for the columns.
+Rows come from the store one at a time, so that memory does not grow with the catalogue. Control characters in text from
+the web are removed, times are ISO 8601 in UTC, files are replaced atomically. docs/export.md describes the columns.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
 def export(
     rows: Iterable[DataclassInstance], format: str, out: Path | None = None, *, with_secrets: bool = False
 ) -> int:
-    """Write rows (dataclasses with the fields named in `COLUMNS`) and return how many there were.
+    """Write rows (dataclasses with the fields named in `COLUMNS`) and return their number.
 
-    `out` None or `-` is standard output. `with_secrets`: keys and passwords in addresses are not masked.
-    Raises UsageError for an unknown format, EnvironmentFault when the file cannot be written: what was there before
-    then stays.
+    `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses.
+    Raises UsageError for an unknown format, EnvironmentFault when the file cannot be written; a former file then stays.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
@@ -42,7 +41,7 @@ def export(
 
 
 def _without_secrets(row: DataclassInstance) -> DataclassInstance:
-    """The row with what is secret in addresses masked, in titles and abstracts too: an export goes to others."""
+    """Return a row with the secrets in addresses masked, also in titles and abstracts."""
     texts = ((field.name, getattr(row, field.name)) for field in fields(row))
     changed = {name: masked(text) for name, text in texts if isinstance(text, str) and masked(text) != text}
     return replace(row, **changed) if changed else row

@@ -1,4 +1,4 @@
-"""The columns of an export, in order, and what each value becomes."""
+"""Define the columns of an export, in order, and how each value is converted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _number(value: object) -> Value:
 
 
 def _time(value: object) -> Value:
-    """Seconds since the epoch as `2024-05-17T09:30:00Z`."""
+    """Return seconds since the epoch as `2024-05-17T09:30:00Z`."""
     if not isinstance(value, int | float):
         return None
     moment = datetime.datetime.fromtimestamp(int(value), datetime.UTC)
@@ -35,7 +35,7 @@ def _time(value: object) -> Value:
 
 
 def _list(value: object) -> Value:
-    """A JSON list, as text in the database, with its texts made plain."""
+    """Return a list that the database stores as JSON, control characters removed from its texts."""
     items = json.loads(value) if isinstance(value, str) and value else value
     return [_plain_item(item) for item in items] if isinstance(items, list | tuple) else []
 
@@ -71,9 +71,9 @@ COLUMNS: Mapping[str, Callable[[object], Value]] = {
     "level": _text,
     "cors": _text,
 }
-"""Name, and how the row's field of that name is read. New columns go to the end: scripts may read by position."""
+"""Name → converter of the row's field of that name. New columns go to the end, since scripts may read by position."""
 
 
 def values_of(row: DataclassInstance) -> dict[str, Value]:
-    """The values of a row by column."""
+    """Return the values of a row by column."""
     return {name: read(getattr(row, name)) for name, read in COLUMNS.items()}

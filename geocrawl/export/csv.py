@@ -1,4 +1,4 @@
-"""CSV (RFC 4180, UTF-8 without byte order mark, lines end in LF)."""
+"""Write CSV: RFC 4180, UTF-8 without byte order mark, lines end in LF."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _OURS = frozenset({"url", "kind", "status", "reason"})
-"""Columns whose text we make: an address begins with http, the others are fixed words."""
-_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets read the full-width ones alike
+"""Columns that cannot hold a formula: an address begins with http, the others are fixed words."""
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # spreadsheets read full-width characters alike
 
 
 def write_csv(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
-    """Write a header and a line for each row; returns the number of rows.
+    """Write a header and a line for each row; return the number of rows.
 
-    A stranger's text that a spreadsheet would take for a formula gets an apostrophe in front; `url` stays as it is.
-    Lists are joined by '; ', of a deviation its code.
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe; `url` is not changed. Lists are
+    joined with '; '; a deviation is written as its code.
     """
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -38,7 +38,7 @@ def _cell(name: str, value: Value) -> str | int | float | None:
 
 
 def formula_safe(text: str) -> str:
-    """A stranger's text as a spreadsheet may show it: one that would be taken for a formula gets an apostrophe."""
+    """Return a text, prefixed with an apostrophe when a spreadsheet would read it as a formula."""
     return "'" + text if text.startswith(_FORMULA_STARTS) else text
 
 

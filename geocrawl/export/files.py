@@ -1,4 +1,4 @@
-"""Where an export goes: standard output, or a file that appears whole or not at all."""
+"""Open the target of an export: standard output, or a file that is replaced atomically."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from geocrawl.errors import EnvironmentFault
 
 @contextmanager
 def opened(out: Path | None) -> Iterator[TextIO]:
-    """A UTF-8 stream to `out`; None and `-` are standard output.
+    """Yield a UTF-8 stream to `out`; None and `-` are standard output.
 
-    Raises EnvironmentFault when the file cannot be written. A file that was there is replaced at the end only.
+    A former file is replaced at the end, when all is written. Raises EnvironmentFault when the file cannot be written.
     """
     if out is None or str(out) == "-":
         with _standard_output() as stream:
@@ -37,7 +37,7 @@ def opened(out: Path | None) -> Iterator[TextIO]:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """A binary file beside the target, moved over it when all is written and on disk. Raises OSError."""
+    """Yield a binary file in the target's folder; rename it to the target when all is on disk. Raises OSError."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as stream:
@@ -51,7 +51,7 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replaced(target: Path) -> Iterator[TextIO]:
-    """As `whole_file`, for text in UTF-8."""
+    """Yield a text stream in UTF-8 to a `whole_file`."""
     with whole_file(target) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         try:
@@ -62,7 +62,7 @@ def _replaced(target: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def _standard_output() -> Iterator[TextIO]:
-    """Standard output in UTF-8, whatever the locale says, without line ends of the platform's own."""
+    """Yield standard output in UTF-8, whatever the locale, without converting line ends."""
     sys.stdout.flush()
     stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=False)
     try:

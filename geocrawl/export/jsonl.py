@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, UTF-8."""
+"""Write JSON lines: one object a line, UTF-8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_jsonl(rows: Iterable[DataclassInstance], stream: TextIO) -> int:
-    """Write an object for each row under the columns' names; returns the number of rows. Unknown values are null."""
+    """Write an object for each row, keys are the columns, unknown values null; return the number of rows."""
     count = 0
     for row in rows:
         stream.write(json.dumps(values_of(row), ensure_ascii=False, allow_nan=False) + "\n")

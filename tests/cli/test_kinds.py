@@ -79,10 +79,10 @@ def test_an_address_that_says_nothing_is_asked_as_what_answers(probe: Probe, pat
 @pytest.mark.parametrize(
     ("path", "kind", "reason", "said"),
     [
-        ("/features", "wms", "other-kind", "What answers there is no WMS"),
-        ("/folder", "wfs", "other-kind", "What answers there is no WFS"),
-        ("/page", "wms", "html", "A web page answers there, no WMS"),
-        ("/page", "arcgis", "html", "A web page answers there, no ARCGIS"),
+        ("/features", "wms", "other-kind", "another kind than WMS"),
+        ("/folder", "wfs", "other-kind", "another kind than WFS"),
+        ("/page", "wms", "html", "A web page answers, not WMS"),
+        ("/page", "arcgis", "html", "A web page answers, not ARCGIS"),
         ("/nothing", "csw", "http-404", ""),
     ],
 )

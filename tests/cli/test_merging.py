@@ -87,7 +87,7 @@ def test_search_show_and_export_tell_kinds_apart(run: Run) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        ("http://b.example/wms", "http://b.example/wfs", "only services of one kind can be one"),
+        ("http://b.example/wms", "http://b.example/wfs", "only services of one kind can be merged"),
         ("http://b.example/wms", "http://b.example/wms", "the same address"),
         ("http://b.example/wms", "http://c.example/wms", "no service in the catalogue"),
         ("99", "http://b.example/wms", "no service in the catalogue"),

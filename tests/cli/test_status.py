@@ -27,7 +27,7 @@ def test_it_tells_the_limits_and_the_next_work(tmp_path: Path) -> None:
         "7 pages a day, 22-6 UTC, allow example, deny a.example b.example c.example and 1 more"
     )
     (next_,) = [line for line in lines if line.startswith("next")]
-    assert "a service is asked again in " in next_ and "a page is read again in 6d " in next_
+    assert "a service is probed again in " in next_ and "a page is read again in 6d " in next_
     told = json.loads(run(geocrawl("status", "--json"), env=env).stdout)
     assert told["deny"] == ["a.example", "b.example", "c.example", "d.example"] and told["pages_per_day"] == 7
     assert set(told["next"]) >= {"probe", "page"}

@@ -27,7 +27,7 @@ def test_a_running_daemon_asks_it_no_more_and_lists_it_nowhere(tmp_path: Path, w
     with daemon(tmp_path, web) as running:
         wait_for(lambda: ask(tmp_path, VALID) == len(web.expected_valid), "the demo's services")
         told = command(tmp_path, "forget", host, "--reason", "mail of 3 May")
-        assert f"{host}: " in told and "never asked again" in told
+        assert f"{host}: " in told and "will not be visited again" in told
         asked = len(web.requests)
         command(tmp_path, "seeds", "add", f"http://{host}/")
         command(tmp_path, "reload")
@@ -37,21 +37,21 @@ def test_a_running_daemon_asks_it_no_more_and_lists_it_nowhere(tmp_path: Path, w
     assert host not in command(tmp_path, "export", "--format", "jsonl")
     status = json.loads(command(tmp_path, "status", "--json"))
     assert status["blocked"] == 1 and status["refused"]["forgotten"] > 0
-    assert "1 hosts on request" in command(tmp_path, "status")
+    assert "1 hosts removed on request" in command(tmp_path, "status")
     listed = json.loads(command(tmp_path, "forget", "--list", "--json"))
     assert [(row["host"], row["reason"]) for row in listed] == [(host, "mail of 3 May")]
-    assert "may be asked again" in command(tmp_path, "forget", "--undo", host)
+    assert "may be visited again" in command(tmp_path, "forget", "--undo", host)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("forget",), 2, "give a HOST"),
-        (("forget", "co.uk"), 2, "everybody's names"),
+        (("forget", "co.uk"), 2, "is a public suffix"),
         (("forget", "not a host"), 2, "is no host"),
         (("forget", "a.example", "--list"), 2, "give a HOST"),
-        (("forget", "--undo", "a.example"), 1, "is not left alone"),
-        (("release", "a.example"), 1, "is not held"),
+        (("forget", "--undo", "a.example"), 1, "was not removed on request"),
+        (("release", "a.example"), 1, "is not quarantined"),
     ],
 )
 def test_what_cannot_be_meant_is_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, said: str) -> None:

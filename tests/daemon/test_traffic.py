@@ -18,7 +18,7 @@ from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wa
 from tests.support.world import ManualClock
 
 BYTES = "SELECT sum(value) FROM daily WHERE name = 'bytes'"
-RESTS = "all rests until midnight"
+RESTS = "no requests until midnight"
 
 
 @pytest.fixture

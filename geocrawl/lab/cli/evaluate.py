@@ -18,7 +18,7 @@ def evaluate(
         list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")
     ],
     strategies: Annotated[
-        str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle knows the way.")
+        str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle = best possible order.")
     ] = "all",
     budget: Annotated[
         int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded [as many as the world has].")
@@ -26,7 +26,7 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of whatever is drawn by lot.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of a strategy: gws.lambda=0.7.")

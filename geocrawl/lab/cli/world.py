@@ -15,7 +15,7 @@ def make(
     kind: Annotated[str, typer.Argument(metavar="portal|agency|mixed", help="What kind of web.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder.")],
     pages: Annotated[int, typer.Option("--pages", metavar="N", help="About so many pages.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another one, another web.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed; each gives a different web.")] = 0,
     vocabulary: Annotated[
         list[str] | None,
         typer.Option("--vocabulary", metavar="NAME", help="Only this theme (may be repeated) [some, by the seed]."),
