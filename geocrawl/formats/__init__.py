@@ -1,5 +1,5 @@
-"""XML, JSON and character sets: helpers that read strangers' documents for `page` and `probe` alike.
+"""XML, JSON, character sets and WARC: reading and writing them is the same for every room.
 
-Nothing here knows a kind of service or does I/O. Every reader takes bytes or values of any content, bounds what it
-reads, and never raises because of it.
+`page` and `probe` share the readers. They know at most the roots and sections of capabilities, never what a service
+means, and do no I/O. They accept bytes or values of any content, limit what they read, and never raise because of it.
 """
