@@ -56,7 +56,7 @@ def _fresh_database() -> Path:
 
 def _print_catalogue(path: Path) -> None:
     from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.why import export_rows
+    from geocrawl.store.queries.export import export_rows
 
     with open_readonly(path) as connection:
         rows = list(export_rows(connection))

@@ -29,7 +29,7 @@ def export(
     docs/export.md describes all columns.
     """
     from geocrawl.export import export as write
-    from geocrawl.store.queries.why import export_rows
+    from geocrawl.store.queries.export import export_rows
 
     wanted = opt.kind_of(kind) if kind else None
     in_full = opt.settings_from(overrides).export_secrets

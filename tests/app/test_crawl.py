@@ -15,8 +15,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.export import export_rows
 from geocrawl.store.queries.pages import kept_pages
-from geocrawl.store.queries.why import export_rows
 from geocrawl.urls import endpoint_key, read_url
 
 

@@ -14,8 +14,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.export import export_rows
 from geocrawl.store.queries.status import status
-from geocrawl.store.queries.why import export_rows
 from geocrawl.urls import endpoint_key, read_url
 
 GRAPH_STRATEGIES = {"hits": "p", "ipagerank": "q", "pagerank": "q"}

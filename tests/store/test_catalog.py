@@ -15,10 +15,11 @@ from shapely.geometry import box
 from geocrawl.model import Deviation, Kind, Layer, Service, State
 from geocrawl.store.catalog.index_words import match_query, spaced
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.export import export_rows
 from geocrawl.store.queries.search import search
 from geocrawl.store.queries.show import service_at, service_detail
 from geocrawl.store.queries.status import status
-from geocrawl.store.queries.why import export_rows, why
+from geocrawl.store.queries.why import why
 from geocrawl.urls import endpoint_key
 from tests.support.world import World, candidate, link, url, verdict
 

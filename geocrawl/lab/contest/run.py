@@ -139,7 +139,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:
     """(url, kind) of what a catalogue holds as valid, in the order of its export."""
     from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.why import export_rows
+    from geocrawl.store.queries.export import export_rows
 
     with open_readonly(database) as connection:
         return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]

@@ -56,6 +56,12 @@ class Rows:
         except sqlite3.Error as error:
             raise fault(self._path, error) from error
 
+    def dicts(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows that are left, each as column name → value."""
+        names = self.columns
+        for row in self:
+            yield dict(zip(names, row, strict=True))
+
     @property
     def columns(self) -> list[str]:
         """The columns' names in the order of a row's values."""

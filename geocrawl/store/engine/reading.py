@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import Connection
@@ -61,11 +60,3 @@ def stored_fact(connection: Connection, name: str) -> str:
     """A fact about the whole database (table `meta`); '' when it is not known."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return bytes(row[0]).decode() if row else ""
-
-
-def dicts(connection: Connection, statement: str, *values: object) -> Iterator[dict[str, Any]]:
-    """The rows of a statement, each as column name → value."""
-    rows = connection.execute(statement, values)
-    names = rows.columns
-    for row in rows:
-        yield dict(zip(names, row, strict=True))

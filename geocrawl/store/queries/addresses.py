@@ -1,4 +1,4 @@
-"""The addresses of services for people: why several are one, which is the best, what a person said of them."""
+"""Read the addresses of a service: why they are one service, which is the best, what a person decided."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlalchemy import BindParameter, and_, bindparam, func, or_, select
+
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, SAME_SERVICE, SERVICE
 from geocrawl.urls import service_keys
 
 if TYPE_CHECKING:
@@ -37,47 +40,71 @@ class Address:
     service_id: int
 
 
-_WHY_SAME = """
-SELECT a.url, b.url, s.signal, s.detail, s.same, s.at FROM same_service s
-JOIN endpoint a ON a.id = s.first_id JOIN endpoint b ON b.id = s.second_id
-WHERE a.service_id = ?1 AND b.service_id = ?1 OR s.signal = 'person' AND ?1 IN (a.service_id, b.service_id)
-ORDER BY s.signal <> 'person', s.first_id, s.second_id, s.signal"""
-_BEST = "SELECT coalesce((SELECT url FROM endpoint WHERE id = s.best_id), '') FROM service s WHERE s.id = ?"
-_OF_SERVICE = """
-SELECT e.id, e.kind, e.url, e.service_id FROM endpoint e JOIN service s ON s.id = e.service_id
-WHERE s.id = ? ORDER BY e.id <> coalesce(s.best_id, 0), e.id"""
+_ONE, _OTHER = ENDPOINT.alias("one"), ENDPOINT.alias("other")
+_THIS: BindParameter[int] = bindparam("service")
+_WHY_SAME = (
+    select(
+        *(_ONE.c.url, _OTHER.c.url, SAME_SERVICE.c.signal, SAME_SERVICE.c.detail),
+        *(SAME_SERVICE.c.same, SAME_SERVICE.c.at),
+    )
+    .select_from(
+        SAME_SERVICE.join(_ONE, _ONE.c.id == SAME_SERVICE.c.first_id).join(
+            _OTHER, _OTHER.c.id == SAME_SERVICE.c.second_id
+        )
+    )
+    .where(
+        or_(
+            and_(_ONE.c.service_id == _THIS, _OTHER.c.service_id == _THIS),
+            and_(SAME_SERVICE.c.signal == "person", or_(_ONE.c.service_id == _THIS, _OTHER.c.service_id == _THIS)),
+        )
+    )
+    .order_by(
+        *(SAME_SERVICE.c.signal != "person", SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id),
+        SAME_SERVICE.c.signal,
+    )
+)
+_BEST = (
+    select(ENDPOINT.c.url)
+    .select_from(SERVICE.join(ENDPOINT, ENDPOINT.c.id == SERVICE.c.best_id))
+    .where(SERVICE.c.id == bindparam("service"))
+)
+_ADDRESS = (ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.service_id)
+_OF_SERVICE = (
+    select(*_ADDRESS)
+    .select_from(ENDPOINT.join(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id))
+    .where(SERVICE.c.id == bindparam("service"))
+    .order_by(ENDPOINT.c.id != func.coalesce(SERVICE.c.best_id, 0), ENDPOINT.c.id)
+)
 
 
 def why_same(connection: Connection, service_id: int) -> tuple[SameRow, ...]:
-    """The evidence that a service's addresses are one, and what a person said of any of them, that first."""
+    """Return the evidence that a service's addresses are one, and first what a person decided about any of them."""
     return tuple(
         SameRow(first, second, signal, detail, bool(same), at)
-        for first, second, signal, detail, same, at in connection.execute(_WHY_SAME, (service_id,))
+        for first, second, signal, detail, same, at in connection.run(_WHY_SAME, {"service": service_id})
     )
 
 
 def best_address(connection: Connection, service_id: int) -> str:
-    """The address of a service to show and use: valid, HTTPS, a name, the shortest (`Clusters.best`); '' for none."""
-    row = connection.execute(_BEST, (service_id,)).fetchone()
+    """Return the address of a service to show and use (`EndpointClusters.best_endpoint`); '' when it has none."""
+    row = connection.run(_BEST, {"service": service_id}).fetchone()
     return row[0] if row else ""
 
 
 def addresses_of(connection: Connection, service_id: int) -> tuple[Address, ...]:
-    """The addresses of a service, the best first."""
-    return tuple(Address(*row) for row in connection.execute(_OF_SERVICE, (service_id,)))
+    """Return the addresses of a service, the best first."""
+    return tuple(Address(*row) for row in connection.run(_OF_SERVICE, {"service": service_id}))
 
 
 def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
-    """The endpoints at an address that answered at some time, one a kind."""
-    keys = service_keys(url)
-    marks = ", ".join("?" * len(keys))
-    columns = "id, kind, url, service_id"
-    statement = f"SELECT {columns} FROM endpoint WHERE key IN ({marks}) AND service_id IS NOT NULL ORDER BY id"  # noqa: S608
-    return tuple(Address(*row) for row in connection.execute(statement, keys))
+    """Return the endpoints at an address that answered at some time, one a kind."""
+    answered = ENDPOINT.c.service_id.is_not(None)
+    statement = select(*_ADDRESS).where(ENDPOINT.c.key.in_(service_keys(url)), answered).order_by(ENDPOINT.c.id)
+    return tuple(Address(*row) for row in connection.run(statement))
 
 
 def pairs(ones: Sequence[Address], others: Sequence[Address]) -> list[tuple[Address, Address]]:
-    """Each of these with each of those, of one kind; none with itself."""
+    """Return each of `ones` with each of `others` that is of the same kind; none with itself."""
     return [
         (one, other)
         for one in ones
@@ -87,6 +114,6 @@ def pairs(ones: Sequence[Address], others: Sequence[Address]) -> list[tuple[Addr
 
 
 def decide(catalog: Catalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
-    """Keep a person's word on these pairs; it holds over probes and crawls until a person says otherwise."""
+    """Keep a person's decision on these pairs; it holds over probes and crawls until a person decides otherwise."""
     for one, other in decided:
         catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)

@@ -1,27 +1,45 @@
-"""Which links of a finished crawl led to services: what `geocrawl train bayes --db` learns from."""
+"""Read which links of a finished crawl led to services: what `geocrawl train bayes --db` learns from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geocrawl.store.engine.connection import Connection
+from sqlalchemy import func, select, union
 
-_FINDS = """
-WITH page AS (
-    SELECT DISTINCT u.found_on AS id FROM url u JOIN endpoint e ON e.id = u.endpoint_id
-    WHERE u.purpose = 'probe' AND e.status = 'valid' AND u.found_on IS NOT NULL),
-led AS (SELECT id FROM page UNION SELECT u.found_on FROM url u JOIN page ON page.id = u.id WHERE u.found_on IS NOT NULL)
-SELECT coalesce(u.anchor, ''), coalesce(parent.title, ''), u.id IN (SELECT id FROM led)
-FROM url u JOIN url parent ON parent.id = u.found_on
-WHERE u.purpose = 'page' AND u.state = 'visited' ORDER BY u.id"""
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, URL
+
+_PROBED = URL.alias("probed")
+_ON_PAGE = (
+    select(_PROBED.c.found_on.label("id"))
+    .distinct()
+    .select_from(_PROBED.join(ENDPOINT, ENDPOINT.c.id == _PROBED.c.endpoint_id))
+    .where(_PROBED.c.purpose == "probe", ENDPOINT.c.status == "valid", _PROBED.c.found_on.is_not(None))
+    .cte("page_with_a_service")
+)
+_NAMING = URL.alias("naming")
+_LED = union(
+    select(_ON_PAGE.c.id),
+    select(_NAMING.c.found_on)
+    .select_from(_NAMING.join(_ON_PAGE, _ON_PAGE.c.id == _NAMING.c.id))
+    .where(_NAMING.c.found_on.is_not(None)),
+).cte("led")
+_PARENT = URL.alias("parent")
+_FINDS = (
+    select(func.coalesce(URL.c.anchor, ""), func.coalesce(_PARENT.c.title, ""), URL.c.id.in_(select(_LED.c.id)))
+    .select_from(URL.join(_PARENT, _PARENT.c.id == URL.c.found_on))
+    .where(URL.c.purpose == "page", URL.c.state == "visited")
+    .order_by(URL.c.id)
+)
 
 
 def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
-    """(anchor, title of the page it stands on, whether it led to a valid service) of every page visited but seeds.
+    """Yield (anchor, title of the page it stands on, whether it led to a valid service) for the best link to every
+    visited page but seeds, in the order in which the pages were first seen.
 
     A link led there when the service stands on its page or on one that was found there (a hop or two). The database
-    keeps no context of a link, so the title of its page is the nearest thing to it. In the order of first sight.
+    keeps no context of a link; the title of its page is the nearest thing to it.
     """
-    for anchor, title, led in connection.execute(_FINDS):
+    for anchor, title, led in connection.run(_FINDS):
         if anchor or title:
             yield anchor, title, bool(led)

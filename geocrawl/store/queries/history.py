@@ -1,4 +1,4 @@
-"""The past of endpoints for people: availability, response times, changes of health and of content, survival."""
+"""Read the past of endpoints: availability, response times, changes of health and of content, survival."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from sqlalchemy import bindparam, case, func, literal, select, union_all
+
 from geocrawl.model.health import DAY_S
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.reading import dicts
+from geocrawl.store.engine.connection import Connection, Rows
+from geocrawl.store.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
 
 WINDOWS_DAYS = (7, 30, 365)
 
@@ -38,67 +40,91 @@ class EndpointHistory:
     """at, what, name, before, after; newest first."""
 
 
-_ENDPOINTS = """
-SELECT id, kind, url, health, health_since AS since, in_a_row, due_at FROM endpoint WHERE {} ORDER BY id"""
+_MOST_EVENTS = 100
+_MOST_CHANGES = 200
+_ENDPOINTS = select(
+    *(ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.url, ENDPOINT.c.health, ENDPOINT.c.health_since.label("since")),
+    *(ENDPOINT.c.in_a_row, ENDPOINT.c.due_at),
+).order_by(ENDPOINT.c.id)
+_OF_SERVICE = _ENDPOINTS.where(ENDPOINT.c.service_id == bindparam("service"))
+_AT_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.probes > 0)
+_IS_VALID = PROBE.c.status == "valid"
+_OF_ENDPOINT = PROBE.c.endpoint_id == bindparam("endpoint")
 # A 304 comes faster than the document in whose place it stands.
-_PROBES = """
-SELECT at, status = 'valid', CASE WHEN reason <> 'not-modified' THEN elapsed_ms END FROM probe
-WHERE endpoint_id = ? AND at >= ? ORDER BY at, id"""
-_BEFORE = "SELECT status = 'valid' FROM probe WHERE endpoint_id = ? AND at < ? ORDER BY at DESC, id DESC LIMIT 1"
-_EVENTS = """
-SELECT at, before, after, reason FROM health_event WHERE endpoint_id = ? ORDER BY at DESC, id DESC LIMIT 100"""
-_CHANGES = """
-SELECT at, what, name, before, after FROM change WHERE endpoint_id = ? ORDER BY at DESC, id DESC LIMIT 200"""
+_PROBES = (
+    select(PROBE.c.at, _IS_VALID, case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms)))
+    .where(_OF_ENDPOINT, PROBE.c.at >= bindparam("start"))
+    .order_by(PROBE.c.at, PROBE.c.id)
+)
+_LAST_BEFORE = (
+    select(_IS_VALID)
+    .where(_OF_ENDPOINT, PROBE.c.at < bindparam("start"))
+    .order_by(PROBE.c.at.desc(), PROBE.c.id.desc())
+    .limit(1)
+)
+_EVENTS = (
+    select(HEALTH_EVENT.c.at, HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.reason)
+    .where(HEALTH_EVENT.c.endpoint_id == bindparam("endpoint"))
+    .order_by(HEALTH_EVENT.c.at.desc(), HEALTH_EVENT.c.id.desc())
+    .limit(_MOST_EVENTS)
+)
+_CHANGES = (
+    select(CHANGE.c.at, CHANGE.c.what, CHANGE.c.name, CHANGE.c.before, CHANGE.c.after)
+    .where(CHANGE.c.endpoint_id == bindparam("endpoint"))
+    .order_by(CHANGE.c.at.desc(), CHANGE.c.id.desc())
+    .limit(_MOST_CHANGES)
+)
 
 
 def history_of_service(connection: Connection, number: int, now: float) -> tuple[EndpointHistory, ...]:
-    """The endpoints of a service."""
-    return _histories(connection, "service_id = ?", number, now)
+    """Return the history of each endpoint of a service."""
+    return _histories(connection, connection.run(_OF_SERVICE, {"service": number}), now)
 
 
 def history_of_address(connection: Connection, key: str, now: float) -> tuple[EndpointHistory, ...]:
-    """The endpoints of an identity (`urls.endpoint_key`), one a kind."""
-    return _histories(connection, "key = ? AND probes > 0", key, now)
+    """Return the history of each endpoint of an identity (`urls.endpoint_key`), one a kind."""
+    return _histories(connection, connection.run(_AT_ADDRESS, {"key": key}), now)
 
 
-def _histories(connection: Connection, condition: str, value: object, now: float) -> tuple[EndpointHistory, ...]:
-    return tuple(_history(connection, row, now) for row in list(dicts(connection, _ENDPOINTS.format(condition), value)))
+def _histories(connection: Connection, rows: Rows, now: float) -> tuple[EndpointHistory, ...]:
+    return tuple(_history(connection, row, now) for row in list(rows.dicts()))
 
 
 def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
-    number = row["id"]
-    start = now - max(WINDOWS_DAYS) * DAY_S
-    probes = connection.execute(_PROBES, (number, start)).fetchall()
-    earlier = connection.execute(_BEFORE, (number, start)).fetchone()
+    endpoint = {"endpoint": row["id"]}
+    window = {**endpoint, "start": now - max(WINDOWS_DAYS) * DAY_S}
+    probes = connection.run(_PROBES, window).fetchall()
+    earlier = connection.run(_LAST_BEFORE, window).fetchone()
     answers = [(at, bool(ok)) for at, ok, _ in probes]
     if earlier is not None:
-        answers.insert(0, (start, bool(earlier[0])))
+        answers.insert(0, (window["start"], bool(earlier[0])))
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement
         probes=len(probes),
         availability={days: availability(answers, now - days * DAY_S, now) for days in WINDOWS_DAYS},
         response_ms=percentiles([elapsed for _, ok, elapsed in probes if ok and elapsed is not None]),
-        events=tuple(dicts(connection, _EVENTS, number)),
-        changes=tuple(dicts(connection, _CHANGES, number)),
+        events=tuple(connection.run(_EVENTS, endpoint).dicts()),
+        changes=tuple(connection.run(_CHANGES, endpoint).dicts()),
     )
 
 
 def availability(answers: Sequence[tuple[float, bool]], start: float, end: float) -> float | None:
-    """Share of the time from `start` to `end` in which the last answer was valid; each answer holds until the next.
+    """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
+    the next one.
 
     Counts from the first answer on where that is later than `start`; None when there is none before `end`.
     """
     up = known = 0.0
     for (at, ok), (following, _) in pairwise([*answers, (end, False)]):
-        held = min(following, end) - max(at, start)
-        if held > 0:
-            known += held
-            up += held * ok
+        lasted = min(following, end) - max(at, start)
+        if lasted > 0:
+            known += lasted
+            up += lasted * ok
     return up / known if known > 0 else None
 
 
 def percentiles(values: Sequence[float]) -> dict[int, float]:
-    """50, 90 and 99 % of the values lie at or below (nearest rank); empty for none."""
+    """Return the values at or below which 50, 90 and 99 % of `values` lie (nearest rank); empty for no values."""
     ordered = sorted(values)
     if not ordered:
         return {}
@@ -108,22 +134,36 @@ def percentiles(values: Sequence[float]) -> dict[int, float]:
 # --------------------------------------------------------------------------- what changed lately
 
 
+_LATE_EVENTS = select(
+    *(HEALTH_EVENT.c.at, HEALTH_EVENT.c.endpoint_id, literal("health").label("what")),
+    *(HEALTH_EVENT.c.reason.label("name"), HEALTH_EVENT.c.before, HEALTH_EVENT.c.after, HEALTH_EVENT.c.id),
+).where(HEALTH_EVENT.c.at >= bindparam("since"))
+_LATE_CHANGES = select(
+    *(CHANGE.c.at, CHANGE.c.endpoint_id, CHANGE.c.what),
+    *(CHANGE.c.name, CHANGE.c.before, CHANGE.c.after, CHANGE.c.id),
+).where(CHANGE.c.at >= bindparam("since"))
+_LATE = union_all(_LATE_EVENTS, _LATE_CHANGES).subquery("late")
+_CHANGES_SINCE = (
+    select(
+        *(_LATE.c.at, ENDPOINT.c.url, ENDPOINT.c.kind, func.coalesce(SERVICE.c.title, "").label("title")),
+        *(_LATE.c.what, _LATE.c.name, _LATE.c.before, _LATE.c.after),
+    )
+    .select_from(
+        _LATE.join(ENDPOINT, ENDPOINT.c.id == _LATE.c.endpoint_id).outerjoin(
+            SERVICE, SERVICE.c.id == ENDPOINT.c.service_id
+        )
+    )
+    .order_by(_LATE.c.at.desc(), _LATE.c.what, _LATE.c.id.desc())
+    .limit(bindparam("most"))
+)
+
+
 def changes_since(connection: Connection, since: float, most: int) -> Iterator[dict[str, object]]:
-    """Changes of health and of content, newest first: at, url, kind, title, what, name, before, after.
+    """Yield changes of health and of content, newest first: at, url, kind, title, what, name, before, after.
 
     A change of health has `what` 'health' and the reason as `name`.
     """
-    yield from dicts(
-        connection,
-        """
-SELECT c.at, e.url, e.kind, coalesce(s.title, '') AS title, c.what, c.name, c.before, c.after
-FROM (SELECT at, endpoint_id, 'health' AS what, reason AS name, before, after, id FROM health_event WHERE at >= ?1
-      UNION ALL SELECT at, endpoint_id, what, name, before, after, id FROM change WHERE at >= ?1) c
-JOIN endpoint e ON e.id = c.endpoint_id LEFT JOIN service s ON s.id = e.service_id
-ORDER BY c.at DESC, c.what, c.id DESC LIMIT ?2""",
-        since,
-        most,
-    )
+    yield from connection.run(_CHANGES_SINCE, {"since": since, "most": most}).dicts()
 
 
 # --------------------------------------------------------------------------- survival
@@ -143,17 +183,22 @@ class Survival:
     """(days since it was first seen valid, share still alive), from (0, 1) on, a step for each day with a death."""
 
 
-_LIVES = """
-SELECT coalesce((SELECT min(at) FROM health_event h WHERE h.endpoint_id = e.id AND h.after = 'alive'), e.first_seen),
-       e.last_ok, e.health IN ('down', 'gone'), e.last_probe
-FROM endpoint e WHERE e.last_ok IS NOT NULL"""
+_FIRST_ALIVE = (
+    select(func.min(HEALTH_EVENT.c.at))
+    .where(HEALTH_EVENT.c.endpoint_id == ENDPOINT.c.id, HEALTH_EVENT.c.after == "alive")
+    .scalar_subquery()
+)
+_LIVES = select(
+    *(func.coalesce(_FIRST_ALIVE, ENDPOINT.c.first_seen), ENDPOINT.c.last_ok),
+    *(ENDPOINT.c.health.in_(("down", "gone")), ENDPOINT.c.last_probe),
+).where(ENDPOINT.c.last_ok.is_not(None))
 
 
 def survival(connection: Connection) -> Survival:
-    """The estimate over all endpoints that ever were valid; those still alive are censored at their last probe."""
+    """Return the estimate over all endpoints that ever were valid; those still alive are censored at the last probe."""
     lives = [
         (max(0.0, ((last_ok if dead else last_probe) - born) / DAY_S), bool(dead))
-        for born, last_ok, dead, last_probe in connection.execute(_LIVES)
+        for born, last_ok, dead, last_probe in connection.run(_LIVES)
     ]
     lives.sort()
     curve, share, at_risk = [(0.0, 1.0)], 1.0, len(lives)

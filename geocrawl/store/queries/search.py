@@ -1,13 +1,16 @@
-"""Finding services by words, place, reference system, kind: `geocrawl search`."""
+"""Find services by words, place, reference system, kind: `geocrawl search`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import ColumnClause, ColumnElement, and_, exists, func, literal_column, or_, select
+
 from geocrawl.store.catalog.index_words import Segment, match_query, spaced
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.reading import dicts
+from geocrawl.store.schema.tables import ENDPOINT, LAYER, SERVICE, SERVICE_TEXT
 
 BBox = tuple[float, float, float, float]
 """west, south, east, north, degrees; west > east crosses the antimeridian."""
@@ -34,22 +37,29 @@ class Found:
     box: BBox | None
 
 
-_COLUMNS = """
-SELECT s.id, s.kind, s.title, s.provider, s.version, s.layer_count AS layers,
-  EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS alive,
-  (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level,
-  coalesce((SELECT e.url FROM endpoint e WHERE e.id = s.best_id),
-    (SELECT e.url FROM endpoint e WHERE e.service_id = s.id ORDER BY e.status = 'valid' DESC, e.id LIMIT 1)) AS url,
-  s.last_ok, s.west, s.south, s.east, s.north
-FROM service s"""
-_BY_WORDS = " JOIN service_text t ON t.rowid = s.id"
-# A hit in the title counts most, then keywords, provider and layers, then the abstract.
-_BEST_FIRST = " ORDER BY bm25(service_text, 10.0, 2.0, 5.0, 3.0, 3.0), s.id"
-_CRS = "EXISTS (SELECT 1 FROM layer l, json_each(l.crs) c WHERE l.service_id = s.id AND upper(c.value) = upper(?))"
-_ALIVE = "EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid')"
-
-# The levels' names stand in the order of the alphabet: advertised, answers, delivers.
-_LEVEL = "EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid' AND e.level >= ?)"
+_IS_VALID_AT = and_(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.status == "valid")
+_IS_ALIVE = exists().where(_IS_VALID_AT).correlate(SERVICE)
+_LEVEL = select(func.max(func.coalesce(ENDPOINT.c.level, ""))).where(_IS_VALID_AT).correlate(SERVICE).scalar_subquery()
+_BEST_URL = select(ENDPOINT.c.url).where(ENDPOINT.c.id == SERVICE.c.best_id).correlate(SERVICE).scalar_subquery()
+_FIRST_URL = (
+    select(ENDPOINT.c.url)
+    .where(ENDPOINT.c.service_id == SERVICE.c.id)
+    .order_by((ENDPOINT.c.status == "valid").desc(), ENDPOINT.c.id)
+    .limit(1)
+    .correlate(SERVICE)
+    .scalar_subquery()
+)
+_SERVICES = select(
+    *(SERVICE.c.id, SERVICE.c.kind, SERVICE.c.title, SERVICE.c.provider, SERVICE.c.version),
+    *(SERVICE.c.layer_count.label("layers"), _IS_ALIVE.label("alive"), _LEVEL.label("level")),
+    *(func.coalesce(_BEST_URL, _FIRST_URL).label("url"), SERVICE.c.last_ok),
+    *(SERVICE.c.west, SERVICE.c.south, SERVICE.c.east, SERVICE.c.north),
+)
+_WITH_WORDS = _SERVICES.select_from(SERVICE.join(SERVICE_TEXT, SERVICE_TEXT.c.rowid == SERVICE.c.id))
+_INDEX: ColumnClause[str] = literal_column(SERVICE_TEXT.name)
+# Weights of title, abstract, keywords, provider, layers: a hit in the title counts most.
+_BEST_MATCH = func.bm25(_INDEX, 10.0, 2.0, 5.0, 3.0, 3.0)
+_CRS_OF_LAYER = func.json_each(LAYER.c.crs).table_valued("value", name="crs")
 
 
 def search(
@@ -64,46 +74,45 @@ def search(
     limit: int = 20,
     segment: Segment = spaced,
 ) -> list[Found]:
-    """Services in which all the words occur, best first; without words the ones valid last come first.
+    """Return the services in which all the words occur, best first; without words, those valid last come first.
 
     `segment` must be the one that the catalogue was written with. No text of words can raise: all are quoted.
     """
-    conditions: list[str] = []
-    values: list[object] = []
     query = match_query(words, segment)
-    if words.strip():
-        if not query:
-            return []
-        conditions.append("service_text MATCH ?")
-        values.append(query)
+    if words.strip() and not query:
+        return []
+    if query:
+        statement = _WITH_WORDS.where(_INDEX.op("MATCH")(query)).order_by(_BEST_MATCH, SERVICE.c.id)
+    else:
+        statement = _SERVICES.order_by(SERVICE.c.last_ok.desc(), SERVICE.c.id)
+    statement = statement.where(*_conditions(kind, bbox, crs, alive, level)).limit(limit)
+    return [_found(row) for row in connection.run(statement).dicts()]
+
+
+def _conditions(
+    kind: str | None, bbox: BBox | None, crs: str | None, alive: bool, level: str | None
+) -> Iterator[ColumnElement[bool]]:
     if kind:
-        conditions.append("s.kind = ?")
-        values.append(kind.lower())
+        yield SERVICE.c.kind == kind.lower()
     if bbox:
-        condition, corners = _touches(bbox)
-        conditions.append(condition)
-        values += corners
+        yield _touches(bbox)
     if crs:
-        conditions.append(_CRS)
-        values.append(crs)
+        is_offered = func.upper(_CRS_OF_LAYER.c.value) == func.upper(crs)
+        yield exists().where(LAYER.c.service_id == SERVICE.c.id, is_offered).correlate(SERVICE)
     if alive:
-        conditions.append(_ALIVE)
+        yield _IS_ALIVE
     if level:
-        conditions.append(_LEVEL)
-        values.append(level.lower())
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    order = _BEST_FIRST if query else " ORDER BY s.last_ok DESC, s.id"
-    statement = _COLUMNS + (_BY_WORDS if query else "") + where + order + " LIMIT ?"
-    return [_found(row) for row in dicts(connection, statement, *values, limit)]
+        # In the order of the alphabet, as the levels are: advertised, answers, delivers.
+        yield exists().where(_IS_VALID_AT, ENDPOINT.c.level >= level.lower()).correlate(SERVICE)
 
 
-def _touches(bbox: BBox) -> tuple[str, list[object]]:
-    """The condition that a service's box meets this one."""
+def _touches(bbox: BBox) -> ColumnElement[bool]:
+    """Return the condition that a service's box meets this one."""
     west, south, east, north = bbox
-    upright = "s.south <= ? AND s.north >= ?"
+    upright = and_(SERVICE.c.south <= north, SERVICE.c.north >= south)
     if west <= east:
-        return f"({upright} AND s.west <= ? AND s.east >= ?)", [north, south, east, west]
-    return f"({upright} AND (s.east >= ? OR s.west <= ?))", [north, south, west, east]
+        return and_(upright, SERVICE.c.west <= east, SERVICE.c.east >= west)
+    return and_(upright, or_(SERVICE.c.east >= west, SERVICE.c.west <= east))
 
 
 def _found(row: dict[str, Any]) -> Found:

@@ -1,4 +1,4 @@
-"""A service or an endpoint with all that the catalogue knows of it: what `show` tells, and other programs ask."""
+"""Read a service or an endpoint with all that the catalogue knows of it: `geocrawl show`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.reading import dicts
+from sqlalchemy import bindparam, func, select
+
+from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.queries.addresses import SameRow, best_address, why_same
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROOF, SERVICE, URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,56 +93,77 @@ class ServiceDetail:
     """Why its addresses are one service."""
 
 
-_SERVICE = """
-SELECT id, kind, title, abstract, keywords, provider, contact, fees, access_constraints, version, formats,
-       online_resource, layer_count, west, south, east, north, first_seen, last_ok FROM service WHERE id = ?"""
-_LAYERS = """
-SELECT position, parent, name, title, abstract, crs, styles, keywords, queryable, item, formats,
-       west, south, east, north
-FROM layer WHERE service_id = ? ORDER BY position"""
-_ENDPOINT = """
-SELECT id, kind, url, service_id, status, reason, detail, version, http_status, deviations, first_seen, last_probe,
-       last_ok, probes, level, proved_at, https, cors,
-       (SELECT min(u.id) FROM url u WHERE u.endpoint_id = endpoint.id AND u.purpose = 'probe') AS entry_id
-FROM endpoint"""
-_PROOF = """
-SELECT layer, crs, outcome, elapsed_ms AS milliseconds, detail, url FROM proof
-WHERE endpoint_id = ? ORDER BY position"""
-_EVIDENCE = "SELECT signal, page, link, anchor, at FROM evidence WHERE endpoint_id = ? ORDER BY id"
+_SIDES = ("west", "south", "east", "north")
+_OF_SERVICE = ("kind", "title", "abstract", "keywords", "provider", "contact", "fees", "access_constraints", "version")
+_SERVICE = select(
+    SERVICE.c.id,
+    *(SERVICE.c[name] for name in (*_OF_SERVICE, "formats", "online_resource", "layer_count", *_SIDES)),
+    *(SERVICE.c.first_seen, SERVICE.c.last_ok),
+).where(SERVICE.c.id == bindparam("service"))
+_LAYERS = (
+    select(*(column for column in LAYER.c if column.name != "service_id"))
+    .where(LAYER.c.service_id == bindparam("service"))
+    .order_by(LAYER.c.position)
+)
+_FRONTIER_ID = (
+    select(func.min(URL.c.id)).where(URL.c.endpoint_id == ENDPOINT.c.id, URL.c.purpose == "probe").scalar_subquery()
+)
+_VERDICT = ("status", "reason", "detail", "version", "http_status", "deviations")
+_TIMES = ("first_seen", "last_probe", "last_ok")
+_ENDPOINTS = select(
+    *(ENDPOINT.c[name] for name in ("id", "kind", "url", "service_id", *_VERDICT, *_TIMES, "probes")),
+    *(ENDPOINT.c[name] for name in ("level", "proved_at", "https", "cors")),
+    _FRONTIER_ID.label("entry_id"),
+).order_by(ENDPOINT.c.id)
+_OF_THIS_SERVICE = _ENDPOINTS.where(ENDPOINT.c.service_id == bindparam("service"))
+_AT_THIS_ADDRESS = _ENDPOINTS.where(ENDPOINT.c.key == bindparam("key"))
+_SERVICE_AT = (
+    select(ENDPOINT.c.service_id)
+    .where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.service_id.is_not(None))
+    .order_by((ENDPOINT.c.kind == bindparam("kind")).desc(), (ENDPOINT.c.status == "valid").desc(), ENDPOINT.c.id)
+)
+_PROOF = (
+    select(
+        *(PROOF.c.layer, PROOF.c.crs, PROOF.c.outcome, PROOF.c.elapsed_ms.label("milliseconds")),
+        *(PROOF.c.detail, PROOF.c.url),
+    )
+    .where(PROOF.c.endpoint_id == bindparam("endpoint"))
+    .order_by(PROOF.c.position)
+)
+_EVIDENCE = (
+    select(EVIDENCE.c.signal, EVIDENCE.c.page, EVIDENCE.c.link, EVIDENCE.c.anchor, EVIDENCE.c.at)
+    .where(EVIDENCE.c.endpoint_id == bindparam("endpoint"))
+    .order_by(EVIDENCE.c.id)
+)
 
 
 def service_detail(connection: Connection, number: int) -> ServiceDetail | None:
-    """The service of this number; None when there is none."""
-    row = next(dicts(connection, _SERVICE, number), None)
+    """Return the service with this id; None when there is none."""
+    row = next(connection.run(_SERVICE, {"service": number}).dicts(), None)
     if row is None:
         return None
     return ServiceDetail(
         **_decoded(row, "keywords", "formats", "contact"),
-        layers=tuple(_layer(each) for each in dicts(connection, _LAYERS, number)),
-        endpoints=_endpoints(connection, "service_id = ?", number),
+        layers=tuple(_layer(each) for each in connection.run(_LAYERS, {"service": number}).dicts()),
+        endpoints=_endpoints(connection, connection.run(_OF_THIS_SERVICE, {"service": number})),
         best=best_address(connection, number),
         same=why_same(connection, number),
     )
 
 
 def service_at(connection: Connection, key: str, kind: str = "") -> ServiceDetail | None:
-    """The service that answers at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of
-    `kind`; None when none does."""
-    row = connection.execute(
-        "SELECT service_id FROM endpoint WHERE key = ? AND service_id IS NOT NULL "
-        "ORDER BY kind = ? DESC, status = 'valid' DESC, id",
-        (key, kind),
-    ).fetchone()
+    """Return the service at the endpoint of this identity (`urls.endpoint_key`), of several kinds the one of `kind`;
+    None when no service was found there."""
+    row = connection.run(_SERVICE_AT, {"key": key, "kind": kind}).fetchone()
     return None if row is None else service_detail(connection, row[0])
 
 
 def endpoints_at(connection: Connection, key: str) -> tuple[EndpointRow, ...]:
-    """The endpoints of this identity, one a kind, with a verdict or without."""
-    return _endpoints(connection, "key = ?", key)
+    """Return the endpoints of this identity, one a kind, with a verdict or without."""
+    return _endpoints(connection, connection.run(_AT_THIS_ADDRESS, {"key": key}))
 
 
-def _endpoints(connection: Connection, condition: str, value: object) -> tuple[EndpointRow, ...]:
-    rows = list(dicts(connection, f"{_ENDPOINT} WHERE {condition} ORDER BY id", value))
+def _endpoints(connection: Connection, rows: Rows) -> tuple[EndpointRow, ...]:
     return tuple(
         EndpointRow(
             **row
@@ -148,10 +171,10 @@ def _endpoints(connection: Connection, condition: str, value: object) -> tuple[E
                 "deviations": tuple(json.loads(row["deviations"] or "[]")),
                 "https": None if row["https"] is None else bool(row["https"]),
             },
-            proof=tuple(dicts(connection, _PROOF, row["id"])),
-            evidence=tuple(dicts(connection, _EVIDENCE, row["id"])),
+            proof=tuple(connection.run(_PROOF, {"endpoint": row["id"]}).dicts()),
+            evidence=tuple(connection.run(_EVIDENCE, {"endpoint": row["id"]}).dicts()),
         )
-        for row in rows
+        for row in list(rows.dicts())
     )
 
 
@@ -161,8 +184,8 @@ def _layer(row: dict[str, Any]) -> LayerRow:
 
 
 def _decoded(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    """A row with its JSON read (lists as tuples) and its four sides as one box."""
-    sides = tuple(row.pop(side) for side in ("west", "south", "east", "north"))
+    """Return a row with its JSON read (lists as tuples) and its four sides as one box."""
+    sides = tuple(row.pop(side) for side in _SIDES)
     values = {name: json.loads(row[name]) for name in names}
     lists = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return row | lists | {"box": None if None in sides else sides}

@@ -1,19 +1,41 @@
-"""What each way of finding services brought: candidates and valid endpoints by the signal of their evidence."""
+"""Count candidates and valid endpoints by the signal that named them: `geocrawl signals`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geocrawl.store.engine.connection import Connection
+from sqlalchemy import ColumnElement, Label, case, func, select
 
-_YIELD = """
-WITH named AS (SELECT endpoint_id, count(DISTINCT signal) AS signals FROM evidence GROUP BY endpoint_id)
-SELECT v.signal, e.kind, count(DISTINCT e.id) AS candidates,
-       count(DISTINCT CASE WHEN e.status IS NOT NULL THEN e.id END) AS probed,
-       count(DISTINCT CASE WHEN e.status = 'valid' THEN e.id END) AS valid,
-       count(DISTINCT CASE WHEN e.status = 'valid' AND n.signals = 1 THEN e.id END) AS alone
-FROM evidence v JOIN endpoint e ON e.id = v.endpoint_id JOIN named n ON n.endpoint_id = e.id
-GROUP BY v.signal, e.kind ORDER BY valid DESC, candidates DESC, v.signal, e.kind"""
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE
+
+_NAMED = (
+    select(EVIDENCE.c.endpoint_id, func.count(EVIDENCE.c.signal.distinct()).label("signals"))
+    .group_by(EVIDENCE.c.endpoint_id)
+    .cte("named")
+)
+_IS_VALID = ENDPOINT.c.status == "valid"
+_CANDIDATES = func.count(ENDPOINT.c.id.distinct()).label("candidates")
+
+
+def _count_where(condition: ColumnElement[bool], label: str) -> Label[int]:
+    return func.count(case((condition, ENDPOINT.c.id)).distinct()).label(label)
+
+
+_VALID = _count_where(_IS_VALID, "valid")
+_YIELD = (
+    select(
+        *(EVIDENCE.c.signal, ENDPOINT.c.kind, _CANDIDATES, _count_where(ENDPOINT.c.status.is_not(None), "probed")),
+        *(_VALID, _count_where(_IS_VALID & (_NAMED.c.signals == 1), "alone")),
+    )
+    .select_from(
+        EVIDENCE.join(ENDPOINT, ENDPOINT.c.id == EVIDENCE.c.endpoint_id).join(
+            _NAMED, _NAMED.c.endpoint_id == ENDPOINT.c.id
+        )
+    )
+    .group_by(EVIDENCE.c.signal, ENDPOINT.c.kind)
+    .order_by(_VALID.desc(), _CANDIDATES.desc(), EVIDENCE.c.signal, ENDPOINT.c.kind)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +55,5 @@ class SignalYield:
 
 
 def signal_yields(connection: Connection) -> list[SignalYield]:
-    """One row for each signal and kind, the most valid endpoints first."""
-    return [SignalYield(*row) for row in connection.execute(_YIELD)]
+    """Return a row for each signal and kind, the most valid endpoints first."""
+    return [SignalYield(*row) for row in connection.run(_YIELD)]
