@@ -32,7 +32,7 @@ class SameRow:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An endpoint that answers or did."""
+    """An endpoint that answers, or answered at some time."""
 
     endpoint_id: int
     kind: str

@@ -18,7 +18,7 @@ BBox = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A service that matches."""
+    """A service that a search found."""
 
     id: int
     kind: str

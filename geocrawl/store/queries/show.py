@@ -16,7 +16,7 @@ from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, LAYER, PROOF, SERVI
 
 @dataclass(frozen=True, slots=True)
 class LayerRow:
-    """A layer as it stands in the catalogue: its own properties only."""
+    """A layer with the properties that it states itself."""
 
     position: int
     parent: int | None
@@ -36,7 +36,7 @@ class LayerRow:
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """An endpoint with its last verdict and why we believe in it."""
+    """An endpoint with its last verdict, and what named it."""
 
     id: int
     kind: str
@@ -60,7 +60,7 @@ class EndpointRow:
     proof: tuple[Mapping[str, object], ...]
     """layer, crs, outcome, milliseconds, detail, url."""
     entry_id: int | None
-    """Its row in the frontier, with which the ids of its visits begin in the log; None when it was never queued."""
+    """Id of its probe in the frontier, with which its visits' ids in the log begin; None when it was never queued."""
     evidence: tuple[Mapping[str, object], ...]
     """signal, page, link, anchor, at."""
 

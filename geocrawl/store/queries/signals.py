@@ -40,7 +40,7 @@ _YIELD = (
 
 @dataclass(frozen=True, slots=True)
 class SignalYield:
-    """What one signal brought of one kind."""
+    """Candidates of one kind that one signal named."""
 
     signal: str
     """As in `Evidence.signal`: query, path, text, script, script-file, form, sibling …"""

@@ -1,4 +1,7 @@
-"""The catalogue at a glance: what `status`, `check` and `metrics` tell."""
+"""Read the state of a catalogue, its frontier and its daemon: what `status`, `check` and `metrics` show.
+
+Plain SQL: `geocrawl status` starts in a moment because it imports neither SQLModel nor SQLAlchemy.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from geocrawl.utc import day_of
 
 @dataclass(frozen=True, slots=True)
 class RestingHost:
-    """A host with work that is not asked before `until`."""
+    """A host with queued URLs that backs off until `until`."""
 
     name: str
     until: float
@@ -53,28 +56,28 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CatalogStatus:
-    """The catalogue at a glance."""
+    """The state of a catalogue, its frontier and its daemon."""
 
     running: bool
     """Whether a daemon runs on it."""
     daemon: Holder | None
-    """The one that does, or was killed: machine, process, since, heartbeat, what it does."""
+    """The daemon that runs, or was killed: machine, process, since, heartbeat, what it does."""
     paused: bool
     today: Mapping[str, int]
-    """The daemon's figures of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
+    """The daemon's counts of this day (UTC): pages, probes, valid, failures, not modified, new endpoints, bytes
     received."""
     health: Mapping[str, int]
     """Endpoints that ever were valid, by health."""
     due: int
     """Services whose next probe is due."""
     next: Mapping[str, float]
-    """When (seconds since the epoch) the first service is asked, page read and failed visit tried again: probe, page,
-    retry; without those of which there are none."""
+    """`probe`, `page`, `retry` → when (seconds since the epoch) the next service is probed, page visited again,
+    failed visit tried again; without those of which there are none."""
     schema: str
     strategy: str
     frontier: FrontierStats
     resting: tuple[RestingHost, ...]
-    """The first ten to come back."""
+    """The ten hosts that are asked again first."""
     slow: tuple[SlowHost, ...]
     """The five slowest of the last thousand probes."""
     endpoints: Mapping[str, int]
@@ -82,9 +85,9 @@ class CatalogStatus:
     reasons: Mapping[str, int]
     """Endpoints that are not valid, by reason, the most frequent first."""
     refused: Mapping[str, int]
-    """Pages and probes that are left alone, by reason (robots, deny, trap:calendar …), the most frequent first."""
+    """Refused pages and probes, by reason (robots, deny, trap:calendar …), the most frequent first."""
     held_sites: tuple[HeldSite, ...]
-    """Sites of which nothing new is asked until a person has looked."""
+    """Quarantined sites: nothing new is asked of them until a person has looked."""
     blocked: int
     """Hosts that are left alone on request."""
     size: Size
@@ -92,11 +95,11 @@ class CatalogStatus:
     layers: int
     """Named layers."""
     runs: tuple[Run, ...]
-    """The last five, newest first."""
+    """The last five runs, newest first."""
     failures: tuple[tuple[str, str, float], ...]
     """(address without secrets, reason, time) of the last five visits that failed."""
     held: Mapping[str, int]
-    """What the strategy's memory held at its last dump, such as the nodes of its graph; empty for most."""
+    """Sizes of the strategy's state at its last dump, such as the nodes of its graph; empty for most."""
 
 
 # Of the last thousand probes that were answered by a whole document.
@@ -108,7 +111,7 @@ JOIN endpoint e ON e.id = p.endpoint_id GROUP BY e.host HAVING avg(p.elapsed_ms)
 _RESTING = """
 SELECT name, next_at, waiting, errors FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at > ? ORDER BY next_at LIMIT 10"""
-# What was only guessed, and never worked, is nothing that a person has to know.
+# An endpoint that was only guessed and never worked is not shown.
 _ENDPOINTS = """
 SELECT coalesce(status, 'unknown'), count(*) FROM endpoint WHERE weak < 2 OR last_ok IS NOT NULL GROUP BY 1"""
 _REASONS = """
@@ -136,7 +139,7 @@ def _run(row: tuple[Any, ...]) -> Run:
 
 
 def status(connection: Connection, now: float) -> CatalogStatus:
-    """The figures of `geocrawl status`; costs the same whatever the frontier's size."""
+    """Return the state at the time `now`; costs the same whatever the frontier's size."""
     services, layers = connection.execute(_SERVICES).fetchone()
     holder = read_holder(connection)
     return CatalogStatus(
@@ -167,6 +170,6 @@ def status(connection: Connection, now: float) -> CatalogStatus:
 
 
 def _next(connection: Connection) -> dict[str, float]:
-    """Each is the first entry of an index."""
+    """Return the times by name, each read from the first entry of an index."""
     times = {what: connection.execute(statement).fetchone()[0] for what, statement in _NEXT.items()}
     return {what: at for what, at in times.items() if at is not None}

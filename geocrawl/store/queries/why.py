@@ -16,7 +16,7 @@ from geocrawl.urls import service_keys
 
 @dataclass(frozen=True, slots=True)
 class UrlRow:
-    """A page of the frontier."""
+    """A page that the frontier knows."""
 
     id: int
     address: str
@@ -43,7 +43,7 @@ class UrlRow:
     relevance: int | None
     page_score: float | None
     host_next_at: float
-    """No request to its host before this time."""
+    """No request to the page's host before this time."""
 
 
 @dataclass(frozen=True, slots=True)

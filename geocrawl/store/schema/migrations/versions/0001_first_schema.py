@@ -1,4 +1,4 @@
-"""The first schema: frontier, hosts, catalogue, full text. `tables/` says what the columns mean."""
+"""The first schema: frontier, hosts, catalogue, full text. `store/schema` says what the columns mean."""
 
 import sqlalchemy as sa
 from alembic import op

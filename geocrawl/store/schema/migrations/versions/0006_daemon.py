@@ -1,4 +1,4 @@
-"""What a daemon keeps: figures by day, pages to look at again, start pages, hosts that are left alone."""
+"""What a daemon keeps: counts of a day, pages to visit again, start pages, hosts that are left alone."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Budgets of what a site makes without end, sites held for a person's look, and counts of what was refused for what."""
+"""Budgets of URL patterns and sites, sites quarantined until a person looks, counts of refused URLs by reason."""
 
 from alembic import op
 from sqlalchemy import Column, Float, Integer, String

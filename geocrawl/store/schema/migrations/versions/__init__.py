@@ -1,1 +1,1 @@
-"""One file a step, numbered; the last one's number is `database.REVISIONS[-1]`."""
+"""The steps from schema to schema, one numbered file each; the number of the last is `database.REVISIONS[-1]`."""
