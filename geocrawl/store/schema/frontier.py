@@ -53,7 +53,8 @@ class Host(SQLModel, table=True):
     """Counts the host's leases; a settlement with an older one is ignored."""
     lease_url: int | None = None
     lease_owner: str | None = None
-    """The process, as `store.engine.owner` writes it."""
+    """The process that leased the host: `machine boot namespace started:pid`, and `machine:pid` where Linux's /proc is
+    missing or a former version wrote it (`store.engine.owner`)."""
     asked_day: int = starting_with(text("0"), 0)
     """The day of the last request, days since the epoch (UTC)."""
     asked: int = starting_with(text("0"), 0)
