@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -17,15 +18,19 @@ from geocrawl.errors import UsageError
 from geocrawl.model import (
     Document,
     Feedback,
+    Kind,
     Link,
     Purpose,
     Rank,
+    Service,
     State,
     Url,
 )
 from geocrawl.ports import Strategy
 from geocrawl.priority import registry
 from geocrawl.urls import read_url
+from tests.support import examples
+from tests.support.world import World, candidate, verdict
 
 TEXT = (Path(__file__).resolve().parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -76,7 +81,11 @@ def test_the_strategy_is_listed_with_its_options(by_finds: Callable[[], Strategy
         registry.make_strategy("by-finds", {"by-finds.most": "many"})
 
 
-KIND_FOLDER = ("kind", "reader", "probe")
+CAPABILITIES = b"""<sps:Capabilities version="2.0.0" xmlns:sps="http://www.opengis.net/sps/2.0"
+ xmlns:swes="http://www.opengis.net/swes/2.0"><sps:contents><sps:SPSContents><swes:offering><sps:SensorOffering>
+<swes:identifier>camera</swes:identifier></sps:SensorOffering></swes:offering></sps:SPSContents></sps:contents>
+</sps:Capabilities>"""
+
 TRY_THE_NEW_KIND = """
 from geocrawl.detect import Detector
 from geocrawl.model import Page
@@ -114,25 +123,9 @@ verdict("wfs", "http://a.example/sps", CAPABILITIES)
 def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of geocrawl with the folder and the lines that the text gives."""
     root = tmp_path_factory.mktemp("copy")
-    package = root / "geocrawl"
-    shutil.copytree(Path(geocrawl.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    folder = package / "probe" / "sps"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    blocks = re.findall(r"`probe/sps/(\w+)\.py`[^`]*?(?:`[^`]+`[^`]*?)*```python\n(.*?)```", TEXT, re.DOTALL)
-    assert sorted(name for name, _ in blocks) == sorted(KIND_FOLDER)
-    for name, source in blocks:
-        (folder / f"{name}.py").write_text(source, encoding="utf-8")
-    (line,) = re.findall(r"^    Registered\(.*\),\n", TEXT, re.MULTILINE)
-    _insert(package / "probe" / "registry.py", "REGISTRY = (\n", line)
-    _insert(package / "model" / "kinds.py", 'STAC = "stac"\n', '    SPS = "sps"\n')
+    shutil.copytree(Path(geocrawl.__file__).parent, root / "geocrawl", ignore=shutil.ignore_patterns("__pycache__"))
+    examples.add_kind(root)
     return root
-
-
-def _insert(path: Path, behind: str, line: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert behind in text
-    path.write_text(text.replace(behind, behind + line, 1), encoding="utf-8")
 
 
 def _in(root: Path, *arguments: str) -> str:
@@ -160,3 +153,20 @@ def test_one_folder_and_one_line_make_a_kind_that_is_recognised_proved_and_named
 def test_the_commands_know_the_new_kind(copy_with_the_new_kind: Path) -> None:
     told = _in(copy_with_the_new_kind, "-m", "geocrawl", "kinds")
     assert "OGC Sensor Planning Service" in told and "a path like /52n-sps/sps" in told
+
+
+def test_the_new_command_answers_from_the_catalogue(tmp_path: Path) -> None:
+    shutil.copytree(Path(geocrawl.__file__).parent, tmp_path / "geocrawl", ignore=shutil.ignore_patterns("__pycache__"))
+    examples.add_command(tmp_path)
+    world = World(tmp_path / "c.db")
+    for name in ("a", "b"):
+        world.seed(f"{name}.example/")
+        named = candidate(f"http://{name}.example/wms")
+        world.visit(candidates=[(named, None)])
+        service = Service(Kind.WMS, "1.3.0", f"Maps of {name}", provider="Land office", fingerprint=name)
+        world.settle(world.lease(), verdict=verdict(service=service))
+    world.database.close()
+    told = _in(tmp_path, "-m", "geocrawl", "providers", "--json", "--db", "c.db")
+    assert json.loads(told) == [{"provider": "Land office", "services": 2}]
+    assert "Land office" in _in(tmp_path, "-m", "geocrawl", "providers", "--db", "c.db")
+    assert "--limit" in _in(tmp_path, "-m", "geocrawl", "providers", "--help")

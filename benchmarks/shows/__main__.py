@@ -32,6 +32,7 @@ NAMES = (
     "attacks",
     "politeness",
     "orders",
+    "touches",
 )
 
 

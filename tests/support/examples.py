@@ -1,0 +1,60 @@
+"""Apply the worked examples of CONTRIBUTING.md to a copy of the checkout."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support.places import ROOT
+
+
+def add_strategy(root: Path) -> None:
+    """Add the strategy `by-finds`: its file, its line in the registry, its line in the contract."""
+    _write_files(root, "## Add a strategy")
+    line = _line("## Add a strategy", r'^"by-finds": Declaration\(.*\),$')
+    _insert(root / "geocrawl/priority/registry.py", "STRATEGIES: Mapping[str, Declaration] = {\n", f"    {line}\n")
+    contract = '  "geocrawl.priority.breadth_first",\n'
+    if (root / "pyproject.toml").is_file():
+        _insert(root / "pyproject.toml", contract, '  "geocrawl.priority.by_finds",\n')
+
+
+def add_kind(root: Path) -> None:
+    """Add the kind `sps`: its folder, its name, its line in the registry."""
+    _write_files(root, "## Add a kind of service")
+    (root / "geocrawl/probe/sps/__init__.py").touch()
+    line = _line("## Add a kind of service", r"^    Registered\(.*\),$")
+    _insert(root / "geocrawl/probe/registry.py", "REGISTRY = (\n", f"{line}\n")
+    _insert(root / "geocrawl/model/kinds.py", 'STAC = "stac"\n', '    SPS = "sps"\n')
+
+
+def add_command(root: Path) -> None:
+    """Add the command `providers`: its file, its query, its line in the registry."""
+    _write_files(root, "## Add a command")
+    line = _line("## Add a command", r'^    "providers": .*,$')
+    _insert(root / "geocrawl/cli/registry.py", "COMMANDS: Mapping[str, str] = {\n", f"{line}\n")
+
+
+def _section(heading: str) -> str:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    return text[text.index(heading) :].split("\n## ")[0]
+
+
+def _write_files(root: Path, heading: str) -> None:
+    """Write each block of code to the file that is named before it."""
+    section = _section(heading)
+    for block in re.finditer(r"```python\n(\"\"\".*?)```", section, re.DOTALL):
+        name = re.findall(r"`([\w/]+/\w+\.py)`", section[: block.start()])[-1]
+        path = root / "geocrawl" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(block[1], encoding="utf-8")
+
+
+def _line(heading: str, pattern: str) -> str:
+    (line,) = re.findall(pattern, _section(heading), re.MULTILINE)
+    return str(line)
+
+
+def _insert(path: Path, behind: str, line: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert behind in text, f"{path} has no line {behind!r}"
+    path.write_text(text.replace(behind, behind + line, 1), encoding="utf-8")
