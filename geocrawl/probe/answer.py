@@ -40,7 +40,7 @@ class Finding:
     detail: str = ""
     service: Service | None = None
     deviations: tuple[Deviation, ...] = ()
-    names: Kind | None = None
+    other_kind: Kind | None = None
     """The kind whose capabilities these are, when another was asked for."""
 
 
@@ -50,15 +50,15 @@ Read = Callable[[Page, etree._Element, Reading], Finding | None]
 
 def examine(page: Page, read: Read) -> Finding:
     """Return what an answer is. Never raises, whatever the body."""
-    if (found := early(page)) is not None:
+    if (found := finding_without_body(page)) is not None:
         return found
     reading = read_whole(page)
     root = reading.root
     found = read(page, root, reading) if root is not None else None
-    return found or rejected(page, reading)
+    return found or rejection(page, reading)
 
 
-def early(page: Page) -> Finding | None:
+def finding_without_body(page: Page) -> Finding | None:
     """Return what an answer without a body is; None for one with a body."""
     if page.location is not None:
         return Finding("moved", page.location.address)
@@ -67,14 +67,14 @@ def early(page: Page) -> Finding | None:
     return None
 
 
-def rejected(page: Page, reading: Reading) -> Finding:
+def rejection(page: Page, reading: Reading) -> Finding:
     """Return what an answer with a body is that is not the kind's document."""
     root = reading.root
     if refused := protection(page):
         return Finding("protected", refused)
     if root is not None and local_name(root) in _EXCEPTIONS:
         return Finding("exception", line_of(root)[:_MAX_DETAIL_CHARS], deviations=reading.deviations)
-    return by_status(page) or _none(page, root)
+    return by_status(page) or _other_document(page, root)
 
 
 def by_status(page: Page) -> Finding | None:
@@ -84,7 +84,7 @@ def by_status(page: Page) -> Finding | None:
     return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
 
 
-def _none(page: Page, root: etree._Element | None) -> Finding:
+def _other_document(page: Page, root: etree._Element | None) -> Finding:
     name = local_name(root) if root is not None else ""
     if name.lower() == "html" or _HTML.search(page.body, 0, _HTML_BYTES):
         title = re.search(rb"<title[^>]{0,200}>([^<]{0,300})", page.body[:65_536], re.IGNORECASE)
@@ -96,7 +96,7 @@ def _none(page: Page, root: etree._Element | None) -> Finding:
         named = f"a SOAP envelope around {local_name(body[0])}: no answer to a plain request"
     kind = kind_of_root(root)
     reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
-    return Finding(reason, named[:_MAX_DETAIL_CHARS], names=kind)
+    return Finding(reason, named[:_MAX_DETAIL_CHARS], other_kind=kind)
 
 
 def _no_xml(page: Page) -> Finding:
@@ -104,12 +104,12 @@ def _no_xml(page: Page) -> Finding:
     value = read_json(page.body).value if page.body.lstrip(_BEFORE_JSON).startswith(b"{") else None
     kind = kind_of_json(value) if value is not None else None
     if kind is not None:
-        return Finding("other-kind", f"a JSON document of {kind}", names=kind)
+        return Finding("other-kind", f"a JSON document of {kind}", other_kind=kind)
     told = "JSON" if value is not None else page.content_type or "no Content-Type"
     return Finding("not-capabilities", f"no XML: {told}")
 
 
-def of_answer(page: Page) -> list[Deviation]:
+def answer_deviations(page: Page) -> list[Deviation]:
     """Return departures of an accepted answer outside its document: status and media type."""
     found = []
     if not 200 <= page.status < 300:

@@ -57,7 +57,7 @@ class Answer:
 
 
 Examine = Callable[[Page], Finding]
-Promises = Callable[[Question, Sequence[Answer]], bool]
+CanHelp = Callable[[Question, Sequence[Answer]], bool]
 """Says for a kind whether a question can still help, after these answers."""
 
 
@@ -84,12 +84,12 @@ def is_file(endpoint: Url) -> bool:
 
 
 def run(
-    candidate: Candidate, questions: Sequence[Question], examine: Examine, promises: Promises | None = None
+    candidate: Candidate, questions: Sequence[Question], examine: Examine, can_help: CanHelp | None = None
 ) -> Interview:
     """Ask until the answers tell; the verdict is on the one that says most."""
     answers: list[Answer] = []
     for question in questions:
-        if answers and not _worth_asking(question, answers, candidate, promises):
+        if answers and not _worth_asking(question, answers, candidate, can_help):
             continue
         page = yield Ask(question.url)
         answers.append(Answer(page, examined(page, examine)))
@@ -101,7 +101,7 @@ def examined(page: Page | Failure, examine: Examine) -> Finding:
     return Finding(str(page.code), page.detail) if isinstance(page, Failure) else examine(page)
 
 
-def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, promises: Promises | None) -> bool:
+def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, can_help: CanHelp | None) -> bool:
     """Return whether the answers so far leave hope that another version is answered better."""
     last = answers[-1].finding
     if question.other_place:
@@ -110,7 +110,7 @@ def _worth_asking(question: Question, answers: list[Answer], candidate: Candidat
         return False
     if last.reason in _SELDOM_CHANGE and (len(answers) > 1 or candidate.weak):
         return False
-    return promises is None or promises(question, answers)
+    return can_help is None or can_help(question, answers)
 
 
 def _same(one: Answer, other: Answer) -> bool:
@@ -141,10 +141,10 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
 
 def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return a candidate at the same address, of the kind that its document is of."""
-    if finding.names is None or finding.names is candidate.endpoint.kind:
+    if finding.other_kind is None or finding.other_kind is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url
-    return (lead(finding.names, url, url),)
+    return (lead(finding.other_kind, url, url),)
 
 
 def _telling(reason: str) -> int:

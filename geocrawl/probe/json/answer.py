@@ -13,7 +13,7 @@ from geocrawl.formats.json_reader import read_json
 from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, number_of, object_of
 from geocrawl.model import Candidate, Deviation, Failure, Page, Url, Verdict
 from geocrawl.probe import interview
-from geocrawl.probe.answer import Finding, by_status, rejected
+from geocrawl.probe.answer import Finding, by_status, rejection
 from geocrawl.probe.interview import Answer
 from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.stream import read_whole
@@ -56,8 +56,8 @@ def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
         return JsonAnswer(page, finding, {})
     found = read(page, reading.value)
     if found is None:
-        return JsonAnswer(page, _none(page, reading.value), {})
-    deviations = (*_of_answer(page), *reading.deviations, *found.deviations)
+        return JsonAnswer(page, _other_object(page, reading.value), {})
+    deviations = (*_answer_deviations(page), *reading.deviations, *found.deviations)
     return JsonAnswer(page, replace(found, deviations=deviations), reading.value)
 
 
@@ -69,7 +69,7 @@ def _without_json(page: Page) -> Finding | None:
     if not body:
         return by_status(page) or Finding("empty", "no bytes in the answer")
     if body.startswith(b"<"):
-        return rejected(page, read_whole(page))
+        return rejection(page, read_whole(page))
     return None
 
 
@@ -108,7 +108,7 @@ def _names_an_error(value: JsonObject) -> bool:
     return isinstance(value.get("code"), (str, int)) or (status is not None and status >= 400)
 
 
-def _none(page: Page, value: JsonObject) -> Finding:
+def _other_object(page: Page, value: JsonObject) -> Finding:
     """Return what an answer in JSON is that is not the kind's document."""
     if (error := error_of(value)) is not None:
         code, message = error
@@ -118,11 +118,11 @@ def _none(page: Page, value: JsonObject) -> Finding:
     if (refused := by_status(page)) is not None:
         return refused
     if (kind := kind_of_json(value)) is not None:
-        return Finding("other-kind", f"a document of {kind}", names=kind)
+        return Finding("other-kind", f"a document of {kind}", other_kind=kind)
     return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}"[:_MAX_DETAIL_CHARS])
 
 
-def _of_answer(page: Page) -> list[Deviation]:
+def _answer_deviations(page: Page) -> list[Deviation]:
     """Return departures of an accepted answer outside its document: status and media type."""
     found = []
     if not 200 <= page.status < 300:

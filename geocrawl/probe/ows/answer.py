@@ -17,7 +17,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, local_name, namespace_of
 from geocrawl.formats.truncation import Cut
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
-from geocrawl.probe.answer import Finding, early, of_answer, rejected
+from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.reader import read_service
@@ -57,12 +57,12 @@ class Form:
 
 def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
     """Return what an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
-    if (found := early(page)) is not None:
+    if (found := finding_without_body(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), form.items, cut=page.cut, above=above)
     root = read.reading.root
     if root is None or kind_of_root(root) is not form.kind:
-        return rejected(page, read.reading)
+        return rejection(page, read.reading)
     return _capabilities(page, form, root, read)
 
 
@@ -79,11 +79,13 @@ def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part
         return Finding("over-limit", "the limit was reached before the first item", deviations=reading.deviations)
     service = form.finish(root, read_service(root, form.kind, version or form.usual_version), parts)
     service = replace(service, fingerprint=fingerprint(service))
-    of_root = (*_of_root(root, form, version, present), *address_deviations(root, page.final))
-    return Finding("ok", "", service, (*of_answer(page), *reading.deviations, *of_root, *_of_items(parts)))
+    of_root = (*_root_deviations(root, form, version, present), *address_deviations(root, page.final))
+    return Finding(
+        "ok", "", service, (*answer_deviations(page), *reading.deviations, *of_root, *_item_deviations(parts))
+    )
 
 
-def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[str]) -> list[Deviation]:
+def _root_deviations(root: etree._Element, form: Form, version: str, present: frozenset[str]) -> list[Deviation]:
     found = []
     if not version:
         found.append(Deviation("no-version", f"taken for {form.usual_version}"))
@@ -100,7 +102,7 @@ def _of_root(root: etree._Element, form: Form, version: str, present: frozenset[
     return found
 
 
-def _of_items(parts: Sequence[Part]) -> list[Deviation]:
+def _item_deviations(parts: Sequence[Part]) -> list[Deviation]:
     """Return one deviation a code, with a count and the first item's name."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}

@@ -11,7 +11,7 @@ from lxml import etree
 from geocrawl.formats.elements import attribute, child, children, line_of, local_name, text_of
 from geocrawl.formats.xml_reader import Reading
 from geocrawl.model import Candidate, Deviation, Item, Kind, Layer, Page, Service, Url
-from geocrawl.probe.answer import Finding, of_answer
+from geocrawl.probe.answer import Finding, answer_deviations
 from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.leads import lead
@@ -37,7 +37,7 @@ def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | No
     if name == "TileMap" and all(child(root, part) is None for part in _PARTS):
         return Finding("not-capabilities", f"TileMap without any of {', '.join(_PARTS)}")
     layers, codes = _layers(name, root, page.final)
-    deviations = (*of_answer(page), *reading.deviations, *(Deviation(code, "the tile map") for code in codes))
+    deviations = (*answer_deviations(page), *reading.deviations, *(Deviation(code, "the tile map") for code in codes))
     return Finding("ok", name, _service(root, layers), deviations)
 
 

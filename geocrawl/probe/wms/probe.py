@@ -33,12 +33,12 @@ class WmsProbe:
         """Ask until the answers tell; at most four requests."""
         endpoint = candidate.endpoint.url
 
-        def promises(question: Question, answers: Sequence[Answer]) -> bool:
+        def can_help(question: Question, answers: Sequence[Answer]) -> bool:
             texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
             return question.version != "1.0.0" or any(_OLD.search(text) for text in texts)
 
         questions = _questions(endpoint)
-        return interview.run(candidate, questions, lambda page: examine(page, endpoint.address), promises)
+        return interview.run(candidate, questions, lambda page: examine(page, endpoint.address), can_help)
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:

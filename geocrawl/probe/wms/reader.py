@@ -14,7 +14,7 @@ from lxml import etree
 from geocrawl.formats.elements import child, local_name, namespace_of
 from geocrawl.formats.truncation import Cut
 from geocrawl.model import Deviation, Page
-from geocrawl.probe.answer import Finding, early, of_answer, rejected
+from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 from geocrawl.probe.ows.addresses import address_deviations
@@ -31,12 +31,12 @@ def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
 
     `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
     """
-    if (found := early(page)) is not None:
+    if (found := finding_without_body(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), layer_spec(), cut=page.cut, above=above)
     root = read.reading.root
     if root is None or local_name(root).lower() not in _ROOTS:
-        return rejected(page, read.reading)
+        return rejection(page, read.reading)
     streamed = len(page.body) > above or page.cut
     return _capabilities(page, root, read, "" if streamed else address)
 
@@ -49,7 +49,12 @@ def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], add
     missing = [part for part in ("Service", "Capability") if child(root, part) is None]
     if missing:
         return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")
-    deviations = (*of_answer(page), *reading.deviations, *_of_root(root), *address_deviations(root, page.final))
+    deviations = (
+        *answer_deviations(page),
+        *reading.deviations,
+        *_root_deviations(root),
+        *address_deviations(root, page.final),
+    )
     layers, of_layers = summed(read.items)
     if reading.cut is Cut.OVER_LIMIT and not layers:
         return Finding("over-limit", "the limit was reached before the first layer", deviations=reading.deviations)
@@ -65,7 +70,7 @@ def _usual_version(root: etree._Element) -> str:
     return "1.3.0" if local_name(root).lower() == "wms_capabilities" else "1.1.1"
 
 
-def _of_root(root: etree._Element) -> list[Deviation]:
+def _root_deviations(root: etree._Element) -> list[Deviation]:
     """Return departures in name, version and namespace (WMS 1.3.0, 7.2.4.1 and annex E; 1.1.1, annex A)."""
     found = []
     name, version = local_name(root), wms_service.read_version(root)

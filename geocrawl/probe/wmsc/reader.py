@@ -11,7 +11,7 @@ from geocrawl.formats.elements import attribute, child, children, line_of, local
 from geocrawl.formats.truncation import Cut
 from geocrawl.formats.xml_reader import Reading
 from geocrawl.model import Kind, Layer, Page
-from geocrawl.probe.answer import Finding, of_answer
+from geocrawl.probe.answer import Finding, answer_deviations
 from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
@@ -25,7 +25,7 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
     tile_sets = list(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"))
     if not tile_sets:
-        return Finding("other-kind", "a WMS without tile sets", names=Kind.WMS)
+        return Finding("other-kind", "a WMS without tile sets", other_kind=Kind.WMS)
     layers: dict[str, Layer] = {}
     titles = _titles(root)
     for each in tile_sets:
@@ -39,7 +39,7 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         layers=tuple(layers.values()),
     )
     service = replace(service, fingerprint=fingerprint(service))
-    return Finding("ok", f"{len(tile_sets)} tile sets", service, (*of_answer(page), *reading.deviations))
+    return Finding("ok", f"{len(tile_sets)} tile sets", service, (*answer_deviations(page), *reading.deviations))
 
 
 def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
