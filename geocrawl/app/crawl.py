@@ -15,7 +15,8 @@ from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
 
 if TYPE_CHECKING:
-    from geocrawl.ports import Clock, Observer
+    from geocrawl.crawler.summary import RunSummary
+    from geocrawl.ports import Observer
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
 
@@ -43,57 +44,54 @@ def run_crawl(
     def begin(database: Database) -> _Begun:
         nonlocal run
         session = wiring.make_session(settings, database, clock, environment=environment)
-        run = run or database.start_run(session.strategy.name, settings)  # once, however often the rest is begun
-        return _begin(session, database, clock, run, seeds, again=again)
+        run = run or database.start_run(session.strategy.name, settings)  # one row for all retries
+        return _begin(session, run, seeds, again=again)
 
     with retrying.opened(begin) as begun:
-        database, session = begun.database, begun.session
+        session = begun.session
         observer.started(session.frontier.stats, begun.notes)
-        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, record=record)
-        retrying.call(
-            lambda: database.end_run(begun.run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
-        )
-        stats = session.frontier.stats()
-        return CrawlReport(
-            summary=summary,
-            strategy=session.strategy.name,
-            database=path,
-            seeds=len(seeds),
-            waiting=stats.states.get(State.WAITING, 0),
-            services=session.catalog.counts().get("valid", 0),
-            no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
-            notes=begun.notes,
-        )
+        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, run=begun.run, record=record)
+        return _report(begun, summary, seeds)
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
     """A crawl that is ready to run."""
 
-    database: Database
     session: Session
     run: int
+    """Its number in the database."""
     queued: int
+    """How many of the seeds will be visited."""
     notes: tuple[str, ...]
 
 
-def _begin(
-    session: Session, database: Database, clock: Clock, run: int, seeds: Sequence[Url], *, again: bool
-) -> _Begun:
+def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
     from geocrawl.store.engine.owner import this_process
     from geocrawl.store.queries.runs import earlier_runs
 
-    notes = claim(session, earlier_runs(database.connection, run, this_process(), clock.now()))
+    database = session.database
+    notes = claim(session, earlier_runs(database.connection, run, this_process(), session.clock.now()))
     queued = session.add_seeds(seeds, again=again)
-    notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in _forgotten(database, seeds)]
+    opted_out = sorted({url.host for url in seeds if database.blocked.covers(url.host)})
+    notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in opted_out]
     if seeds and not queued:
         notes.append("All given pages were visited before; --again visits them anew.")
     if not seeds and session.frontier.ready_at() is None:
         notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
-    return _Begun(database, session, run, queued, tuple(notes))
+    return _Begun(session, run, queued, tuple(notes))
 
 
-def _forgotten(database: Database, seeds: Sequence[Url]) -> list[str]:
-    """Return the seeds' hosts that opted out."""
-    return sorted({url.host for url in seeds if database.blocked.covers(url.host)})
+def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:
+    session = begun.session
+    return CrawlReport(
+        summary=summary,
+        strategy=session.strategy.name,
+        database=session.database.path,
+        seeds=len(seeds),
+        waiting=session.frontier.stats().states.get(State.WAITING, 0),
+        services=session.catalog.counts().get("valid", 0),
+        no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
+        notes=begun.notes,
+    )

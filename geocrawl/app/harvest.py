@@ -51,10 +51,7 @@ def run_harvest(
         observer.started(session.frontier.stats, _notes(begun))
         run = retrying.call(lambda: database.start_run("harvest", settings))
         today = day_of(clock.now())
-        summary = run_session(session, observer, retrying, max_pages=settings.max_pages)
-        retrying.call(
-            lambda: database.end_run(run, pages=summary.pages, services=summary.valid, stopped=summary.stopped)
-        )
+        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, run=run)
         if summary.stopped == "done" and summary.pages:
             retrying.call(lambda: database.set_meta(name, today))
         services = session.catalog.counts().get("valid", 0)

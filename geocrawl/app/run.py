@@ -21,14 +21,25 @@ if TYPE_CHECKING:
 
 
 def run_session(
-    session: Session, observer: Observer, retrying: RetryPolicy, *, max_pages: int, record: Path | None = None
+    session: Session,
+    observer: Observer,
+    retrying: RetryPolicy,
+    *,
+    max_pages: int,
+    run: int | None = None,
+    record: Path | None = None,
 ) -> RunSummary:
     """Run the loop and return what it did. Ctrl-C or SIGTERM lets the visits under way settle and ends the run.
 
-    `record`: a WARC file to which every answer is appended. Raises PassingFault when the database cannot be written for
-    longer than `retrying` waits, DatabaseFault for a fault that waiting does not mend.
+    `run`: the number of the run in the database, where its end is recorded. `record`: a WARC file to which every answer
+    is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
+    for a fault that waiting does not mend.
     """
-    return asyncio.run(_run(session, observer, retrying, max_pages, record))
+    summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
+    if run is not None:
+        pages, services, stopped = summary.pages, summary.valid, summary.stopped
+        retrying.call(lambda: session.database.end_run(run, pages=pages, services=services, stopped=stopped))
+    return summary
 
 
 async def _run(

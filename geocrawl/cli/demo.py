@@ -30,11 +30,11 @@ def demo(json: opt.Json = False) -> None:
             )
             typer.echo(f"$ geocrawl crawl {' '.join(web.seeds)}")
         with observe(settings, json=json) as observer:
-            outcome = run_crawl(settings, path, seeds, observer=observer)
+            report = run_crawl(settings, path, seeds, observer=observer)
     if json:
-        output.echo_json(outcome.as_json())
+        output.echo_json(report.as_json())
         return
-    for line in outcome.lines():
+    for line in report.lines():
         typer.echo(line)
     _print_catalogue(path)
 

@@ -29,8 +29,11 @@ class PageLinks:
     def of_document(
         self, document: Document, ranks: Sequence[Rank | None], own: Rank, found: Sequence[FoundCandidate]
     ) -> list[RankedLink]:
-        """Return the links of a page that are neither dropped nor candidates: `ranks` has one rank for each of them,
-        None drops it; `own` is the page's."""
+        """Return the links of a page that are neither dropped nor candidates.
+
+        `ranks` has one rank for each of `document.links`, None drops the link; `own` is the page's rank; `found` are
+        the page's candidates.
+        """
         candidates = {index for _, index in found}
         return [*self._ordinary(document, ranks, candidates), *self._records(document, own)]
 

@@ -1,4 +1,4 @@
-"""Which addresses a crawl leaves alone: the operator's lists, stop rules, trap guards, and the scope of the seeds."""
+"""Decide which addresses a crawl leaves alone: operator's lists, stop rules, trap guards, the scope of the seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Refusals:
-    """The reason not to visit a page: a stop rule, a trap guard, or the scope of the seeds (`ports.Refusals`)."""
+    """`ports.Refusals`: by the operator's lists, stop rules, trap guards and the scope of the seeds."""
 
     def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
         self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))
@@ -26,14 +26,14 @@ class Refusals:
             self.admit(seed)
 
     def reason(self, url: Url) -> str:
-        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
+        """Return why an address is not visited: a code such as stop:media, trap:calendar or scope; '' when it is."""
         reason = self._by_text(url)
         if reason or self._scope == "any":
             return reason
         return "" if self._part(url) in self._inside else "scope"
 
     def admit(self, url: Url) -> None:
-        """Take a page's site or host into the scope: a seed's, or the one that a seed redirects to."""
+        """Add the site or host of a page to the scope: a seed, or a page that a seed redirects to."""
         self._inside.add(self._part(url))
 
     def _part(self, url: Url) -> str:
@@ -41,7 +41,7 @@ class Refusals:
 
 
 def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
-    """The reason why an address is left alone for its text, '' for none."""
+    """Return a function that tells why an address is left alone for its text, '' when it is not."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
     bound = records_bound(settings)
@@ -52,7 +52,10 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
 
 
 def records_bound(settings: Settings) -> Callable[[Url], bool]:
-    """Whether an address asks for no page of records, or for one within the bounds on each catalogue, by its number."""
+    """Return a function that tells whether an address is within the bounds on each catalogue's pages of records.
+
+    Addresses that are no page of records are within them.
+    """
     pages, records = settings.max_records_pages, settings.max_records
 
     def is_within(url: Url) -> bool:

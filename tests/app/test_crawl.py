@@ -61,8 +61,8 @@ def crawl(
     settings: Settings, path: Path, seeds: Sequence[str] = (), *, again: bool = False
 ) -> tuple[CrawlReport, Watcher]:
     watcher = Watcher()
-    outcome = run_crawl(settings, path, [url(text) for text in seeds], observer=watcher, again=again)
-    return outcome, watcher
+    report = run_crawl(settings, path, [url(text) for text in seeds], observer=watcher, again=again)
+    return report, watcher
 
 
 def verdicts(path: Path) -> dict[str, tuple[str, str]]:
@@ -80,8 +80,8 @@ def valid(path: Path) -> frozenset[str]:
 def test_a_crawl_to_its_end_finds_what_there_is_and_accepts_nothing_else(
     web: DemoWeb, tmp_path: Path, strategy: str
 ) -> None:
-    outcome, _ = crawl(settings_for(web, strategy=strategy), tmp_path / "c.db", web.seeds)
-    assert outcome.summary.stopped in ("done", "resting")
+    report, _ = crawl(settings_for(web, strategy=strategy), tmp_path / "c.db", web.seeds)
+    assert report.summary.stopped in ("done", "resting")
     assert valid(tmp_path / "c.db") == web.expected_valid
     rejected = {key: reason for key, (status, reason) in verdicts(tmp_path / "c.db").items() if status == "invalid"}
     assert rejected == dict(web.expected_invalid)
@@ -149,16 +149,16 @@ def test_a_larger_depth_reaches_further_without_fetching_a_page_twice(web: DemoW
 
 def test_another_strategy_ranks_anew_what_waits_and_says_so(web: DemoWeb, tmp_path: Path) -> None:
     crawl(settings_for(web, max_pages=30), tmp_path / "c.db", web.seeds)
-    outcome, watcher = crawl(settings_for(web, strategy="gws"), tmp_path / "c.db")
+    report, watcher = crawl(settings_for(web, strategy="gws"), tmp_path / "c.db")
     assert watcher.notes[0].startswith("Strategy gws instead of bfs: ")
-    assert outcome.strategy == "gws"
+    assert report.strategy == "gws"
     assert valid(tmp_path / "c.db") == web.expected_valid
 
 
 def test_the_stored_strategy_is_kept_when_none_is_named(web: DemoWeb, tmp_path: Path) -> None:
     crawl(settings_for(web, max_pages=10, strategy="random"), tmp_path / "c.db", web.seeds)
-    outcome, _ = crawl(settings_for(web, max_pages=10, strategy=""), tmp_path / "c.db")
-    assert outcome.strategy == "random"
+    report, _ = crawl(settings_for(web, max_pages=10, strategy=""), tmp_path / "c.db")
+    assert report.strategy == "random"
 
 
 def test_a_visited_seed_is_visited_again_only_when_asked_to(web: DemoWeb, tmp_path: Path) -> None:
@@ -180,15 +180,15 @@ def test_scope_host_keeps_pages_on_the_seeds_hosts_but_probes_elsewhere(web: Dem
 def test_a_given_address_of_a_service_is_probed(web: DemoWeb, tmp_path: Path) -> None:
     key = sorted(web.expected_valid)[0]
     address = f"http://{key}{'&' if '?' in key else '?'}SERVICE=WMS&REQUEST=GetCapabilities"
-    outcome, _ = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", [address])
-    assert (outcome.summary.probes, outcome.summary.valid, outcome.no_seed_answered) == (1, 1, False)
+    report, _ = crawl(settings_for(web, max_depth=0), tmp_path / "c.db", [address])
+    assert (report.summary.probes, report.summary.valid, report.no_seed_answered) == (1, 1, False)
 
 
 def test_a_seed_that_cannot_be_fetched_is_said_and_nothing_is_lost(web: DemoWeb, tmp_path: Path) -> None:
-    outcome, _ = crawl(settings_for(web), tmp_path / "c.db", ["http://nobody.example/"])
-    assert outcome.no_seed_answered
-    outcome, _ = crawl(settings_for(web, max_pages=5), tmp_path / "c.db", web.seeds)
-    assert not outcome.no_seed_answered
+    report, _ = crawl(settings_for(web), tmp_path / "c.db", ["http://nobody.example/"])
+    assert report.no_seed_answered
+    report, _ = crawl(settings_for(web, max_pages=5), tmp_path / "c.db", web.seeds)
+    assert not report.no_seed_answered
 
 
 def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> None:

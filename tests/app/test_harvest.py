@@ -73,8 +73,8 @@ def valid(path: Path) -> set[tuple[str, str, str]]:
 
 def test_a_recorded_ckan_is_read_to_its_end_and_its_services_are_found(tmp_path: Path) -> None:
     web = catalogue()
-    outcome = harvest(web, tmp_path / "c.db", first_rows(CKAN))
-    assert (outcome.summary.pages, outcome.summary.valid, outcome.summary.stopped) == (3, 2, "done")
+    report = harvest(web, tmp_path / "c.db", first_rows(CKAN))
+    assert (report.summary.pages, report.summary.valid, report.summary.stopped) == (3, 2, "done")
     assert searches(web) == ["0", "1", "2"]
     assert valid(tmp_path / "c.db") == {("wms", f"{PLACE}/wms", "ckan"), ("wfs", f"{PLACE}/wfs", "ckan")}
     assert not [each for each in web.asked if each.endswith(".pdf")]
@@ -83,8 +83,8 @@ def test_a_recorded_ckan_is_read_to_its_end_and_its_services_are_found(tmp_path:
 def test_a_second_harvest_reads_the_pages_anew_and_probes_nothing_twice(tmp_path: Path) -> None:
     harvest(catalogue(), tmp_path / "c.db", first_rows(CKAN))
     web = catalogue()
-    outcome = harvest(web, tmp_path / "c.db", first_rows(CKAN))
-    assert (outcome.summary.pages, outcome.summary.probes) == (3, 0)
+    report = harvest(web, tmp_path / "c.db", first_rows(CKAN))
+    assert (report.summary.pages, report.summary.probes) == (3, 0)
     assert searches(web) == ["0", "1", "2"]
 
 

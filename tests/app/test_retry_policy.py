@@ -71,8 +71,8 @@ def test_a_crawl_waits_for_a_lock_says_so_and_loses_nothing(tmp_path: Path) -> N
     path = tmp_path / "c.db"
     with DemoWeb() as web:
         locker = Locker(path, 30, lets_go=True)
-        with crawled(path, settings_for(web, max_pages=60), web, locker) as outcome:
-            assert (outcome.summary.stopped, outcome.summary.pages) == ("max-pages", 60)
+        with crawled(path, settings_for(web, max_pages=60), web, locker) as report:
+            assert (report.summary.stopped, report.summary.pages) == ("max-pages", 60)
     assert len(locker.visits) == len(set(locker.visits)), "nothing that was settled is asked again"
     assert len(locker.said) == 2 and f"{WAITS} up to 120 s: {path}: locked" in locker.said[0]
     assert locker.said[1] == "the database can be written again"
@@ -89,8 +89,8 @@ def test_when_its_patience_ends_the_next_crawl_goes_on(tmp_path: Path) -> None:
         first, second = Locker(path, 20, lets_go=False), Locker(path, 0, lets_go=False)
         with pytest.raises(PassingFault, match="locked"), crawled(path, hasty, web, first):
             pass
-        with crawled(path, hasty, web, second) as outcome:
-            assert outcome.summary.pages == 30
+        with crawled(path, hasty, web, second) as report:
+            assert report.summary.pages == 30
     assert len(first.visits) >= 20 and not set(first.visits) & set(second.visits)
 
 
@@ -101,8 +101,8 @@ def test_a_crawl_that_cannot_begin_for_a_lock_waits_and_begins(tmp_path: Path) -
         locker = Locker(path, 0, lets_go=True)
         locker.lock = sqlite3.connect(path, isolation_level=None)
         locker.lock.execute("BEGIN IMMEDIATE")
-        with crawled(path, settings_for(web, max_pages=3), web, locker) as outcome:
-            assert outcome.summary.pages == 3
+        with crawled(path, settings_for(web, max_pages=3), web, locker) as report:
+            assert report.summary.pages == 3
     assert WAITS in locker.said[0]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)

@@ -37,8 +37,8 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 def crawl(web: DemoWeb, path: Path, strategy: str, seeds: tuple[str, ...] = ()) -> tuple[int, list[str]]:
     """Pages read, and the notes."""
     watcher = Watcher(lambda moment: None)
-    outcome = run_crawl(settings_for(web.proxy_url, strategy), path, [url(seed) for seed in seeds], observer=watcher)
-    return outcome.summary.pages, list(outcome.notes)
+    report = run_crawl(settings_for(web.proxy_url, strategy), path, [url(seed) for seed in seeds], observer=watcher)
+    return report.summary.pages, list(report.notes)
 
 
 def learnt(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:

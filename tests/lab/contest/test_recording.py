@@ -27,8 +27,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CrawlRepor
     with DemoWeb() as web:
         settings = replace(settings_for(Job(file, "bfs", 1000)), proxy=web.proxy_url)
         seeds = read_seeds(web.seeds)
-        outcome = run_crawl(settings, folder / "a.db", seeds, observer=_Stopwatch(), record=file)
-    return file, outcome, {_key(url) for url, kind in valid_endpoints(folder / "a.db") if kind == TOPIC_KIND}
+        report = run_crawl(settings, folder / "a.db", seeds, observer=_Stopwatch(), record=file)
+    return file, report, {_key(url) for url, kind in valid_endpoints(folder / "a.db") if kind == TOPIC_KIND}
 
 
 def _key(address: str) -> str:
@@ -59,8 +59,8 @@ def test_a_recording_knows_its_seeds_and_pages(recorded: tuple[Path, CrawlReport
 def test_another_strategy_on_a_recording_is_measured_by_the_pool_and_says_what_was_not_recorded(
     recorded: tuple[Path, CrawlReport, set[str]],
 ) -> None:
-    outcome = run_contest(Plan([recorded[0]], ["bfs", "gws", "oracle"]), lambda line: None)
-    rows = {row.strategy: row for row in outcome.rows()}
+    contest = run_contest(Plan([recorded[0]], ["bfs", "gws", "oracle"]), lambda line: None)
+    rows = {row.strategy: row for row in contest.rows()}
     assert set(rows) == {"bfs", "gws"}
     assert rows["bfs"].reachable >= rows["gws"].found
     assert rows["gws"].unrecorded is not None
