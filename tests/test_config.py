@@ -199,6 +199,7 @@ def test_the_database_is_a_path_or_a_sqlite_url() -> None:
         ("sqlite:///a.db", "a.db"),
         ("sqlite:////tmp/a.db", "/tmp/a.db"),
         ("~/a.db", "/home/ada/a.db"),
+        ("sqlite://", ":memory:"),
     ):
         assert database_path(replace(settings, db=text), environ) == Path(path)
 
@@ -218,6 +219,7 @@ def test_another_engine_is_refused(text: str) -> None:
 def test_a_relative_database_in_a_file_is_meant_from_that_file(tmp_path: Path) -> None:
     settings = _load(tmp_path, 'db = "sqlite:///here.db"').settings
     assert database_path(settings, {}) == tmp_path / "here.db"
+    assert _load(tmp_path, 'db = "sqlite://"').settings.db == "sqlite://"
     assert _load(tmp_path, 'db = "/there.db"').settings.db == "/there.db"
     assert _load(tmp_path, db="here.db").settings.db == "here.db"
 

@@ -67,13 +67,10 @@ def make_detector() -> Detector:
 @contextmanager
 def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
     """Open the database at `path`, its schema brought up to date, and close it in the end. Raises DatabaseFault."""
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
-    database = Database.open(path, create=create, clock=clock)
-    try:
-        yield database
-    finally:
-        database.close()
+    with Store.open(path, create=create, clock=clock) as store:
+        yield store.database
 
 
 def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observer) -> RetryPolicy:
@@ -94,19 +91,19 @@ def shared_politeness(
     """
     from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
     from geocrawl.errors import DatabaseFault
-    from geocrawl.store.engine.database import Database
     from geocrawl.store.engine.faults import is_there
+    from geocrawl.store.store import Store
 
     try:
-        database = Database.join(catalog, clock=clock) if catalog is not None and is_there(catalog) else None
+        store = Store.join(catalog, clock=clock) if catalog is not None and is_there(catalog) else None
     except DatabaseFault as error:
         say(not_shared(error))
-        database = None
+        store = None
     try:
-        yield SharedPoliteness(database, settings, clock, say) if database else None
+        yield SharedPoliteness(store.database, settings, clock, say) if store else None
     finally:
-        if database is not None:
-            database.connection.close()
+        if store is not None:
+            store.database.connection.close()
 
 
 # --------------------------------------------------------------------------- session
@@ -127,29 +124,24 @@ def make_session(
     """
     from geocrawl.crawler.learning import Learning
     from geocrawl.page.document import PageReader
-    from geocrawl.store.catalog.catalog import Catalog
-    from geocrawl.store.engine.owner import this_process
-    from geocrawl.store.frontier.awaited import AwaitedFrontier
-    from geocrawl.store.frontier.frontier import SqlFrontier
+    from geocrawl.store.store import Store
 
     stored_strategy, stored_topic = database.meta("strategy"), database.meta("topic") or ""
     if stored_topic and not settings.topic:
         demand_topic(stored_topic, database.path)
         settings = replace(settings, topic=stored_topic)
     strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
-    catalog = Catalog(database, clock)
-    frontier = SqlFrontier(
-        database,
+    store = Store(database, clock)
+    catalog = store.catalog()
+    frontier = store.frontier(
         settings,
-        clock,
-        catalog=catalog,
+        catalog,
         by_depth=strategy.by_depth,
         learns=kind.learns and strategy.learns,
         stride=strategy.stride,
-        owner=this_process().text,
         records_only=kind.records_only,
     )
-    queue = AwaitedFrontier(frontier)
+    queue = store.queue(frontier)
     return Session(
         kind=kind,
         settings=settings,
@@ -250,11 +242,11 @@ def make_session_fetcher(
     session: Session, record: Path | None = None, on_received: OnReceived = lambda received_bytes: None
 ) -> Fetcher:
     """Return the connections of one run, to be closed by the caller. `record`: a WARC file for every answer."""
-    from geocrawl.store.frontier.robots import SqlRobots
+    from geocrawl.store.store import Store
 
     return make_fetcher(
         session.settings,
-        SqlRobots(session.database),
+        Store(session.database, session.clock).robots(),
         session.clock,
         opted_out=session.database.blocked.covers,
         share_with=session.share_with,

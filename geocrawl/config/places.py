@@ -17,6 +17,8 @@ from geocrawl.settings import Settings
 FILE_IN_FOLDER = "geocrawl.toml"
 SYSTEM_FILE = Path("/etc/geocrawl/config.toml")
 DATABASE_NAME = "geocrawl.db"
+MEMORY = ":memory:"
+"""The path of a database in memory, which ends with its process: SQLite's own name for it."""
 
 
 def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
@@ -61,7 +63,8 @@ def database_path(settings: Settings, environ: Mapping[str, str]) -> Path:
 
 
 def sqlite_path(text: str) -> str:
-    """Return the path in `sqlite:///path` (absolute with four slashes); a text without a scheme is itself a path.
+    """Return the path within `sqlite:///path` (four slashes: an absolute one), `MEMORY` for `sqlite://`. A text without
+    scheme is a path itself.
 
     Raises UsageError for the scheme of another engine, and for a missing path.
     """
@@ -69,7 +72,11 @@ def sqlite_path(text: str) -> str:
     if not separator:
         return text
     if scheme.lower() != "sqlite":
-        raise UsageError(f"db {scheme}://…: only SQLite is supported; give a path or sqlite:///path")
+        raise UsageError(
+            f"db {scheme}://…: only SQLite is supported; give a path, sqlite:///path, or sqlite:// for one in memory"
+        )
+    if not rest:
+        return MEMORY
     if not rest.startswith("/") or len(rest) < 2:
         raise UsageError(f"db {text!r}: expected three slashes before a relative path, four before an absolute one")
     return rest[1:]

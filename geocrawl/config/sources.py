@@ -12,7 +12,7 @@ from pathlib import Path
 
 from geocrawl.config import values
 from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
-from geocrawl.config.places import sqlite_path
+from geocrawl.config.places import MEMORY, sqlite_path
 from geocrawl.errors import GeocrawlError
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
@@ -161,8 +161,8 @@ def _beside(file: Path, name: str, value: object) -> object:
     try:
         path = sqlite_path(value)
     except GeocrawlError:
-        return value  # refused when it is used, with the reason
-    return str(file.parent / path)
+        return value  # refused when it is used, with a line that says why
+    return value if path == MEMORY else str(file.parent / path)
 
 
 def _quoted(setting: Setting, value: object) -> str:

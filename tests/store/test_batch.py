@@ -16,8 +16,8 @@ from tests.support.world import World, candidate, link, verdict
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db", stride=3)
+def world(engine_url: str) -> World:
+    return World(engine_url, stride=3)
 
 
 def visit(world: World, *scores: float) -> float:
@@ -46,7 +46,8 @@ def test_a_batch_is_taken_from_all_hosts_and_the_first_seen_of_equals(world: Wor
     assert world.visit() == "http://z.example/"
 
 
-def test_a_batch_outlives_its_process(world: World, tmp_path: Path) -> None:
+def test_a_batch_outlives_its_process(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", stride=3)
     world.seed("s.example/")
     visit(world, 0.5, 0.4, 0.3)
     visit(world, 0.9)

@@ -18,8 +18,8 @@ DEEP = 10**6
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path / "c.db", Settings(delay_s=0, max_depth=DEEP, max_alike_services=20))
+def world(engine_url: str) -> Iterator[World]:
+    made = World(engine_url, Settings(delay_s=0, max_depth=DEEP, max_alike_services=20))
     yield made
     check_invariants(made.database.connection)
 

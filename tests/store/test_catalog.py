@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from shapely.geometry import box
 
 from geocrawl.model import Deviation, Kind, Layer, Service, State
 from geocrawl.store.catalog.index_words import match_query, spaced
-from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.export import export_rows
 from geocrawl.store.queries.search import search
 from geocrawl.store.queries.show import service_at, service_detail
@@ -56,8 +54,8 @@ ATLAS = replace(
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db")
+def world(engine_url: str) -> World:
+    return World(engine_url)
 
 
 def record(world: World, text: str, service: Service | None, reason: str = "ok") -> int:
@@ -66,13 +64,13 @@ def record(world: World, text: str, service: Service | None, reason: str = "ok")
 
 
 def titles(world: World, words: str = "", **more: object) -> list[str]:
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         return [found.title for found in search(connection, words, **more)]  # type: ignore[arg-type]
 
 
 def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
     record(world, "a.example/wms?service=WMS", ROADS)
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         detail = service_at(connection, endpoint_key(url("https://A.example/wms?REQUEST=GetMap")))
     assert detail is not None
     assert (detail.title, detail.keywords, detail.contact) == (ROADS.title, ROADS.keywords, ROADS.contact)
@@ -123,7 +121,7 @@ def test_endpoints_that_part_are_two_services_and_may_meet_again(world: World) -
 def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
     record(world, "a.example/wms?", ROADS)
     record(world, "a.example/wms?", None, "http-404")
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         (row,) = export_rows(connection)
         detail = service_detail(connection, 1)
     assert (row.status, row.reason, row.title, row.layers, row.version) == (
@@ -142,7 +140,7 @@ def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
 def test_what_robots_txt_forbids_is_neither_valid_nor_exported(world: World) -> None:
     world.frontier.add_candidates([candidate("a.example/wms?")])
     world.settle(world.lease(), state=State.REFUSED, reason="robots")
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         assert list(export_rows(connection)) == []
         assert status(connection, world.clock.now()).reasons == {"robots": 1}
         (endpoint,) = why(connection, url("a.example/wms")).endpoints
@@ -207,7 +205,7 @@ def test_evidence_is_bounded(world: World) -> None:
 def test_deviations_and_every_attempt_are_kept(world: World) -> None:
     tolerant = verdict("ok", ROADS, deviations=(Deviation("bom"), Deviation("doctype", "SYSTEM")))
     world.record(candidate("a.example/wms?"), tolerant, 5.0)
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         detail = service_detail(connection, 1)
         (probe,) = connection.execute("SELECT at, status, reason, http_status FROM probe").fetchall()
     assert detail is not None
@@ -218,7 +216,7 @@ def test_deviations_and_every_attempt_are_kept(world: World) -> None:
 def test_why_tells_where_a_page_came_from(world: World) -> None:
     world.seed("a.example/")
     world.visit(link("a.example/x", 3))
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         answer = why(connection, url("http://a.example/x#part"))
         unknown = why(connection, url("http://nowhere.example/"))
     assert answer.page is not None and answer.parent is not None
@@ -238,7 +236,7 @@ def test_status_names_runs_hosts_and_failures(world: World) -> None:
     world.settle(world.lease(), state=State.FAILED, reason="dns", next_at=world.clock.now() + 500, retry_after_s=900)
     world.settle(world.lease(), link("b.example/1"), next_at=world.clock.now() + 500)
     world.database.end_run(run, pages=1, services=0, stopped="done")
-    with open_readonly(world.database.path) as connection:
+    with world.reading() as connection:
         answer = status(connection, world.clock.now())
         settings = connection.execute("SELECT settings FROM run").fetchone()[0]
     assert "max_pages" in settings and "secret" not in settings

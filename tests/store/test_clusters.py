@@ -39,8 +39,8 @@ SAMPLES = replace(
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db")
+def world(engine_url: str) -> World:
+    return World(engine_url)
 
 
 def record(world: World, address: str, service: Service | None) -> None:

@@ -16,8 +16,8 @@ from tests.support.world import World, candidate, link, url, verdict
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db")
+def world(engine_url: str) -> World:
+    return World(engine_url)
 
 
 def test_a_seed_is_leased_settled_and_not_visited_twice(world: World) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from geocrawl.model import HostState
@@ -18,8 +16,8 @@ SETTINGS = Settings(delay_s=1.0, patience_s=30.0, lease_s=300.0)
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path / "c.db", SETTINGS)
+def world(engine_url: str) -> World:
+    world = World(engine_url, SETTINGS)
     world.seed("a.example/", "a.example/2")
     return world
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from shapely.geometry import box
@@ -25,8 +24,8 @@ SERVICE = Service(Kind.WMS, "1.3.0", "Maps", provider="Survey", layers=(ROADS,),
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "catalogue.db")
+def world(engine_url: str) -> World:
+    return World(engine_url)
 
 
 def record(world: World, reason: str = "ok", service: Service | None = SERVICE, *, after_days: float = 0.0) -> int:

@@ -12,8 +12,8 @@ from tests.support.world import World, candidate, link, url, verdict
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db", learns=True)
+def world(engine_url: str) -> World:
+    return World(engine_url, learns=True)
 
 
 def learn(world: World, *names: str, learnt: bytes | None = None) -> Feedback:
@@ -34,7 +34,8 @@ def test_a_strategy_that_does_not_learn_leaves_no_lessons(tmp_path: Path) -> Non
     assert [*world.frontier.feedback()] == []
 
 
-def test_lessons_are_read_back_as_they_were_given(world: World, tmp_path: Path) -> None:
+def test_lessons_are_read_back_as_they_were_given(tmp_path: Path) -> None:
+    world = World(tmp_path / "crawl.db", learns=True)
     world.seed("a.example/")
     lessons = [learn(world, "1", "2?b=2&a=1", "3"), learn(world, "2?a=1&b=2", "4"), learn(world)]
     first, second = lessons[0], lessons[1]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from geocrawl.model import Kind, Rank, Service, StoredPage
@@ -16,10 +14,10 @@ DAYS = 400
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(engine_url: str) -> World:
     """A page that named 3,000 others of two tiers; one page and one service are kept."""
     settings = Settings(delay_s=0, max_fruitless_per_pattern=0, store_pages=True)
-    world = World(tmp_path / "c.db", settings)
+    world = World(engine_url, settings)
     world.seed("a.example/")
     links = [link(f"h{n % 7}.example/{'x' * 300}/{n}", tier=2 if n % 3 else 6) for n in range(3_000)]
     found = [(candidate("maps.example/wms?service=WMS"), None)]

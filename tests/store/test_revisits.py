@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,8 @@ WAITS = RevisitWaits(7 * DAY_S, DAY_S, 60 * DAY_S)
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path / "crawl.db")
+def world(engine_url: str) -> World:
+    return World(engine_url)
 
 
 def visit(world: World, digest: int | None, *names: str, state: State = State.VISITED) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +27,9 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import Catalog
-from geocrawl.store.engine.database import Database
-from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.engine.connection import MEMORY, Connection
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.store import Store
 from geocrawl.urls import endpoint_key, read_url
 from geocrawl.urls.endpoints import endpoint_address
 
@@ -73,11 +74,11 @@ def verdict(reason: str = "ok", service: Service | None = None, **more: object) 
 
 
 class World:
-    """A frontier and a catalogue on a database of their own."""
+    """A frontier and a catalogue on a database of their own: `path` is a file or a URL."""
 
     def __init__(
         self,
-        path: Path,
+        path: Path | str,
         settings: Settings | None = None,
         *,
         by_depth: bool = False,
@@ -86,18 +87,26 @@ class World:
     ) -> None:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
-        self.database = Database.open(path, create=True, clock=self.clock)
-        self.catalog = Catalog(self.database, self.clock)
-        self.frontier = SqlFrontier(
-            self.database,
+        store = Store.open(path, clock=self.clock)
+        self.database = store.database
+        self.catalog = store.catalog()
+        self.frontier = store.frontier(
             self.settings,
-            self.clock,
-            catalog=self.catalog,
+            self.catalog,
             by_depth=by_depth,
             learns=learns,
             stride=stride,
             owner="test:1",
         )
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Read as people do: through a connection that can write nothing, where the engine has one."""
+        if self.database.path == MEMORY:
+            yield self.database.connection
+        else:
+            with open_readonly(self.database.path) as connection:
+                yield connection
 
     def seed(self, *texts: str, again: bool = False) -> int:
         return self.frontier.add_seeds([url(text) for text in texts], SEED_RANK, again=again)

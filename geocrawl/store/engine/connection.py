@@ -24,6 +24,8 @@ Values = Sequence[Any] | Mapping[str, Any]
 """What fills the placeholders of one statement, by position or by name."""
 
 _NO_VALUES: Mapping[str, Any] = MappingProxyType({})
+MEMORY = Path(":memory:")
+"""The path of a database in memory: each connection to it is a database of its own."""
 _CACHED_STATEMENTS = 256
 
 
@@ -98,8 +100,8 @@ class Connection:
         statement waits for another process's lock, `BUSY_S` by default."""
         try:
             raw = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}",
-                uri=True,
+                str(MEMORY) if path == MEMORY else f"{path.absolute().as_uri()}?mode={mode}",
+                uri=path != MEMORY,
                 timeout=BUSY_S if busy_s is None else busy_s,
                 isolation_level=None,
                 cached_statements=_CACHED_STATEMENTS,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.ports import Clock
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.connection import MEMORY, Connection
 from geocrawl.store.engine.faults import is_there, no_room
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.permissions import make_file
@@ -55,11 +55,13 @@ class Database:
 
     @classmethod
     def open(cls, path: Path, *, create: bool, clock: Clock) -> Database:
-        """The database at `path`, its schema brought up to date.
+        """Return the database at `path` (`MEMORY`: a new one in memory), its schema brought up to date.
 
         Raises DatabaseFault when it is missing (and `create` is false), locked for 5 s, read-only, damaged, no
         database of geocrawl, or newer than this program.
         """
+        if path == MEMORY:
+            return cls(path, _connect(path), clock)
         if not is_there(path) and not create:
             raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
         _make_folder(path)

@@ -29,7 +29,7 @@ class Run(SQLModel, table=True):
     started_at: float
     ended_at: float | None = None
     owner: str
-    """The process, as `store.engine.owner` writes it."""
+    """The process: `machine boot namespace started:pid`; `machine:pid` from former versions and without /proc."""
     strategy: str
     settings: str
     """JSON mapping of the settings that differ from their defaults; secrets are left out."""

@@ -1,0 +1,61 @@
+"""The store's front door: a URL in, the parts out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.errors import DatabaseFault, UsageError
+from geocrawl.model import RobotsRecord
+from geocrawl.settings import Settings
+from geocrawl.store.store import Store
+from tests.support.world import SEED_RANK, ManualClock, url
+
+
+@pytest.mark.parametrize("form", ["sqlite:///{path}", "{path}"])
+def test_a_file_is_named_by_a_url_or_by_its_path(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "a folder" / "c.db"
+    Store.open(form.format(path=path), clock=ManualClock()).close()
+    assert path.is_file()
+    with Store.open(path, clock=ManualClock(), create=False) as store:
+        assert store.database.path == path
+
+
+@pytest.mark.parametrize("given", ["postgresql://ada:hunter2@db/x", "mysql://x", "sqlite://c.db"])
+def test_another_engine_is_refused_with_what_is_supported(given: str) -> None:
+    with pytest.raises(UsageError, match=r"sqlite:///path|three slashes") as caught:
+        Store.open(given, clock=ManualClock())
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_database_in_memory_is_whole_and_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store.open("sqlite://", clock=ManualClock()) as one, Store.open("sqlite://", clock=ManualClock()) as other:
+        frontier = one.frontier(Settings(), one.catalog())
+        assert frontier.add_seeds([url("a.example/")], SEED_RANK) == 1
+        one.robots().write_robots(RobotsRecord("http://a.example", 200, "", 1.0, 2.0))
+        assert one.robots().read_robots("http://a.example") is not None
+        assert list(other.frontier(Settings(), other.catalog()).seeds()) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_is_not_there_is_not_made_unless_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    with pytest.raises(DatabaseFault, match="no such database"):
+        Store.open(path, clock=ManualClock(), create=False)
+    with pytest.raises(DatabaseFault, match="no such database"):
+        Store.join(path, clock=ManualClock())
+    assert not path.exists()
+
+
+async def test_the_loop_s_queue_is_the_frontier_that_commands_fill(engine_url: str) -> None:
+    with Store.open(engine_url, clock=ManualClock()) as store:
+        frontier = store.frontier(Settings(), store.catalog())
+        queue = store.queue(frontier)
+        assert await queue.lease() is None
+        frontier.add_seeds([url("a.example/")], SEED_RANK)
+        lease = await queue.lease()
+        assert lease is not None and lease.entry.url == url("a.example/")
+        await queue.release(lease)
+        assert await queue.lease() is not None
