@@ -3,11 +3,13 @@ on."""
 
 from __future__ import annotations
 
+import codecs
 import datetime as dt
 import re
 from email.utils import parsedate_to_datetime
 
 from geocrawl.fetch.failures import Unreadable
+from geocrawl.formats import magic
 from geocrawl.model import FailureCode, Purpose
 from geocrawl.settings import SiteSettings
 
@@ -18,12 +20,9 @@ _NOT_A_PAGE = re.compile(
     r"|x-shockwave-flash|msword|rtf|postscript|wasm|epub\+zip|geopackage\+sqlite3|x-sqlite3"
     r"|vnd\.ms-.*|vnd\.openxmlformats.*|vnd\.oasis\.opendocument.*|vnd\.android.*|vnd\.debian.*|vnd\.google-earth\.kmz)"
 )
-# A gzip file may be a compressed sitemap: it is read as a page, which decompresses it.
-_GZIP = b"\x1f\x8b"
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<", b"\0\0\xfe\xff")
+_WIDE = (*magic.UTF_16, codecs.BOM_UTF32_BE)
 # Bytes that occur in no text, whatever its encoding (0x1b begins ISO 2022 escapes); WHATWG MIME Sniffing standard, 7.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-_MAGIC = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ", b"Rar!")
 
 
 def check_type(content_type: str, purpose: Purpose) -> None:
@@ -37,11 +36,12 @@ def check_first_bytes(head: bytes, content_type: str, purpose: Purpose) -> None:
 
     Media types are wrong both ways: octet-stream may be HTML.
     """
-    if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE_MARKS, _GZIP)):
+    # A gzip file may be a compressed sitemap, which `page` decompresses.
+    if purpose in (Purpose.ROBOTS, Purpose.MAP) or head.startswith((*_WIDE, magic.GZIP)):
         return
     if content_type.startswith("text/") or content_type.endswith(("xml", "json", "javascript")):
         return
-    if head.startswith(_MAGIC) or _BINARY.search(head, 0, SNIFF_BYTES):
+    if head.startswith(magic.BINARY) or _BINARY.search(head, 0, SNIFF_BYTES):
         raise Unreadable(FailureCode.WRONG_TYPE, f"binary content, Content-Type {content_type or 'not named'}")
 
 

@@ -17,11 +17,11 @@ import brotli
 import zstandard
 
 from geocrawl.fetch.failures import Unreadable
+from geocrawl.formats.magic import GZIP
 from geocrawl.model import FailureCode
 
 ACCEPTED = "gzip, deflate, br, zstd"
 _PIECE_BYTES = 64 * 1024
-_GZIP_MAGIC = b"\x1f\x8b"
 # zstandard has no bounded output for data that is pushed; a block (at most 128 KiB, RFC 8878, 3.1.1.2.4) takes four
 # bytes or more, so slices of 128 bytes bound the output of a call to 4 MiB.
 _ZSTD_SLICE_BYTES = 128
@@ -173,7 +173,7 @@ class _Zlib:
             return
         while data:
             if self._inner.eof:
-                if not (self._gzip and data.startswith(_GZIP_MAGIC)):
+                if not (self._gzip and data.startswith(GZIP)):
                     return
                 self._inner = zlib.decompressobj(31)
             yield self._inner.decompress(data, _PIECE_BYTES)
@@ -186,7 +186,7 @@ class _Zlib:
 
     def _begin(self, data: bytes) -> None:
         if self._gzip:
-            self._plain = not data.startswith(_GZIP_MAGIC)
+            self._plain = not data.startswith(GZIP)
         else:
             framed = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
             self._inner = zlib.decompressobj(15 if framed else -15)

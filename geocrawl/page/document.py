@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
+from geocrawl.formats import magic
 from geocrawl.formats.charset import UTF_8, header_charset
 from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
@@ -26,7 +27,6 @@ from geocrawl.urls import read_url
 
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
 """Longest decompressed page that is a gzip file (sitemap.xml.gz); the rest is not read."""
-_GZIP_MAGIC = b"\x1f\x8b"
 _BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 
@@ -157,7 +157,7 @@ def _gunzip(body: bytes) -> bytes:
 
     Any other body is returned as it is.
     """
-    if not body.startswith(_GZIP_MAGIC):
+    if not body.startswith(magic.GZIP):
         return body
     try:
         return zlib.decompressobj(wbits=31).decompress(body, MAX_GUNZIP_BYTES)

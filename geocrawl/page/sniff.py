@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from enum import StrEnum
 
-from geocrawl.formats.charset import UNMARKED_UTF_16
+from geocrawl.formats import magic
 
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/")
-_MAGIC = (b"%PDF", b"PK\x03\x04", b"\x1f\x8b", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"7z\xbc\xaf", b"\xfd7zXZ")
-"""Formats that may have no NUL for long after their beginning; all others have one at once."""
 _MARKUP = re.compile(rb"\s*<[!?a-zA-Z]")
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, *UNMARKED_UTF_16)
 
 # Before the root: declaration and instructions, comments, a document type. One at a time, so never quadratic.
 _PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[<>]*(?:\[[^\]]*\]\s*)?>)", re.I | re.S)
@@ -49,9 +45,9 @@ def is_binary(body: bytes, content_type: str) -> bool:
     """Return whether `body` is no text: by its media type, its first bytes, or NULs before any markup."""
     if content_type.startswith(_BINARY_TYPES) and content_type != "image/svg+xml":
         return True
-    if _MARKUP.match(body) or body.startswith(_UTF_16):
+    if _MARKUP.match(body) or body.startswith(magic.UTF_16):
         return False
-    return body.startswith(_MAGIC) or b"\0" in body[:1024]
+    return body.startswith((magic.GZIP, *magic.BINARY)) or b"\0" in body[:1024]
 
 
 def text_form(text: str, content_type: str) -> Form:
