@@ -16,7 +16,7 @@ from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines,
 from geocrawl.model import Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.arcgis.documents import is_arcgis
-from geocrawl.probe.extents.systems import Bounds, esri_bounds, esri_extent, esri_system
+from geocrawl.probe.arcgis.extents import Bounds, esri_bounds, esri_extent, esri_system
 from geocrawl.probe.fingerprint import fingerprint
 
 if TYPE_CHECKING:

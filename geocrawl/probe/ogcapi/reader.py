@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents.systems import spatial_extent, systems
 from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.json.extents import spatial_extent, systems
 from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.json.links import links_of
 from geocrawl.probe.ogcapi.blocks import block_keywords, declared_blocks, linked_blocks, version_of

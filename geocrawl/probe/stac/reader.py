@@ -11,8 +11,8 @@ from dataclasses import replace
 from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, member, object_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
-from geocrawl.probe.extents.systems import spatial_extent
 from geocrawl.probe.fingerprint import fingerprint
+from geocrawl.probe.json.extents import spatial_extent
 from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.json.links import WebLink, links_of
 from geocrawl.urls import RECORDS
