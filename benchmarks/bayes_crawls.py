@@ -1,4 +1,4 @@
-"""Crawls of the recorded webs by classifiers that differ in what they were trained on, all else equal."""
+"""Crawl the recorded webs with classifiers that differ in their training data alone."""
 
 from __future__ import annotations
 

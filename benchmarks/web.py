@@ -1,4 +1,4 @@
-"""A generated web for where the recorded worlds are not at hand: `python -m benchmarks.web --pages 5000`.
+"""Serve a generated web where there are no recorded worlds: `python -m benchmarks.web --pages 5000`.
 
 Pages of about 4.5 kB with 25 links each on 24 hosts under `.example`, a WMS on every hundredth; the same for the same
 number of pages. One process of its own serves it as an HTTP proxy on loopback, everything held in memory, and writes

@@ -81,11 +81,6 @@ def test_the_strategy_is_listed_with_its_options(by_finds: Callable[[], Strategy
         registry.make_strategy("by-finds", {"by-finds.most": "many"})
 
 
-CAPABILITIES = b"""<sps:Capabilities version="2.0.0" xmlns:sps="http://www.opengis.net/sps/2.0"
- xmlns:swes="http://www.opengis.net/swes/2.0"><sps:contents><sps:SPSContents><swes:offering><sps:SensorOffering>
-<swes:identifier>camera</swes:identifier></sps:SensorOffering></swes:offering></sps:SPSContents></sps:contents>
-</sps:Capabilities>"""
-
 TRY_THE_NEW_KIND = """
 from geocrawl.detect import Detector
 from geocrawl.model import Page

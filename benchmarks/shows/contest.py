@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="geocrawl-contest-") as temporary:
         work = Path(temporary)
         figures = {
-            "contest": hold(names, options.strategies, options.out or work / "contest", work),
+            "contest": evaluate(names, options.strategies, options.out or work / "contest", work),
             "twice": twice("portal", "gws,bfs,random", work),
             "live_and_replayed": [live_and_replayed("portal", name, work / name) for name in ("bfs", "gws")],
         }
@@ -38,8 +38,8 @@ def main(arguments: list[str]) -> None:
         print(machine.write("b_contest", figures))
 
 
-def hold(names: list[str], strategies: str, out: Path, home: Path) -> dict[str, Any]:
-    """`geocrawl evaluate` of the worlds; its rows, what it skipped, and its wall time."""
+def evaluate(names: list[str], strategies: str, out: Path, home: Path) -> dict[str, Any]:
+    """Run `geocrawl evaluate` on the worlds; return its rows, what it skipped, and its wall time."""
     begun = time.monotonic()
     folders = [str(world_crawls.folder(name)) for name in names]
     env = processes.clean_environment(home)
@@ -51,10 +51,10 @@ def hold(names: list[str], strategies: str, out: Path, home: Path) -> dict[str, 
 
 
 def twice(name: str, strategies: str, work: Path) -> dict[str, Any]:
-    """One contest held twice: whether its results are the same but for times and memory."""
+    """Run one contest twice; return whether all results but times and memory are equal."""
     texts = []
     for number in ("first", "second"):
-        hold([name], strategies, work / number, work)
+        evaluate([name], strategies, work / number, work)
         rows = csv.DictReader(io.StringIO((work / number / "results.csv").read_text("utf-8")))
         texts.append([{key: value for key, value in row.items() if key not in COSTS} for row in rows])
     return {"world": name, "strategies": strategies, "equal": texts[0] == texts[1]}

@@ -22,7 +22,7 @@ WITHIN = (
     ("mapcache", "wms", "", Kind.WMSC),
     ("mapproxy", "wms", "", Kind.WMSC),
 )
-"""Server, entry, what follows its address, kind: what is offered beside the entries."""
+"""(server, entry, suffix of its address, kind) of services that the list of servers does not name."""
 KEPT = ("status", "reason", "title", "version", "layers", "deviations", "elapsed_ms")
 
 

@@ -1,4 +1,4 @@
-"""Politeness by the access log of the asked: two processes of 25 workers on one database, killed and started again."""
+"""Check politeness by the web's access log: two processes of 25 workers on one database, killed and restarted."""
 
 from __future__ import annotations
 

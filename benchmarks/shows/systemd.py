@@ -1,4 +1,4 @@
-"""The service under a real systemd in a container: how soon it is ready, what brings it back, what it may not do."""
+"""Run the service under a real systemd in a container: time to readiness, restarts after faults, enforced limits."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ ATTACKS = (
 
 
 def measure(only: str = "") -> list[dict[str, Any]]:
-    """A row an attack: what ended it, what it cost, what it made the crawl ask, and whether that is within bounds."""
+    """Return a row for each attack: what ended it, its costs, the requests it caused, whether all stay in bounds."""
     chosen = [attack for attack in ATTACKS if only in attack.name]
     if not rebinding.available():
         print("names that change their address: left out, this machine gives no namespaces", file=sys.stderr)
@@ -121,7 +121,8 @@ def _row(attack: Attack, server: Attacker, home: Path) -> dict[str, Any]:
 
 
 def _rebinding_row(attack: Attack) -> dict[str, Any]:
-    """Held: the name was looked up again and the public web was read, but no private address was ever connected."""
+    """Return the row of an attack by name. In bounds: the name was looked up again, the public web was read, and no
+    private address was connected."""
     found = rebinding.attack(attack.name)
     asked = sum(found["public_asked"].values())
     reasons = {reason for reason in found["reasons"].values() if reason != "ok"}

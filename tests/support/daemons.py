@@ -1,4 +1,4 @@
-"""A daemon as a process on the demo's web, for measurements of what it survives."""
+"""Run a daemon as a process on the demo's web, to measure which faults it survives."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Place:
 
 
 def wait_for(condition: Callable[[], object], what: str, limit_s: float = LIMIT_S) -> float:
-    """Seconds until the condition held; SystemExit when it does not."""
+    """Return the seconds until the condition was true; SystemExit when it never is."""
     begun = time.monotonic()
     while not condition():
         if time.monotonic() - begun > limit_s:

@@ -45,7 +45,7 @@ _NASTY = (
 
 @dataclass(slots=True)
 class Result:
-    """What came of all documents."""
+    """Verdicts and failures of all documents."""
 
     documents: int = 0
     interviews: int = 0

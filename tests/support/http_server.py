@@ -1,4 +1,4 @@
-"""A server on loopback that answers with exactly the bytes a test wants, and keeps what it was asked byte for byte."""
+"""Serve exactly the bytes that a test gives, on loopback, and record every request byte for byte."""
 
 from __future__ import annotations
 

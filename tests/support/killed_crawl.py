@@ -50,7 +50,7 @@ def run(
     seeds: Sequence[str],
     die: Callable[[str], None] = lambda moment: None,
 ) -> None:
-    """Crawl `PAGES` pages more; `die` is told of each moment. LEARNER stands for the strategy below."""
+    """Crawl `PAGES` more pages; `die` is called at each moment. LEARNER names the strategy `Learner`."""
     make, per_batch = wiring.make_strategy, rerank._WRITTEN
     if strategy == LEARNER:
         wiring.make_strategy = lambda *_: Learner(die)

@@ -1,4 +1,4 @@
-"""Running one program and reading what it cost, from the kernel's own account of that process alone."""
+"""Run one program and read its CPU time, wall time and peak memory from the kernel's account of that process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Run:
     """User and system time of the process and its threads (wait4), without other processes."""
     wall_s: float
     peak_mib: float
-    """Most memory held, as of some milliseconds before its end."""
+    """Peak memory, read at most some milliseconds before the process ended."""
     stdout: str
     stderr: str
 

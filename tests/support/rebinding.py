@@ -35,7 +35,7 @@ FLIPS = {
     "a name that turns to metadata": ([PUBLIC], [METADATA]),
     "a public and a loopback address": ([PUBLIC, LOOPBACK], [LOOPBACK, PUBLIC]),
 }
-"""Attack → what the name server answers first, what it answers from then on."""
+"""Attack → (the name server's first answer, its later answers)."""
 _LIMIT_S = 120
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--mount", "--")
 
@@ -76,7 +76,7 @@ def main() -> None:
 def _attack(
     home: Path, names: NameServer, victims: list[Victim], webs: list[PublicWeb], more: list[str]
 ) -> dict[str, Any]:
-    """Two crawls; what they cost, what was looked up and asked, how visits ended."""
+    """Run two crawls; return their costs, the look-ups and requests, and how visits ended."""
     options = ("--db", str(home / "c.db"), "--strategy", "bfs", "--delay", "0", "--json", "--max-time", "20s", *more)
     # The second crawl knows robots.txt from the first, and has to look the name up anew.
     pages = (f"http://{NAME}/", f"http://{NAME}/again")

@@ -26,7 +26,7 @@ SLOW_HOSTS, RESTING_HOSTS, SLOW_S = 0.1, 0.1, 12.0
 
 @dataclass(slots=True)
 class Fate:
-    """What becomes of one service, days from the start."""
+    """Birth, death and return of one service, in days from the start."""
 
     dies: float | None = None
     returns: float | None = None

@@ -154,7 +154,7 @@ class Service:
         return self.show("MainPID")
 
     def start(self) -> float:
-        """Start it, whatever became of it before; seconds until it was ready."""
+        """Start the service, also after a failure; return the seconds until it was ready."""
         self.systemctl("reset-failed", "geocrawl")  # it also forgets how often it was started of late
         begun = time.monotonic()
         self.container.say("systemctl", "restart", "geocrawl")
@@ -177,7 +177,7 @@ class Service:
         return round(time.monotonic() - begun, 2)
 
     def wait_for(self, condition: Callable[[], object], what: str, limit_s: float = LIMIT_S) -> float:
-        """Seconds until the condition held; RuntimeError with the journal's end when it does not."""
+        """Return the seconds until the condition was true; RuntimeError with the journal's end when it never is."""
         begun = time.monotonic()
         while not condition():
             if time.monotonic() - begun > limit_s:
