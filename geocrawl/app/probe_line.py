@@ -58,13 +58,13 @@ class ProbeLine:
 
 
 _WHY_NOT = {
-    "robots": "robots.txt forbids it (--ignore-robots asks all the same)",
-    "robots-unreachable": "robots.txt cannot be had, so nothing may be asked now (--ignore-robots asks all the same)",
-    "guard": "a private address (--allow-private asks it)",
-    "deny": "the setting deny names it",
-    "allow": "the setting allow does not name it",
-    "forgotten": "its host is left alone on request (`geocrawl forget --list`)",
-    "resting": "its host rests, or another process asks it all the time (`geocrawl status`); try again later",
+    "robots": "robots.txt forbids it (override: --ignore-robots)",
+    "robots-unreachable": "robots.txt is unreachable; not probed (override: --ignore-robots)",
+    "guard": "a private address (use --allow-private to allow it)",
+    "deny": "forbidden by the setting deny",
+    "allow": "not in the setting allow",
+    "forgotten": "its host was removed on request (`geocrawl forget --list`)",
+    "resting": "its host is in back-off or busy with another process (`geocrawl status`); try again later",
 }
 
 

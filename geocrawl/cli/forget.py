@@ -10,7 +10,6 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
-from geocrawl.cli.addresses import read_host
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
@@ -34,6 +33,7 @@ def forget(
 
     Example: geocrawl forget maps.example.org --reason "mail of the owner, 3 May"
     """
+    from geocrawl.cli.addresses import read_host
     from geocrawl.errors import UsageError
 
     if (host is not None) + list_ + (undo is not None) != 1:

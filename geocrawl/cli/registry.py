@@ -6,13 +6,15 @@ all others and left out where `geocrawl.lab` is not installed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from geocrawl.cli.masking import MaskedCommands
@@ -96,6 +98,7 @@ class CommandGroup(MaskedCommands):
 
     prefix = ""
     """'' for the program itself, 'seeds ' for the group `seeds`."""
+    _only_outlines = False
 
     @cached_property
     def _names(self) -> list[str]:
@@ -108,9 +111,19 @@ class CommandGroup(MaskedCommands):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the command, or return None when this group has none of that name."""
+        if self._only_outlines:
+            return _outline(self.prefix + cmd_name)
         if cmd_name in self._names and cmd_name not in self.commands:
             self.add_command(_load(self.prefix + cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help of the group, which lists its commands without their options: making those takes time."""
+        self._only_outlines = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._only_outlines = False
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that `args` begin with."""
@@ -126,7 +139,18 @@ def _load(name: str) -> Any:
         group = CommandGroup(name=name, help=GROUPS[name], no_args_is_help=True, rich_markup_mode="rich")
         group.prefix = f"{name} "
         return group
-    module, _, function = COMMANDS[name].partition(":")
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    single.command(name.rpartition(" ")[2])(with_settings(getattr(import_module(module), function), name))
+    single.command(name.rpartition(" ")[2])(with_settings(_function(name), name))
     return get_command(single)
+
+
+def _outline(name: str) -> TyperCommand:
+    """Return a command with no more than its name and help."""
+    help_ = GROUPS[name] if name in GROUPS else inspect.getdoc(_function(name))
+    return TyperCommand(name=name.rpartition(" ")[2], help=help_, rich_markup_mode="rich")
+
+
+def _function(name: str) -> Callable[..., None]:
+    module, _, function = COMMANDS[name].partition(":")
+    found: Callable[..., None] = getattr(import_module(module), function)
+    return found

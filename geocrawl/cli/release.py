@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
-from geocrawl.cli.addresses import read_host
 
 if TYPE_CHECKING:
     pass
@@ -25,6 +24,7 @@ def release(
     `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
     from geocrawl.app.maintenance import release as let_go
+    from geocrawl.cli.addresses import read_host
 
     settings = opt.settings_from(overrides)
     name = read_host(site)
