@@ -68,7 +68,7 @@ def evaluate(
 
 
 def _named(text: str) -> list[str]:
-    """The strategies to compare, each once; `all` are all there are, and the oracle."""
+    """Return the strategies to compare, each once; `all` stands for all there are and the oracle."""
     from geocrawl.priority.registry import strategies
 
     names = [name.strip() for name in text.split(",") if name.strip()]

@@ -45,7 +45,7 @@ def check(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of recorded webs.")],
     json: opt.Json = False,
 ) -> None:
-    """Look a recorded web over: all files there, whole, and agreeing with each other.
+    """Check that all files of a recorded web are there, whole, and agree with each other.
 
     Example: geocrawl world check worlds/mixed-7
     """

@@ -1,6 +1,6 @@
-"""The contest: strategies side by side on recorded webs, without a socket.
+"""Compare strategies side by side on recorded webs, without a socket.
 
-`worlds` reads a recorded web, `services` answers for its map services, `replay` is the transport that stands in the
-network's place; everything above it is the crawl that people run. `measure` counts what a crawl found and when,
-`study` what the web itself holds, `run` and `contest` bring them together, the rest writes it down.
+`contest` runs every strategy on every web, `run` a single crawl: as people run it, with a recorded web in place of the
+network (`recorded_worlds`). `measure` counts what a crawl found and when, `oracle` what could be found, `judge` gives a
+second opinion on pages; `table`, `results`, `plots` and `report` write it down, `papers` compares it with the papers.
 """

@@ -1,7 +1,7 @@
-"""The contest: every strategy on every recorded web, each crawl in a process of its own.
+"""Run a contest: every strategy on every recorded web, each crawl in a process of its own.
 
-What cannot take part (an incomplete world, an unknown strategy, a model that was trained on the world) is skipped and
-said; the rest goes on. `random` runs with five seeds, and its row is their mean.
+What cannot take part (an incomplete world, an unknown strategy, a model that was trained on the world) is skipped with
+a line that says so; the rest goes on. `random` runs with five seeds, and its row is their mean.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class StrategyResult:
-    """A row with the crawls behind it."""
+    """A strategy on a world: its row, and the crawls behind the row."""
 
     row: Row
     results: tuple[CrawlResult, ...]
@@ -86,7 +86,7 @@ class StrategyResult:
 
 @dataclass(frozen=True, slots=True)
 class WorldResults:
-    """A world and all that ran on it."""
+    """A world and the results of all strategies that ran on it."""
 
     study: Study
     strategies: tuple[StrategyResult, ...]
@@ -94,23 +94,23 @@ class WorldResults:
 
 @dataclass(frozen=True, slots=True)
 class ContestResults:
-    """A contest's end."""
+    """The results of a contest."""
 
     worlds: tuple[WorldResults, ...]
     skipped: tuple[str, ...]
     """A line for each that could not take part."""
 
     def rows(self) -> Iterator[Row]:
-        """All rows, world by world."""
+        """Yield all rows, world by world."""
         for world in self.worlds:
             for strategy in world.strategies:
                 yield strategy.row
 
 
 def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
-    """Run the contest; `tell` is given a line for each crawl that has ended.
+    """Run the contest; `tell` is called with a line for each crawl that has ended.
 
-    Raises UsageError when nobody could run.
+    Raises UsageError when no strategy could run.
     """
     skipped: list[str] = []
     worlds = []
@@ -126,7 +126,7 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
 
 
 def study_path(path: Path) -> Study:
-    """The truth about a world, or what the judge says of a recording (run in a process of its own)."""
+    """Return the truth about a world, or what the judge says of a recording (run in a process of its own)."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
     return study(World(path), read_judge())
@@ -161,7 +161,7 @@ def _run_on_world(
 
 
 def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tuple[CrawlResult, ...]]:
-    """Where no truth is, what any crawl found is what can be found."""
+    """Count as reachable, where no truth is known, what any of the crawls found."""
     flat = [result for results in ran for result in results]
     scores = pooled({number: result.score for number, result in enumerate(flat)}, budget)
     again = iter([replace(result, score=scores[number]) for number, result in enumerate(flat)])
@@ -169,7 +169,7 @@ def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tupl
 
 
 def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
-    """The crawls of one strategy on one world: one, but for `random` one for each of five seeds."""
+    """Return the crawls of one strategy on one world: one, or for `random` one for each of five seeds."""
     job = Job(path, strategy, budget, dict(plan.set))
     if strategy != "random":
         return [job]
@@ -177,13 +177,13 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
 
 
 def _in_own_process(work: Callable[[W], T], what: W) -> T:
-    """`work` in a fresh process: its memory and time are its own, and its end ends nothing else."""
+    """Run `work` in a fresh process: memory and time are its own, and a crash ends nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, what).result()
 
 
 def _result_or_skip(future: Future[T], what: str, skipped: list[str], tell: Callable[[str], None]) -> T | None:
-    """What a crawl came to; None, and a line, when it could not be run."""
+    """Return the result of a crawl, or None after noting why it could not run."""
     try:
         return future.result()
     except GeocrawlError as error:
@@ -197,7 +197,7 @@ def _result_or_skip(future: Future[T], what: str, skipped: list[str], tell: Call
 
 
 def mean_row(known: Study, results: Sequence[CrawlResult]) -> Row:
-    """The figures of a strategy's crawls as one row."""
+    """Return the means of a strategy's crawls as one row."""
     first, scores = results[0], [result.score for result in results]
     true = [rates(result.visited, known.relevant, known.relevant & known.reachable) for result in results]
     judged = [rates(result.visited, known.judged, known.judged & known.reachable) for result in results]
@@ -229,7 +229,7 @@ def mean_row(known: Study, results: Sequence[CrawlResult]) -> Row:
 
 
 def oracle_result(known: Study, others: Sequence[StrategyResult], budget: int) -> StrategyResult:
-    """The row of one who knows the way; it downloads the pages it needs and no more."""
+    """Return the result of the oracle, which downloads the pages it needs and no more."""
     reachable = others[0].row.reachable if others else len(known.oracle)
     times = [time for time in known.oracle if time <= budget]
     pages = times[-1] if times else 0
@@ -259,7 +259,7 @@ def oracle_result(known: Study, others: Sequence[StrategyResult], budget: int) -
 
 
 def rates(visited: Sequence[str], relevant: frozenset[str], wanted: frozenset[str]) -> tuple[float, float]:
-    """(relevant pages among those downloaded, share of the wanted ones among them); a page twice counts once."""
+    """Return (share of relevant pages among those downloaded, share of `wanted` among them); a page counts once."""
     seen = set(visited)
     harvest = len(seen & relevant) / len(seen) if seen else 0.0
     return harvest, len(seen & wanted) / len(wanted) if wanted else 0.0

@@ -1,4 +1,4 @@
-"""A fixed judge of pages: a second opinion on relevance that no strategy uses, so that none can please it by design.
+"""Judge pages by a fixed classifier: a second opinion on relevance that no strategy uses or can be tuned to.
 
 Bernoulli Naive Bayes (McCallum and Nigam 1998) over the words of title and text: about OGC services, or not. It was
 trained on labelled single pages less those that stand in the recorded worlds; the model says on which.
@@ -35,12 +35,12 @@ class PageJudge:
     made: Mapping[str, object]
 
     def score(self, title: str, text: str) -> float:
-        """Log odds that the page is about OGC services."""
+        """Return the log odds that the page is about OGC services."""
         words = set(content_words(f"{title} {text}"))
         return self.bias + sum(self.weights.get(word, 0.0) for word in words)
 
     def is_relevant(self, title: str, text: str) -> bool:
-        """Whether that is more likely than not."""
+        """Return whether the page is more likely about OGC services than not."""
         return self.score(title, text) > 0.0
 
 
@@ -64,7 +64,7 @@ def train(pages: Iterable[tuple[str, str, bool]], made: Mapping[str, object]) ->
 
 
 def _telling(counts: Mapping[bool, Counter[str]], sizes: Mapping[bool, int]) -> list[str]:
-    """The words of most information gain, ties by the alphabet."""
+    """Return the words of most information gain, ties in alphabetical order."""
     total = sizes[True] + sizes[False]
     words = [w for w in {*counts[True], *counts[False]} if counts[True][w] + counts[False][w] >= LEAST_PAGES]
 
@@ -85,7 +85,7 @@ def _entropy(part: int, whole: int) -> float:
 
 
 def accuracy(judge: PageJudge, pages: Sequence[tuple[str, str, bool]]) -> dict[str, int]:
-    """{right, wrong, missed, false} over (title, text, relevant)."""
+    """Return the counts right, wrong, missed and false over (title, text, relevant)."""
     result = Counter[str]()
     for title, text, relevant in pages:
         said = judge.is_relevant(title, text)
@@ -96,7 +96,7 @@ def accuracy(judge: PageJudge, pages: Sequence[tuple[str, str, bool]]) -> dict[s
 
 
 def read_judge(path: Path | None = None) -> PageJudge:
-    """The judge in `path`; None takes the shipped one. Raises EnvironmentFault or UsageError when it cannot be."""
+    """Return the judge in `path`, by default the shipped one. Raises EnvironmentFault or UsageError for a bad file."""
     path = path or shipped_models() / JUDGE_FILE
     data = read_model(path, _FORMAT)
     try:

@@ -1,9 +1,9 @@
-"""What a crawl found and when, counted from the access log and the catalogue alone.
+"""Measure what a crawl found and when, from the access log and the catalogue alone.
 
 found      valid services whose endpoint stands in the catalogue as valid and of the right kind, and whose
            GetCapabilities was answered in the log; the first such answer is the moment that counts
 recall     found of the reachable ones / reachable ones
-precision  found / pages downloaded: the papers' figure
+precision  found / pages downloaded: what the papers report
 area       mean of the recall over pages 1 … budget; a crawl that ended earlier keeps its last recall
 """
 
@@ -24,7 +24,7 @@ TOPIC_KIND = "wms"
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The figures of one crawl of one world."""
+    """The measures of one crawl of one world."""
 
     pages: int
     service_requests: int
@@ -48,7 +48,7 @@ class Score:
 
 
 def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]], budget: int) -> Score:
-    """The figures of a crawl: `catalogue` holds (url, kind) of each endpoint catalogued as valid."""
+    """Return the score of a crawl; `catalogue` has (url, kind) of each endpoint catalogued as valid."""
     claimed, false_accepts = _claims(world, catalogue)
     pages_at_finds, pages = _pages_at_finds(world, log)
     found = [s for s in claimed.values() if s.kind == TOPIC_KIND and s.id in pages_at_finds]
@@ -73,19 +73,19 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
 
 
 def found_services(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]]) -> set[str]:
-    """Ids of the valid services of every kind that were found: catalogued and, by the log, asked what they are."""
+    """Return ids of the valid services of every kind that are catalogued and, by the log, described themselves."""
     claimed, _ = _claims(world, catalogue)
     pages_at_finds, _ = _pages_at_finds(world, log)
     return claimed.keys() & pages_at_finds.keys()
 
 
 def at_share(times: Sequence[int], share: float) -> int | None:
-    """Pages downloaded when this share of all that was found had been found; None when nothing was."""
+    """Return the pages downloaded when this share of all finds had been found; None without finds."""
     return times[max(0, math.ceil(len(times) * share) - 1)] if times else None
 
 
 def area(times: Iterable[int], reachable: int, budget: int) -> float:
-    """Mean of the recall over pages 1 … budget."""
+    """Return the mean recall over pages 1 … budget."""
     if not budget or not reachable:
         return 0.0
     return round(sum(budget - time + 1 for time in times if time <= budget) / (budget * reachable), 6)
@@ -96,7 +96,7 @@ def _ratio(part: int, whole: int) -> float:
 
 
 def _pages_at_finds(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]:
-    """({service id: pages downloaded when it first described itself}, pages downloaded in all)."""
+    """Return ({service id: pages downloaded when it first described itself}, pages downloaded in all)."""
     pages_at_finds: dict[str, int] = {}
     pages = 0
     for request in log:
@@ -111,7 +111,7 @@ def _pages_at_finds(world: World, log: Sequence[Request]) -> tuple[dict[str, int
 
 
 def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[str, TrueService], list[str]]:
-    """(valid services that the catalogue holds by id, addresses it holds wrongly). Slow ones count neither way."""
+    """Return (id → valid service in the catalogue, addresses catalogued wrongly). Slow services count neither way."""
     by_endpoint: dict[str, list[TrueService]] = {}
     for service in world.services:
         for address in (service.base, *service.aliases):
@@ -130,7 +130,7 @@ def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[st
 def _meant(
     world: World, by_endpoint: Mapping[str, Sequence[TrueService]], address: str, kind: str
 ) -> TrueService | None:
-    """The service that an address in the catalogue stands for: the same endpoint, or else who would answer there."""
+    """Return the service that a catalogued address stands for: the same endpoint, else the one that answers there."""
     same = next((s for s in by_endpoint.get(_endpoint(address), ()) if s.kind == kind), None)
     if same is not None:
         return same

@@ -1,4 +1,4 @@
-"""Which models a strategy was made of, and what they were trained on: none may have seen the web it is measured on."""
+"""Find the models a strategy is made of and what they were trained on: none may have seen the web it is measured on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Model:
     made: Mapping[str, object]
 
     def learnt_from(self) -> Iterable[tuple[str, str]]:
-        """(name, sha256) of each file that it was trained on."""
+        """Yield (name, sha256) of each file that the model was trained on."""
         files = self.made.get("files")
         for file in files if isinstance(files, list) else ():
             if isinstance(file, dict):
@@ -27,7 +27,7 @@ class Model:
 
 
 def models_read(make: Callable[[], object]) -> tuple[Model, ...]:
-    """The models that are opened while `make` runs: what a strategy is made of, whoever wrote it."""
+    """Return the models that are opened while `make` runs: what a strategy is made of."""
     opened: dict[str, None] = {}
     watching = True
 
@@ -53,7 +53,7 @@ def _read(path: Path) -> Model | None:
 
 
 def refuse_trained_on(models: Iterable[Model], world: str, sha256: str) -> None:
-    """Raises UsageError when one of the models was trained on the web with this hash of its pages.
+    """Raise UsageError when one of the models was trained on the web whose pages have this hash.
 
     The webs in a record's `exclude` are those that it was kept from, so they are no reason.
     """

@@ -1,4 +1,4 @@
-"""The oracle: how few pages one needs who knows where every service is named, and the way there.
+"""Compute the oracle: how few pages a crawl needs that knows where every service is named, and the paths there.
 
 Shortest ways from the seeds form a tree; the oracle goes on, each time, with the way that brings most new services for
 each page it still costs. That is greedy on one tree of many, so it is a mark to aim at and no proven bound.
@@ -20,7 +20,7 @@ def oracle(
     *,
     max_depth: int,
 ) -> tuple[int, ...]:
-    """Pages downloaded at each find, ascending.
+    """Return the pages downloaded at each find, ascending.
 
     `named_at`: answer → ids of services named there. Redirects, scripts and sitemaps cost nothing; a page stands at
     most `max_depth` pages behind a seed.
@@ -58,7 +58,7 @@ def _tree(
     barred: AbstractSet[str],
     max_depth: int,
 ) -> dict[str, str | None]:
-    """Answer → the one before it on a way of fewest pages; a seed's is None."""
+    """Return answer → the answer before it on a shortest path; a seed's is None."""
     parents: dict[str, str | None] = {}
     waiting: deque[tuple[int, str, str | None]] = deque((0, seed, None) for seed in seeds if seed not in barred)
     while waiting:

@@ -1,4 +1,4 @@
-"""The papers' claims beside our figures: what agrees and what does not, by the figures alone; causes are conjectures.
+"""Compare the papers' claims with what a contest measured: what agrees and what does not; causes are conjectures.
 
 The tables are the papers' own. They were measured on other webs, so the comparison is
 of order and factor, never of the numbers themselves.
@@ -14,7 +14,7 @@ from geocrawl.lab.contest.run import CrawlResult
 from geocrawl.lab.recorded_worlds.study import Study
 
 LEAST_DIFFERENCE = 0.01
-"""Share of the larger value_of: what is closer is no evidence for or against a claim."""
+"""Share of the larger value: what is closer is no evidence for or against a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Claim:
     text: str
     better: str
     worse: str
-    value_of: str
+    measured: str
     """The column of `Row` that it speaks of (for `pages_…` less is better), or a rate@pages: recall, harvest_rate or
     discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart."""
     because: str
@@ -199,7 +199,7 @@ PAPERS = (_GWS, _HITS, _ADAPTIVE, _IPAGERANK, _BAYES)
 
 
 def verdicts(paper: Paper, outcome: ContestResults) -> list[str]:
-    """A sentence for each claim and world, from the figures; one where a strategy did not run says so."""
+    """Return a sentence for each claim and world by the measured values, also where a strategy did not run."""
     return [_verdict(claim, world) for claim in paper.claims for world in outcome.worlds]
 
 
@@ -208,12 +208,12 @@ def _verdict(claim: Claim, world: WorldResults) -> str:
     missing = [name for name in (claim.better, claim.worse) if name not in strategies]
     if missing:
         return f"{world.study.world}: not compared, {' and '.join(missing)} did not run ({claim.text})."
-    first, second = (value_of(strategies[name], world, claim.value_of) for name in (claim.better, claim.worse))
+    first, second = (value_of(strategies[name], world, claim.measured) for name in (claim.better, claim.worse))
     if first is None or second is None:
         return f"{world.study.world}: not compared, one of them found nothing ({claim.text})."
-    less = claim.value_of.startswith("pages")
+    less = claim.measured.startswith("pages")
     show: Callable[[float], str] = (lambda value: f"{value:,.0f}") if less else (lambda value: f"{value:.3f}")
-    label = value_label(claim.value_of, strategies[claim.better].row.budget)
+    label = value_label(claim.measured, strategies[claim.better].row.budget)
     figures = f"{label} {show(first)} for {claim.better}, {show(second)} for {claim.worse}"
     maybe = f"Not measured, but possible: {claim.because}."
     if abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)) or first == second:
@@ -229,7 +229,7 @@ def _factor(first: float, second: float, less: bool) -> str:
 
 
 def value_label(name: str, budget: int) -> str:
-    """A value_of's name for people."""
+    """Return the name of a measured value for people."""
     rate, at, pages = name.partition("@")
     if name.startswith("pages_"):
         return f"pages until {name.removeprefix('pages_')} % of what it finds"
@@ -238,7 +238,7 @@ def value_label(name: str, budget: int) -> str:
 
 
 def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float | None:
-    """A column of the row, or a rate after so many pages: the mean of the strategy's crawls."""
+    """Return a column of the row, or a rate after so many pages: the mean of the strategy's crawls."""
     rate, at, pages = name.partition("@")
     if not at:
         value = getattr(strategy.row, name)
@@ -249,7 +249,7 @@ def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float 
 
 
 def rate_after(result: CrawlResult, study: Study, rate: str, pages: int) -> float:
-    """recall, harvest_rate or discovery_rate of a crawl after its first pages."""
+    """Return recall, harvest_rate or discovery_rate of a crawl after its first pages."""
     if rate == "recall":
         found = sum(time <= pages for time in result.score.curve)
         return found / result.score.reachable if result.score.reachable else 0.0

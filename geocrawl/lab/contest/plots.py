@@ -22,7 +22,7 @@ _INCHES = (9.0, 5.4)
 
 
 def curves(world: WorldResults) -> Figure:
-    """Recall over pages downloaded, a line for each strategy."""
+    """Plot recall over pages downloaded, a line for each strategy."""
     figure, axes = _figure()
     strategies = sorted(world.strategies, key=lambda strategy: -strategy.row.area)
     for number, strategy in enumerate(strategies):
@@ -41,7 +41,7 @@ def curves(world: WorldResults) -> Figure:
 
 
 def bars(world: WorldResults) -> Figure:
-    """The area under each curve; the spread of `random` as a whisker."""
+    """Plot the area under each curve; the spread of `random` as a whisker."""
     figure, axes = _figure()
     rows = sorted((strategy.row for strategy in world.strategies), key=lambda row: row.area)
     names, areas = [row.strategy for row in rows], [row.area for row in rows]
@@ -55,7 +55,7 @@ def bars(world: WorldResults) -> Figure:
 
 
 def drawn(figure: Figure, form: str) -> bytes:
-    """The figure as `svg` or `png`; the same figure gives the same bytes."""
+    """Return the plot as `svg` or `png`; the same plot gives the same bytes."""
     import matplotlib
 
     stream = io.BytesIO()
@@ -67,7 +67,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 
 def missing() -> str:
-    """'' when plots can be drawn, else a line that says what to install."""
+    """Return '' when plots can be drawn, else a line that says what to install."""
     if find_spec("matplotlib") is None:
         return "no plots: they need matplotlib (pip install 'geocrawl[evaluate]')"
     return ""
@@ -88,7 +88,7 @@ def _look(number: int) -> tuple[str, object]:
 
 
 def _steps(strategy: StrategyResult) -> tuple[Sequence[float], Sequence[float]]:
-    """The curve's corners; a crawl that ended earlier keeps its last recall up to the budget."""
+    """Return the curve's corners; a crawl that ended earlier keeps its last recall up to the budget."""
     row = strategy.row
     times = [time for time in strategy.curve if time <= row.budget]
     xs = [0, *times, row.budget]

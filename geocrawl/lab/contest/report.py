@@ -1,4 +1,4 @@
-"""A contest written down: results.csv, results.json, plots, and report.html, one page that needs nothing beside it."""
+"""Write the report of a contest: results.csv, results.json, plots, and report.html, one self-contained page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _write_plots(world: WorldResults, folder: Path) -> str:
 
 
 def to_html(plan: Plan, outcome: ContestResults, *, with_plots: bool = True) -> str:
-    """The report as one page: styles and pictures inside, no scripts."""
+    """Return the report as one page: styles and pictures inside, no scripts."""
     body = [*_opening(plan, outcome)]
     for world in outcome.worlds:
         body += _world(world, with_plots=with_plots)

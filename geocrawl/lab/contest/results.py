@@ -1,4 +1,4 @@
-"""A contest as files: results.csv for tables, results.json with everything that makes it repeatable."""
+"""Write a contest as files: results.csv for tables, results.json with everything needed to repeat it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIBRARIES = ("selectolax", "lxml", "httpx", "numpy", "scipy", "jieba", "OWSLib"
 
 
 def to_csv(outcome: ContestResults) -> str:
-    """One line a world and strategy, the world's order and the plan's."""
+    """Return one line per world and strategy, in the order of the plan."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -38,7 +38,7 @@ def _number(value: object) -> object:
 
 
 def to_json(plan: Plan, outcome: ContestResults) -> str:
-    """Versions, settings, models with what they were trained on, rows, curves, false accepts and what was skipped."""
+    """Return versions, settings, models and their training files, rows, curves, false accepts and what was skipped."""
     judge = read_judge()
     data = {
         "geocrawl": __version__,
@@ -77,7 +77,7 @@ def _strategy_as_json(strategy: StrategyResult) -> dict[str, object]:
 
 
 def _settings(plan: Plan) -> dict[str, object]:
-    """Every setting that a crawl of the contest changes from its default."""
+    """Return every setting that a crawl of the contest changes from its default."""
     used = settings_for(Job(Path(), "", plan.budget or 0, dict(plan.set)))
     default = type(used)()
     names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))
@@ -85,7 +85,7 @@ def _settings(plan: Plan) -> dict[str, object]:
 
 
 def _models(outcome: ContestResults) -> dict[str, Mapping[str, object]]:
-    """Strategy → model → how it was made."""
+    """Return strategy → model → how it was made."""
     used: dict[str, Mapping[str, object]] = {}
     for world in outcome.worlds:
         for strategy in world.strategies:

@@ -1,4 +1,4 @@
-"""One strategy on one recorded web: the crawl that people run, in a database of its own that is thrown away."""
+"""Run one strategy on one recorded web: the crawl that people run, in a temporary database."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Crawled:
 
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """What one crawl of the contest came to."""
+    """The result of one crawl of the contest."""
 
     job: Job
     score: Score
@@ -67,7 +67,7 @@ class CrawlResult:
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
-    """A crawl's settings in a contest: the order is the strategy's alone.
+    """Return the settings of a crawl in a contest, where the order is the strategy's alone.
 
     So there is one worker, no host is waited for, none rests, and nothing is asked twice; nor are services asked for
     content, which changes neither the order nor what counts as found.
@@ -137,7 +137,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
 
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:
-    """(url, kind) of what a catalogue holds as valid, in the order of its export."""
+    """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
     from geocrawl.store.engine.reading import open_readonly
     from geocrawl.store.queries.export import export_rows
 
@@ -146,7 +146,7 @@ def valid_endpoints(database: Path) -> list[tuple[str, str]]:
 
 
 def read_seeds(addresses: Sequence[str]) -> list[Url]:
-    """The addresses a crawl starts from. Raises UsageError when none is one."""
+    """Return the addresses a crawl starts from. Raises UsageError when none of them is an address."""
     urls = [url for url in map(read_url, addresses) if url is not None]
     if not urls:
         raise UsageError(f"none of the seeds is an address: {', '.join(addresses)[:200]}")
@@ -154,7 +154,7 @@ def read_seeds(addresses: Sequence[str]) -> list[Url]:
 
 
 def peak_mib() -> float:
-    """The process's high-water mark of memory; of Linux alone, else 0."""
+    """Return the peak memory of the process in MiB; 0 on other systems than Linux."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
@@ -164,19 +164,19 @@ def peak_mib() -> float:
 
 
 class _Stopwatch:
-    """`ports.Observer` that says nothing and notes when the crawl itself began: imports and schema lie before."""
+    """`ports.Observer` that notes when the crawl itself began, after imports and schema; it shows nothing."""
 
     begun = 0.0
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """The parts stand ready."""
+        """Note the CPU time at which the crawl itself begins."""
         self.begun = time.process_time()
 
     def noted(self, text: str) -> None:
-        """Nothing is shown."""
+        """Show nothing."""
 
     def leased(self, lease: Lease) -> None:
-        """Nothing is shown."""
+        """Show nothing."""
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        """Nothing is shown."""
+        """Show nothing."""

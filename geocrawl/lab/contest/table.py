@@ -1,4 +1,4 @@
-"""A contest on the terminal: a table for each world, and what the models were trained on."""
+"""Show a contest on the terminal: a table for each world, and what the models were trained on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDE = 150
 
 
 def tables(outcome: ContestResults, width: int) -> Iterator[Table]:
-    """One for each world, the best area first; fewer columns where fewer characters fit."""
+    """Yield a table for each world, the best area first; fewer columns where fewer characters fit."""
     for world in outcome.worlds:
         yield _table(world, [i for i, head in enumerate(HEADS) if width >= WIDE or head in _FIRST])
 
@@ -56,7 +56,7 @@ def _table(world: WorldResults, shown: Sequence[int]) -> Table:
 
 
 def cells(row: Row) -> list[str]:
-    """A row as people read it, by HEADS."""
+    """Return a row as people read it, in the order of `HEADS`."""
     spread = f" ±{row.area_sd:.3f}" if row.area_sd is not None else ""
     return [
         row.strategy,
@@ -77,7 +77,7 @@ def cells(row: Row) -> list[str]:
 
 
 def unrecorded_lines(outcome: ContestResults) -> Iterator[str]:
-    """What a user's recording lacks, for each strategy that asked for it."""
+    """Yield, for each strategy, how many addresses it asked for that a user's recording lacks."""
     for row in outcome.rows():
         if row.unrecorded is not None:
             yield f"{row.world}: {row.strategy} asked for {row.unrecorded:,.0f} addresses that were not recorded"
@@ -92,7 +92,7 @@ def _share(value: float | None) -> str:
 
 
 def model_lines(outcome: ContestResults) -> Iterator[str]:
-    """What the models of the strategies were trained on, each once."""
+    """Yield what the models of the strategies were trained on, each once."""
     seen = set()
     for world in outcome.worlds:
         for strategy in world.strategies:
@@ -103,7 +103,7 @@ def model_lines(outcome: ContestResults) -> Iterator[str]:
 
 
 def _sources(model: Model) -> str:
-    """What a model was trained on, the first four of many."""
+    """Return what a model was trained on, the first four of many."""
     names = [name for name, _ in model.learnt_from()]
     more = f" and {len(names) - 4} more (results.json has all)" if len(names) > 4 else ""
     return ", ".join(names[:4]) + more if names else "no files named"

@@ -43,7 +43,7 @@ def _host_count(pages: int) -> int:
 
 
 def _shops(planner: Planner, head: Site, services: int, pages: int) -> list[Site]:
-    """The hosts where most services are named: a catalogue, and perhaps two, under words that tell it or not."""
+    """Make the hosts where most services are named: a catalogue or two, under host names that tell it or not."""
     rng = planner.rng
     count = rng.randint(1, 2) if pages > 80 else 1
     labels = rng.sample(("data", "catalog", "infra", "portal", "content", "o2"), count)
@@ -55,7 +55,7 @@ def _shops(planner: Planner, head: Site, services: int, pages: int) -> list[Site
 
 
 def _sections(planner: Planner, hosts: list[Site], pages: int) -> tuple[list[Page], list[Page]]:
-    """Sections of articles on all hosts: (their first pages, all articles). The calendar and copies have room left."""
+    """Return sections of articles on all hosts: (their first pages, all articles); calendar and copies follow."""
     rng, mixture = planner.rng, planner.mixture
     names = [(site, rng.choice(_SECTIONS)) for site in hosts for _ in range(rng.randint(2, 3))]
     spare = max(len(names) * 4, round(pages * (0.93 - mixture.traps * 0.5)) - len(hosts))
@@ -79,7 +79,7 @@ def _sections(planner: Planner, hosts: list[Site], pages: int) -> tuple[list[Pag
 
 
 def _scatter(planner: Planner, written: list[Page], services: int) -> None:
-    """Services on pages of projects and news, some of them next to each other."""
+    """Name services on pages of projects and news, some of them next to each other."""
     rng = planner.rng
     while services > 0:
         page = rng.choice(written)

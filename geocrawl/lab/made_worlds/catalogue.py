@@ -60,7 +60,7 @@ def provider_site(planner: Planner, site: Site, services: int, pages: int, *, ot
 
 
 def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
-    """A feed (RSS 2.0) of some pages; returns the link to it."""
+    """Add a feed (RSS 2.0) of some pages and return the link to it."""
     items = "".join(f"<item><title>{escape(p.title)}</title><link>{escape(p.address)}</link></item>\n" for p in pages)
     head = f"<title>{escape(site.name)}</title><link>{site.home}</link><description/>"
     body = f'<?xml version="1.0"?>\n<rss version="2.0"><channel>{head}\n{items}</channel></rss>\n'
@@ -71,7 +71,7 @@ def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
 
 
 def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: int) -> list[Page]:
-    """Pages of data sets: most name a service, some two, `decoys` none."""
+    """Return pages of data sets: most name a service, some two, `decoys` none."""
     rng = planner.rng
     pages: list[Page] = []
     waiting = [service for service in services if not _kept_for_all(planner, site, service)]
@@ -100,7 +100,7 @@ def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: 
 
 
 def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
-    """Whether a service is named by a site map or a catalogue's answer alone."""
+    """Return whether a service is named by a site map or a catalogue's answer alone."""
     way = planner.mixture.way(planner.rng)
     if way in _ALONE:
         planner.later.setdefault((site.host, way), []).append(service)
@@ -118,7 +118,7 @@ def _give_rest(planner: Planner, site: Site, home: Page, sets: Sequence[Page]) -
 
 
 def catalogue_lists(planner: Planner, site: Site, sets: list[Page], home: Page) -> Page:
-    """The data sets by theme in lists of several leaves, and a page of the themes; returns that."""
+    """List the data sets by theme on several pages each, and return a page of the themes."""
     rng = planner.rng
     anchors = [link(page) for page in sets]
     per_leaf = rng.choice((10, 15, 25))

@@ -53,7 +53,7 @@ _ROWS = ("<table>\n", "<tr><th>{label}</th><td>{x}</td></tr>\n", "</table>\n")
 
 @lru_cache(maxsize=1)
 def designs() -> Mapping[str, Design]:
-    """All designs by their name."""
+    """Return all designs by their name."""
     return {
         "modern": Design(
             _HTML5,
@@ -131,7 +131,7 @@ def designs() -> Mapping[str, Design]:
 
 
 def render(page: Page, seed: int) -> Rendered:
-    """A page as it is sent; its texts hang on the web's seed and its own address."""
+    """Return a page as it is sent; its texts depend on the web's seed and its own address."""
     return _Renderer(page, seed).render()
 
 
@@ -258,7 +258,7 @@ class _Renderer:
         return anchor.spelt or self._spell(anchor.target)
 
     def _spell(self, target: str) -> str:
-        """The address relative to the page, as far as the site's manner goes."""
+        """Return the address relative to the page, as far as the site does that."""
         home = self._site.home
         spelling = _spelling(self._site)
         if spelling == "absolute" or not target.startswith(home) or target == home:

@@ -25,18 +25,18 @@ _XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 def document(service: Service, seed: int) -> str:
-    """The document of a service as text: XML, or JSON for REST services."""
+    """Return the document of a service as text: XML, or JSON for REST services."""
     rng = seeded_rng("document", seed, service.id)
     return _MAKERS[service.kind](service, rng)
 
 
 def suffix(service: Service) -> str:
-    """How its file is called: .xml or .json."""
+    """Return how the service's file ends: .xml or .json."""
     return ".json" if service.kind in ("arcgis", "ogcapi", "stac") else ".xml"
 
 
 def layers(service: Service) -> tuple[tuple[str, str], ...]:
-    """(name, title) of its layers: one to six of the site's data sets."""
+    """Return (name, title) of the service's layers: one to six of the site's data sets."""
     rng = seeded_rng("layers", service.id, service.base)
     titles = rng.sample(service.site.words.titles, min(rng.randint(1, 6), len(service.site.words.titles)))
     titles = [service.title, *(title for title in titles if title != service.title)]
@@ -78,7 +78,7 @@ def _ows(service: Service, rng: random.Random, kind: str, version: str, operatio
 
 
 def _wfs(service: Service, rng: random.Random) -> str:
-    """WFS 2.0 (OGC 09-025r2, 8.3)."""
+    """Return capabilities of WFS 2.0 (OGC 09-025r2, 8.3)."""
     head = _ows(service, rng, "WFS", "2.0.0", ("GetCapabilities", "DescribeFeatureType", "GetFeature"))
     types = "".join(
         f"<FeatureType><Name>made:{name}</Name><Title>{escape(title)}</Title>"
@@ -93,7 +93,7 @@ def _wfs(service: Service, rng: random.Random) -> str:
 
 
 def _wmts(service: Service, rng: random.Random) -> str:
-    """WMTS 1.0 (OGC 07-057r7, 7.1)."""
+    """Return capabilities of WMTS 1.0 (OGC 07-057r7, 7.1)."""
     head = _ows(service, rng, "OGC WMTS", "1.0.0", ("GetCapabilities", "GetTile"))
     found = "".join(
         f"<Layer><ows:Title>{escape(title)}</ows:Title><ows:Identifier>{name}</ows:Identifier>"
@@ -116,7 +116,7 @@ def _wmts(service: Service, rng: random.Random) -> str:
 
 
 def _wcs(service: Service, rng: random.Random) -> str:
-    """WCS 2.0 (OGC 09-110r4, 8.2)."""
+    """Return capabilities of WCS 2.0 (OGC 09-110r4, 8.2)."""
     head = _ows(service, rng, "OGC WCS", "2.0.1", ("GetCapabilities", "DescribeCoverage", "GetCoverage"))
     found = "".join(
         f"<wcs:CoverageSummary><wcs:CoverageId>{name}</wcs:CoverageId><wcs:CoverageSubtype>RectifiedGridCoverage"
@@ -132,7 +132,7 @@ def _wcs(service: Service, rng: random.Random) -> str:
 
 
 def _csw(service: Service, rng: random.Random) -> str:
-    """CSW 2.0.2 (OGC 07-006r1, 10.4)."""
+    """Return capabilities of CSW 2.0.2 (OGC 07-006r1, 10.4)."""
     head = _ows(service, rng, "CSW", "2.0.2", ("GetCapabilities", "DescribeRecord", "GetRecords", "GetRecordById"))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<csw:Capabilities version="2.0.2" '
@@ -146,7 +146,7 @@ def _csw(service: Service, rng: random.Random) -> str:
 
 
 def _arcgis(service: Service, rng: random.Random) -> str:
-    """A MapServer resource of the ArcGIS REST API."""
+    """Return a MapServer resource of the ArcGIS REST API."""
     west, south, east, north = _box(rng)
     reference = {"wkid": 4326, "latestWkid": 4326}
     extent = {"xmin": west, "ymin": south, "xmax": east, "ymax": north, "spatialReference": reference}
@@ -165,7 +165,7 @@ def _arcgis(service: Service, rng: random.Random) -> str:
 
 
 def _ogcapi(service: Service, rng: random.Random) -> str:
-    """A landing page of OGC API - Features (OGC 17-069r4, 7.2)."""
+    """Return a landing page of OGC API - Features (OGC 17-069r4, 7.2)."""
     base = service.base.rstrip("/")
     rels = {"self": "", "conformance": "/conformance", "data": "/collections", "service-desc": "/api"}
     found = [{"rel": rel, "type": "application/json", "href": base + path} for rel, path in rels.items()]
@@ -173,7 +173,7 @@ def _ogcapi(service: Service, rng: random.Random) -> str:
 
 
 def _stac(service: Service, rng: random.Random) -> str:
-    """A landing page of a STAC API (STAC API 1.0, core)."""
+    """Return a landing page of a STAC API (STAC API 1.0, core)."""
     base = service.base.rstrip("/")
     rels = {"self": "", "root": "", "search": "/search", "data": "/collections"}
     found = [{"rel": rel, "type": "application/json", "href": base + path} for rel, path in rels.items()]

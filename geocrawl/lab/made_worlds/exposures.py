@@ -68,13 +68,13 @@ class Exposures:
         self._put[way](page, service)
 
     def anchor_text(self, page: Page, service: Service) -> str:
-        """What a link to a service says: something of services, or nothing at all."""
+        """Return the text of a link to a service: something of services, or nothing at all."""
         language = page.site.language
         pool = language.vague if self._lot.random() < self._mixture.vague else language.telling
         return self._lot.choice(pool).format(t=service.title)
 
     def _row(self, page: Page, *pieces: Piece) -> None:
-        """Among the page's facts where it has some and the rng says so, else somewhere on it."""
+        """Name the service among the page's facts where it has some and chance says so, else somewhere on the page."""
         rng, site = self._lot, page.site
         places = [i for i, block in enumerate(page.blocks) if isinstance(block, Facts)]
         if places and rng.random() < 0.6:
@@ -167,7 +167,7 @@ class Exposures:
         self._web.name(service, page.address, "form")
 
     def _disallowed(self, page: Page, service: Service) -> None:
-        """On a page that robots.txt forbids; the page given links there."""
+        """Name the service on a page that robots.txt forbids, to which the given page links."""
         site = page.site
         prefix = self._lot.choice(("/intern/", "/staging/", "/draft/"))
         address = site.at(f"{prefix}{self._next()}.html")
@@ -181,7 +181,7 @@ class Exposures:
         self._row(page, Anchor(address, self.anchor_text(page, service)))
 
     def in_sitemap(self, page: Page, services: list[Service], addresses: list[str]) -> None:
-        """A site map with these services and pages; robots.txt names it, and some sites link to it."""
+        """Add a site map with these services and pages; robots.txt names it, and some sites link to it."""
         rng, site = self._lot, page.site
         packed = rng.random() < 0.4
         address = site.at("/sitemap.xml.gz" if packed else "/sitemap.xml")
@@ -199,7 +199,7 @@ class Exposures:
             self._web.name(service, address, "sitemap")
 
     def in_catalogue_answer(self, page: Page, services: list[Service]) -> None:
-        """A recorded answer of a catalogue service (CSW GetRecords, OGC 07-006r1, 10.8) that names these services."""
+        """Add a recorded answer of a catalogue service (CSW GetRecords, OGC 07-006r1, 10.8) naming these services."""
         site = page.site
         number = self._next()
         address = site.at(
@@ -229,7 +229,7 @@ class Exposures:
         return self._number
 
     def _spelt(self, url: str) -> str:
-        """Now and then with the host in capitals, the default port or a fragment."""
+        """Return the address, now and then with the host in capitals, the default port or a fragment."""
         share = self._lot.random()
         parts = urlsplit(url)
         if share < 0.03:

@@ -54,7 +54,7 @@ def make(kind: str, pages: int, seed: int, out: Path, vocabularies: tuple[str, .
 
 
 def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
-    """A web before it is written."""
+    """Return a web before it is written."""
     planner = Planner(seed, kind, mixture)
     KINDS[kind](planner, pages)
     missing = pages - planner.web.pages
@@ -66,7 +66,7 @@ def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
 
 
 def _outskirts(planner: Planner, missing: int) -> Site:
-    """The site that takes the pages that are missing."""
+    """Return the site that is filled up with the pages that are missing."""
     if isinstance(planner.outskirts, Site):
         return planner.outskirts
     door = planner.outskirts or planner.web.answers[planner.web.seeds[0]]
@@ -151,7 +151,7 @@ def _record(file: BinaryIO, answer: Page | Answer, seed: int) -> tuple[str, ...]
 
 
 def _packed(data: bytes) -> bytes:
-    """One gzip member without a time, so that the same record is the same bytes."""
+    """Return one gzip member without a time, so that the same record gives the same bytes."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return packer.compress(data) + packer.flush()
 
@@ -168,7 +168,9 @@ def _exposures(web: Web) -> Mapping[str, list[tuple[str, str]]]:
 
 
 def _service_depths(web: Web, walk: Walk) -> Mapping[str, int]:
-    """Least number of links from a seed to each service that may be asked; one more than to the answer naming it."""
+    """Return the least number of links from a seed to each service that may be asked, one more than to the answer
+    naming it.
+    """
     depths: dict[str, int] = {}
     for known in walk.depths():
         this: dict[str, int] = {}

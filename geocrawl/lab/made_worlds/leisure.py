@@ -13,7 +13,7 @@ LEAST_PAGES = 8
 def leisure_site(
     planner: Planner, theme: Theme, pages: int, away: tuple[Anchor, ...] = (), *, jargon: float = 0.0
 ) -> Site:
-    """A site of about `pages` pages; links `away` lead to other sites, from pages far apart.
+    """Return a site of about `pages` pages; the links `away` lead to other sites, from pages far apart.
 
     With `jargon` it writes about services without offering any: a manual, a forum, the log of somebody in the trade.
     """
@@ -49,7 +49,7 @@ def leisure_site(
 
 
 def fill(planner: Planner, site: Site, count: int) -> None:
-    """`count` further articles of a site, listed on its home page's list: to reach the number of pages asked for."""
+    """Add `count` articles to a site and to its home page's list, to reach the number of pages asked for."""
     if count < 2:
         return
     leaves = max(1, count // 26)
@@ -62,7 +62,7 @@ def fill(planner: Planner, site: Site, count: int) -> None:
 
 
 def _mislead(planner: Planner, site: Site, articles: list[Page]) -> None:
-    """Addresses that look like services and are none: a shop's parameters, a window manager's manual."""
+    """Add addresses that look like services and are none: a shop's parameters, a window manager's manual."""
     rng = planner.rng
     shop = Page(site.at("/shop/index?service=WMS&item=1"), site, planner.title(site), [Prose(2)])
     manual = planner.page(site, "wms", "WindowManagerService", Prose(2))
@@ -74,7 +74,7 @@ def _mislead(planner: Planner, site: Site, articles: list[Page]) -> None:
 
 
 def _lead_away(planner: Planner, site: Site, pages: list[Page], anchor: Anchor) -> None:
-    """A tunnel: home page, an ordinary page, perhaps another, and from there the link."""
+    """Add a tunnel: home page, an ordinary page, perhaps another, and from there the link."""
     rng = planner.rng
     door = rng.choice(pages)
     steps = rng.randint(0, 2)

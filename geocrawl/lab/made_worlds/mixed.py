@@ -33,13 +33,13 @@ def mixed(planner: Planner, pages: int) -> None:
 
 
 def _shares(planner: Planner, count: int, least: float) -> list[float]:
-    """How a whole is parted among `count`; a few have much."""
+    """Return the shares of a whole divided among `count`; a few have much."""
     weights = [least + planner.rng.expovariate(1.0) for _ in range(count)]
     return [weight / sum(weights) for weight in weights]
 
 
 def _strangers(planner: Planner, hidden: Sequence[Provider], open_ones: Sequence[Provider], pages: int) -> list[Site]:
-    """Sites of other topics; each hidden provider has two or three tunnels, some open ones have one."""
+    """Return sites of other topics; each hidden provider has two or three tunnels, some open ones have one."""
     rng, mixture = planner.rng, planner.mixture
     count = max(3, min(pages // rng.randint(60, 110), pages // LEAST_PAGES))
     away: list[list[Anchor]] = [[] for _ in range(count)]
@@ -61,7 +61,7 @@ def _strangers(planner: Planner, hidden: Sequence[Provider], open_ones: Sequence
 def _partners(
     planner: Planner, providers: Sequence[Provider], open_ones: Sequence[Provider], strangers: Sequence[Site]
 ) -> None:
-    """Providers link to each other and to strangers."""
+    """Link providers to each other and to sites of other topics."""
     rng = planner.rng
     for provider in providers:
         others = [other for other in open_ones if other is not provider]
@@ -73,7 +73,7 @@ def _partners(
 
 
 def hub(planner: Planner, providers: Sequence[Provider], strangers: Sequence[Site]) -> Site:
-    """A directory of sites: pages that are only anchors."""
+    """Return a directory of sites: pages that are only anchors."""
     rng = planner.rng
     site = planner.site(rng.choice(planner.mixture.leisure), host=rng.choice(("index", "atlas-of-sites", "start")))
     home = Page(site.home, site, site.name, [Prose(1)])

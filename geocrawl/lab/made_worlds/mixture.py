@@ -64,15 +64,15 @@ class Mixture:
     """Share of services on hosts of their own."""
 
     def language(self, rng: random.Random) -> str:
-        """One of its languages."""
+        """Return one of the web's languages."""
         return rng.choices(list(self.languages), list(self.languages.values()))[0]
 
     def way(self, rng: random.Random) -> str:
-        """One of its ways of naming a service."""
+        """Return one of the web's ways of naming a service."""
         return rng.choices(list(self.ways), list(self.ways.values()))[0]
 
     def behaviour(self, rng: random.Random) -> str:
-        """How a service behaves."""
+        """Return how a service behaves."""
         share = rng.random()
         for name, part in (("slow", self.slow), ("lenient", self.lenient)):
             if share < part:
@@ -82,7 +82,10 @@ class Mixture:
 
 
 def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
-    """The mixture of a web. `names`: its vocabularies; none: two to five drawn by rng. UsageError: unknown ones."""
+    """Return the mixture of a web with the vocabularies `names`, two to five random ones by default.
+
+    Raises UsageError for unknown names.
+    """
     rng = seeded_rng("mixture", kind, seed)
     vocabularies = read_vocabularies(names)
     if not names:

@@ -84,20 +84,20 @@ class Site:
 
     @property
     def words(self) -> Words:
-        """Its theme in its language."""
+        """Return the words of the site's theme in its language."""
         return self.theme.words[self.language.code]
 
     @property
     def home(self) -> str:
-        """Its first page."""
+        """Return the address of the site's first page."""
         return f"http://{self.host}/"
 
     def at(self, path: str) -> str:
-        """The address of a path on it."""
+        """Return the address of a path on the site."""
         return f"http://{self.host}{path}"
 
     def label(self, key: str) -> str:
-        """A word of the language for what every site has: home, news …"""
+        """Return the language's word for what every site has: home, news …"""
         return self.language.labels[key]
 
 
@@ -188,12 +188,12 @@ class Web:
             named.append((service, way))
 
     def has(self, address: str) -> bool:
-        """Whether something is recorded there."""
+        """Return whether something is recorded at the address."""
         return address in self.answers
 
 
 def counts_as_page(answer: Page | Answer) -> bool:
-    """Whether an answer is counted as a page by the format's rules: no redirect, script, sitemap, feed, robots.txt."""
+    """Return whether an answer counts as a page in the format: no redirect, script, sitemap, feed, robots.txt."""
     if isinstance(answer, Page):
         return True
     if 300 <= answer.status < 400 or answer.is_map or answer.address.endswith("/robots.txt"):

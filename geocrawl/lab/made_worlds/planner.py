@@ -47,7 +47,7 @@ class Planner:
     # ------------------------------------------------------------------ sites
 
     def site(self, theme: Theme, *, host: str = "", code: str = "", jargon: float = 0.0, name: str = "") -> Site:
-        """A new site; what is not given is drawn."""
+        """Return a new site; what is not given is drawn."""
         rng = self.rng
         language = languages()[code or self.mixture.language(rng)]
         where, roman = place(rng, language)
@@ -69,7 +69,7 @@ class Planner:
         )
 
     def host(self, stem: str) -> str:
-        """A host that is not taken. The stem may already be a whole name beneath .example."""
+        """Return a host that is not taken. The stem may already be a whole name beneath .example."""
         rng = self.rng
         plain = stem.removesuffix(".example").encode("idna" if not stem.isascii() else "ascii").decode()
         for number in range(1, 10_000):
@@ -82,7 +82,7 @@ class Planner:
         raise ValueError(f"no host is left for {stem}")
 
     def beside(self, site: Site, label: str, theme: Theme | None = None) -> Site:
-        """A site of the same body on a host beside the given one."""
+        """Return a site of the same organisation on a sister host."""
         domain = site.host.removeprefix("www.")
         other = self.site(theme or site.theme, host=f"{label}.{domain}", code=site.language.code, jargon=site.jargon)
         other.name, other.names, other.charset = site.name, site.names, site.charset
@@ -91,11 +91,11 @@ class Planner:
     # ------------------------------------------------------------------ pages
 
     def writer(self, site: Site) -> Writer:
-        """For the titles of a site's pages."""
+        """Return the writer of the titles of a site's pages."""
         return Writer(self.rng, site.language, site.words, site.names, site.jargon)
 
     def address(self, site: Site, word: str, title: str = "") -> str:
-        """An address for a further page of a section."""
+        """Return an address for a further page of a section."""
         self._number += 1
         slug = _NOT_PLAIN.sub("-", title.lower()).strip("-")[:40]
         if site.spoken and len(slug) > 3:
@@ -108,13 +108,13 @@ class Planner:
         return site.at(path)
 
     def page(self, site: Site, word: str, title: str, *blocks: Block, jargon: float | None = None) -> Page:
-        """A further page of a section, recorded."""
+        """Record a further page of a section and return it."""
         page = Page(self.address(site, word, title), site, title, list(blocks), jargon)
         self.web.add(page)
         return page
 
     def title(self, site: Site, *, placed: bool = True) -> str:
-        """A title of the site's theme."""
+        """Return a title of the site's theme."""
         title = self.rng.choice(site.words.titles)
         if not placed:
             return title
@@ -127,13 +127,13 @@ class Planner:
         )
 
     def service_title(self, site: Site, service: Service) -> str:
-        """The title of a page about a service."""
+        """Return the title of a page about a service."""
         if self.rng.random() >= self.mixture.titled:
             return service.title
         return self.rng.choice(site.language.titled).format(t=service.title)
 
     def articles(self, site: Site, word: str, count: int, *, jargon: float | None = None) -> list[Page]:
-        """`count` pages of prose that link to some of each other."""
+        """Return `count` pages of prose that link to some of each other."""
         pages: list[Page] = []
         for _ in range(count):
             page = self.page(site, word, self.title(site), Prose(self.paragraphs()), jargon=jargon)
@@ -146,7 +146,7 @@ class Planner:
     def listed(
         self, site: Site, word: str, title: str, anchors: Sequence[Anchor], per_leaf: int, *, head: Page | None = None
     ) -> Page:
-        """Links in leaves of `per_leaf`, each leaf linking to those around it and the first; returns the first.
+        """List links on pages of `per_leaf` links, each page linking to its neighbours and the first; return the first.
 
         `head` is a page that takes the place of the first leaf.
         """
@@ -168,7 +168,7 @@ class Planner:
         return first
 
     def paragraphs(self) -> int:
-        """How many a page has: most a few, some many."""
+        """Return how many paragraphs a page has: most a few, some many."""
         return min(18, int(self.rng.paretovariate(1.1) * 2))
 
     def recommend(self, site: Site, pages: Sequence[Page]) -> None:
@@ -179,7 +179,7 @@ class Planner:
         site.aside = tuple(map(link, some))
 
     def facts(self, site: Site, title: str) -> Facts:
-        """What a page about a data set says in its table."""
+        """Return what a page about a data set says in its table."""
         rng = self.rng
         rows = (
             (site.label("theme"), (site.words.name,)),
@@ -190,7 +190,7 @@ class Planner:
 
 
 def link(page: Page, text: str = "") -> Anchor:
-    """A link to a page, by its title."""
+    """Return a link to a page, by its title."""
     return Anchor(page.address, text or page.title)
 
 
@@ -200,7 +200,7 @@ def _parted(anchors: Sequence[Anchor], size: int) -> Iterator[Sequence[Anchor]]:
 
 
 def _turning(site: Site, addresses: Sequence[str], number: int) -> Iterator[Anchor]:
-    """Links to the leaf before and behind; some sites name several leaves by number."""
+    """Return links to the neighbouring pages of a list; some sites name several by number."""
     if number > 0:
         yield Anchor(addresses[number - 1], site.label("previous"))
     if site.manner % 5:

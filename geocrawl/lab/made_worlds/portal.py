@@ -40,7 +40,7 @@ def portal(planner: Planner, pages: int) -> None:
 
 
 def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Site]:
-    """Providers; some of their services stand on their own pages too, a fifth there alone."""
+    """Return providers; some of their services are on their own pages too, a fifth there alone."""
     rng = planner.rng
     sites = []
     for _ in range(count):
@@ -51,7 +51,7 @@ def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Sit
 
 
 def _detail(planner: Planner, head: Site, service: Service) -> Page:
-    """A page about one service; some name it twice, some only say that it is there."""
+    """Return a page about one service; some name it twice, some only say that it is there."""
     rng = planner.rng
     facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
     title = planner.service_title(head, service)
@@ -63,14 +63,14 @@ def _detail(planner: Planner, head: Site, service: Service) -> Page:
 
 
 def _heading(planner: Planner, head: Site, number: int) -> str:
-    """What a list is called: by a theme of the web's, a title of one, or a number."""
+    """Return the title of a list: one of the web's themes, a title of a theme, or a number."""
     themes = [theme.words[head.language.code] for theme in planner.mixture.vocabularies]
     names = [words.name for words in themes] + [title for words in themes for title in words.titles]
     return f"{head.label('services')}: {names[number] if head.spoken else number + 1}"
 
 
 def _lists(planner: Planner, head: Site, details: list[Page], pages: int) -> list[Page]:
-    """All entries in several orders, some lists with other sortings."""
+    """Return lists of all entries in several orders, some with other sortings."""
     rng = planner.rng
     anchors = [link(page) for page in details]
     per_leaf = rng.choice((15, 20, 30))

@@ -1,4 +1,4 @@
-"""Sentences, names of places and organisations: drawn by rng from a language's patterns and a theme's words."""
+"""Sentences, names of places and organisations: drawn at random from a language's patterns and a theme's words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Writer:
         self._jargon = jargon
 
     def __getitem__(self, slot: str) -> str:
-        """The next filling of a pattern's slot."""
+        """Return the next filling of a pattern's slot."""
         rng, language = self._lot, self._language
         match slot:
             case "n":
@@ -51,24 +51,24 @@ class Writer:
         return str(rng.randint(3, 9800))
 
     def sentence(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         patterns = self._language.talk if self._lot.random() < self._jargon else self._language.sentences
         text = self._lot.choice(patterns).format_map(self)
         return text[:1].upper() + text[1:]
 
     def paragraph(self, least: int = 2, most: int = 6) -> str:
-        """A few sentences."""
+        """Return a few sentences."""
         gap = " " if self._language.spaced else ""
         return gap.join(self.sentence() for _ in range(self._lot.randint(least, most)))
 
 
 def place(rng: random.Random, language: Language) -> tuple[str, str]:
-    """A place that does not exist: (its name, the name in Latin letters)."""
+    """Return a place that does not exist: (its name, the name in Latin letters)."""
     picks = rng.sample(range(len(language.syllables)), 2)
     name = "".join(language.syllables[i] for i in picks)
     return name.capitalize() if language.spaced else name, "".join(language.roman[i] for i in picks)
 
 
 def organisation(rng: random.Random, language: Language, words: Words, where: str) -> str:
-    """A body of this theme at this place."""
+    """Return an organisation of this theme at this place."""
     return rng.choice(language.organisations).format(p=where, s=words.name)

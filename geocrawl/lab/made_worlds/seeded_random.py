@@ -1,4 +1,4 @@
-"""Lots that are drawn the same way every time."""
+"""Make random generators that draw the same every time, seeded by name."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import random
 
 
 def seeded_rng(*name: object) -> random.Random:
-    """A source of lots that hangs on its name alone, not on the process or on what was drawn elsewhere."""
+    """Return a random generator seeded by its name alone, whatever the process and whatever was drawn elsewhere."""
     return random.Random(" ".join(map(str, name)))  # noqa: S311 - no secret hangs on it

@@ -56,11 +56,11 @@ class Services:
         self._forms = {kind: tuple(self._some(forms)) for kind, forms in _PLACES.items()}
 
     def _some(self, forms: Sequence[str]) -> list[str]:
-        """A web has some forms of address often, others never."""
+        """Return the forms of address that a web uses often; others never occur there."""
         return self._lot.sample(forms, max(2, len(forms) * 3 // 5))
 
     def make(self, site: Site, kind: str = "wms") -> Service:
-        """A new service of a site."""
+        """Return a new service of a site."""
         rng = self._lot
         behaviour = self._mixture.behaviour(rng)
         if kind != "wms" and behaviour in ("slow", "lenient", "garbage"):
@@ -83,7 +83,7 @@ class Services:
         return service
 
     def other_kind(self) -> str:
-        """A kind that is not WMS."""
+        """Return a kind that is not WMS."""
         return self._lot.choices(list(OTHER_KINDS), list(OTHER_KINDS.values()))[0]
 
     def _title(self, site: Site) -> str:
@@ -107,7 +107,7 @@ class Services:
         return base
 
     def _host(self, site: Site) -> str:
-        """Its own host or one of those beside it."""
+        """Return the site's own host or a sister host."""
         rng = self._lot
         if site.host not in self._hosts:
             domain = site.host.removeprefix("www.")
@@ -121,7 +121,7 @@ class Services:
 
 
 def _slug(rng: random.Random) -> str:
-    """A word for an address: syllables that mean nothing, for a host's addresses must not tell kinds apart."""
+    """Return a meaningless word for an address: a host's addresses must not tell kinds apart."""
     return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4)))
 
 
@@ -145,7 +145,7 @@ _VERSIONS = {
 
 
 def capabilities_request(service: Service, rng: random.Random) -> str:
-    """The address of its GetCapabilities request in one of many spellings; of a REST service its JSON."""
+    """Return the address of a GetCapabilities request in one of many spellings; of a REST service its JSON."""
     if service.kind not in _VERSIONS:
         return with_query(service.base, "f=json") if service.kind == "arcgis" else service.base
     spelling = rng.choice(_SPELLINGS).format(
@@ -157,7 +157,7 @@ def capabilities_request(service: Service, rng: random.Random) -> str:
 
 
 def map_request(service: Service, layer: str, rng: random.Random) -> str:
-    """The address of a map of one layer."""
+    """Return the address of a map of one layer."""
     west, south = rng.randint(-100, 100), rng.randint(-50, 50)
     size = rng.choice((256, 400, 512))
     query = (
@@ -171,5 +171,5 @@ def map_request(service: Service, layer: str, rng: random.Random) -> str:
 
 
 def with_query(base: str, query: str) -> str:
-    """`base` with more parameters."""
+    """Return `base` with more parameters."""
     return f"{base}{'&' if '?' in base else '?'}{query}"

@@ -7,7 +7,7 @@ from geocrawl.lab.made_worlds.planner import Planner
 
 
 def calendar(planner: Planner, site: Site, months: int) -> Anchor:
-    """A calendar of so many months around the present day; returns the link to it."""
+    """Add a calendar of so many months around the present day and return the link to it."""
     rng = planner.rng
     form = rng.choice(("/calendar/{y}/{m:02}", "/events?year={y}&month={m}", "/cal.php?d={y}-{m:02}"))
     start = 2025 * 12 - months // 2
@@ -22,7 +22,7 @@ def calendar(planner: Planner, site: Site, months: int) -> Anchor:
 
 
 def copies(planner: Planner, pages: list[Page], count: int) -> None:
-    """Pages once more under addresses with a session id or a campaign's parameters, and links to these."""
+    """Add copies of pages at addresses with a session id or a campaign's parameters, and links to the copies."""
     rng, web = planner.rng, planner.web
     form = rng.choice((";jsessionid={x}", "?PHPSESSID={x}", "?utm_source=letter{n}&utm_medium=mail", "?ref=box{n}"))
     takers = [page for page in pages if not page.frames]
@@ -47,7 +47,7 @@ def copies(planner: Planner, pages: list[Page], count: int) -> None:
 
 
 def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
-    """A list in other orders: the same links, other addresses."""
+    """Add a list in other orders: the same links, other addresses."""
     names = planner.rng.sample(("title", "date", "rank", "size", "type", "place", "id", "lang"), min(count, 8))
     mark = "&" if "?" in first.address else "?"
     addresses = [f"{first.address}{mark}sort={name}" for name in names]
@@ -60,7 +60,7 @@ def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
 
 
 def dead_ends(planner: Planner, site: Site, pages: list[Page]) -> None:
-    """Links to nothing, to a server's error, to hosts that are gone, and ways round by redirects."""
+    """Add links to missing pages, server errors and hosts that are gone, and detours by redirects."""
     rng, web = planner.rng, planner.web
     for page in rng.sample(pages, min(len(pages), max(1, len(pages) // 25))):
         share, title = rng.random(), planner.title(site)

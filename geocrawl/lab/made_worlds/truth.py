@@ -20,7 +20,7 @@ class Walk:
         self._maps: set[int] = set()
 
     def add(self, address: str, targets: Iterable[str], *, moves: bool = False, is_map: bool = False) -> None:
-        """Note where an answer leads. `moves`: it is a redirect; `is_map`: a site map, followed last."""
+        """Add where an answer leads. `moves`: it is a redirect; `is_map`: a site map, followed last."""
         number = self._numbers[address]
         known = (self._numbers.get(target.partition("#")[0]) for target in targets)
         self._links[number] = tuple({found: None for found in known if found is not None})
@@ -30,7 +30,7 @@ class Walk:
             self._maps.add(number)
 
     def depths(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Least number of links from a seed by address: without site maps, and with them.
+        """Return the least number of links from a seed by address: without site maps, and with them.
 
         The target of a redirect is as deep as the redirect. A site map that robots.txt names is one link behind the
         first page of its host.
@@ -65,12 +65,12 @@ class Walk:
 
 
 def host_of(address: str) -> str:
-    """host[:port] of an address."""
+    """Return host[:port] of an address."""
     return address.removeprefix("http://").partition("/")[0]
 
 
 def forbidden(web: Web, address: str) -> bool:
-    """Whether robots.txt forbids an address: the made ones hold plain prefixes."""
+    """Return whether robots.txt forbids an address; those of made webs list plain prefixes."""
     host = host_of(address)
     path = address.removeprefix(f"http://{host}")
     return any(path.startswith(prefix) for prefix in web.disallowed.get(host, ()))

@@ -45,7 +45,7 @@ class Language:
 
     @property
     def spaced(self) -> bool:
-        """Whether words are parted by spaces."""
+        """Return whether words are separated by spaces."""
         return self.code in ("en", "de")
 
 
@@ -72,14 +72,14 @@ class Theme:
 
 @lru_cache(maxsize=1)
 def languages() -> Mapping[str, Language]:
-    """All languages by their code."""
+    """Return all languages by their code."""
     data = _read("languages")
     return {code: Language(code=code, **{"roman": row["syllables"], **row}) for code, row in data.items()}
 
 
 @lru_cache(maxsize=1)
 def themes() -> Mapping[str, Theme]:
-    """All themes by their name, in the order of the names."""
+    """Return all themes by their name, in the order of the names."""
     folder = resources.files("geocrawl").joinpath("data/worlds")
     names = sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
     found = {}
@@ -93,12 +93,12 @@ def themes() -> Mapping[str, Theme]:
 
 
 def vocabularies() -> Mapping[str, Theme]:
-    """The themes that services are about: what `--vocabulary` takes."""
+    """Return the themes that services are about: what `--vocabulary` accepts."""
     return {name: theme for name, theme in themes().items() if theme.relevant}
 
 
 def read_vocabularies(names: Sequence[str]) -> tuple[Theme, ...]:
-    """The themes of these names, all when none is named. UsageError for an unknown one."""
+    """Return the themes of these names, all when none is named. Raises UsageError for an unknown one."""
     known = vocabularies()
     for name in names:
         if name not in known:

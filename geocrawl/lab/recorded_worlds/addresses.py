@@ -1,4 +1,4 @@
-"""The keys under which a recorded web holds its answers: two spellings of one address have one key."""
+"""Compute the keys of a recorded web's answers: two spellings of one address have one key."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9_.~\-]")
 
 
 def key_of(address: str) -> str:
-    """host[:port]/path?query of an absolute address: the key of what is recorded under it."""
+    """Return host[:port]/path?query of an absolute address: the key of what is recorded at it."""
     host, target = split_address(address)
     return host + target
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """(host[:port], path?query) of an absolute address, both in their uniform spelling, without fragment."""
+    """Return (host[:port], path?query) of an absolute address, both normalised, without fragment."""
     rest = address.partition("://")[2].partition("#")[0]
     end = min((i for i in (rest.find("/"), rest.find("?")) if i >= 0), default=len(rest))
     host, target = rest[:end].rpartition("@")[2].strip().lower(), rest[end:]
@@ -27,7 +27,7 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 def normalised_target(target: str) -> str:
-    """A path?query with uniform percent-encoding (RFC 3986, 6.2.2)."""
+    """Return a path?query with normalised percent-encoding (RFC 3986, 6.2.2)."""
     return _NOT_NORMALISED.sub(_normalised, target)
 
 
@@ -39,6 +39,6 @@ def _normalised(found: re.Match[str]) -> str:
 
 
 def read_query(target: str) -> list[tuple[str, str]]:
-    """(name, value) of each parameter of a path?query, decoded."""
+    """Return (name, value) of each parameter of a path?query, decoded."""
     parts = (part.partition("=") for part in target.partition("?")[2].split("&") if part)
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in parts]

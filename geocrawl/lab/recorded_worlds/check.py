@@ -1,4 +1,4 @@
-"""Whether a recorded web's folder is whole and its files agree: for those who made or were given one."""
+"""Check whether the folder of a recorded web is complete and its files agree with each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a look over a folder came to."""
+    """The validation result of a folder."""
 
     folder: str
     records: int
@@ -30,7 +30,7 @@ class Report:
     """A line each; the first of them when there are many."""
 
     def line(self) -> str:
-        """In one line for people."""
+        """Return the report as one line for people."""
         state = "complete" if not self.problems else "not as the format has it"
         return (
             f"{self.folder}: {state}; {self.records:,} records, {self.pages:,} pages, {self.services:,} services, "
@@ -38,12 +38,12 @@ class Report:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the report as plain values."""
         return asdict(self) | {"problems": list(self.problems)}
 
 
 def check(folder: Path) -> Report:
-    """Look a folder over. UsageError, EnvironmentFault: as of `World`, for what cannot be read at all."""
+    """Check a folder. Raises UsageError or EnvironmentFault, as `World` does, for one that cannot be read at all."""
     world = World(folder)
     valid = [service for service in world.services if service.valid]
     problems = tuple(problem for _, problem in zip(range(_MOST_PROBLEMS), _problems(world), strict=False))

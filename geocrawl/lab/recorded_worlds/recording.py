@@ -1,4 +1,4 @@
-"""A user's own crawl, recorded by `geocrawl crawl --record`, as a web to replay: pages and services as they answered.
+"""Replay and measure a user's own crawl, recorded by `geocrawl crawl --record`: pages and services as they answered.
 
 There is no truth beside it. Only the fixed judge says what is relevant, and what can be found is what any strategy of
 the contest found (the pool). What was not recorded cannot be reached; how much of that was asked for is reported.
@@ -42,11 +42,11 @@ class RecordedWeb:
 
     @property
     def pages(self) -> int:
-        """Recorded answers that count as pages."""
+        """Return the number of recorded answers that count as pages."""
         return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
-        """What was recorded; else 404, of kind `unrecorded`."""
+        """Return what was recorded; else 404, of kind `unrecorded`."""
         stored = self.warc.read(f"{scheme}://{host}{target}")
         if stored is None:
             return error_page(404)._replace(kind=UNRECORDED)
@@ -58,14 +58,14 @@ def _asked(target: str) -> str | None:
 
 
 def _kind_of(address: str, content_type: str, head: bytes) -> str:
-    """As in a recorded world, but that services are known by what was asked and answered."""
+    """Return the kind of an answer as in a recorded world; services are known by what was asked and answered."""
     if _asked(address.partition("#")[0]) or _CAPABILITIES.search(head):
         return "service"
     return kind_of_answer(address, content_type, head)
 
 
 def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
-    """What the judge says of every recorded page; nothing else is known."""
+    """Return what the judge says of every recorded page; nothing else is known."""
     reader, judged, pages = PageReader(), set(), set()
     for key, record in web.warc.records.items():
         stored, url = web.warc.read(key), read_url(key)
@@ -90,7 +90,7 @@ def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
 
 
 def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str]], budget: int) -> Score:
-    """The figures of a crawl whose reachable services are not known yet: its own finds stand for them (`pooled`)."""
+    """Return the score of a crawl whose reachable services are not known yet: its own finds count (`pooled`)."""
     first: dict[str, int] = {}
     pages = 0
     for request in log:
@@ -119,7 +119,7 @@ def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str
 
 
 def pooled(scores: Mapping[int, Score], budget: int) -> dict[int, Score]:
-    """The same figures when what any of the crawls found counts as reachable."""
+    """Return the scores with what any of the crawls found counted as reachable."""
     pool = len({endpoint for score in scores.values() for endpoint in score.endpoints})
     return {
         number: replace(

@@ -1,4 +1,4 @@
-"""A recorded web in the network's place: a transport that answers from memory, and a clock that costs no time.
+"""Replace the network by a recorded web: a transport that answers from memory, and a clock in virtual time.
 
 All above the transport is the production code of `fetch`: turns, robots.txt, redirects, limits, decoding. Every answer
 is noted in an access log of the shape that a server in the crawl's way would write.
@@ -29,20 +29,20 @@ class ReplayClock:
         self._now = self._start = start
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return the virtual time in seconds since the epoch."""
         return self._now
 
     def monotonic(self) -> float:
-        """Seconds since the replay began."""
+        """Return the seconds since the replay began."""
         return self._now - self._start
 
     async def sleep(self, seconds: float) -> None:
-        """Move on; other tasks run first."""
+        """Advance the virtual time at once; other tasks run first."""
         self._now += max(seconds, 0.0)
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> None:
-        """Time that an answer took."""
+        """Advance the virtual time by what an answer took."""
         self._now += seconds
 
 
@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        """Whether it counts as a downloaded page."""
+        """Return whether the request counts as a downloaded page."""
         return self.kind == "page" and self.method == "GET" and not 300 <= self.status < 400
 
 
@@ -83,7 +83,7 @@ class Web(Protocol):
     """A closed web."""
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
-        """The answer to a GET of scheme://host + target, all in their uniform spelling."""
+        """Return the answer to a GET of scheme://host + target, all normalised."""
 
 
 class WorldWeb:
@@ -93,7 +93,7 @@ class WorldWeb:
         self._world = world
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
-        """An unknown host (and https) is a bad gateway (502), an unknown path 404, as behind a proxy."""
+        """Return what is recorded; 502 for an unknown host (and https), 404 for an unknown path, as a proxy does."""
         if scheme != "http" or host not in self._world.hosts:
             return error_page(502)
         stored = self._world.stored(host + target)
@@ -119,7 +119,7 @@ def _of_service(answer: Reply, service: str | None, request: str | None) -> Resp
 
 
 def error_page(status: int) -> Response:
-    """An error page of this status."""
+    """Return an error page of this status."""
     headers = [("Content-Type", "text/html; charset=utf-8")]
     return Response(status, headers, f"<title>{status}</title><h1>{status}</h1>\n".encode(), "unknown")
 
@@ -151,7 +151,7 @@ class ReplayTransport:
         return httpx.Response(answer.status, headers=_encoded(answer.headers), stream=_Body(answer.body))
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Close nothing."""
 
 
 def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

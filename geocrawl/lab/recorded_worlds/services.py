@@ -1,4 +1,4 @@
-"""What the services of a recorded web answer: the `behaviour` of docs/worlds.md, spoken as the OGC standards do."""
+"""Answer for the services of a recorded web by their `behaviour` (docs/worlds.md), as the OGC standards say."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Reply(NamedTuple):
 
 
 def operation(parameters: Mapping[str, str]) -> str | None:
-    """The OGC operation asked for, as the standards spell it; None when the request names none."""
+    """Return the OGC operation asked for, as the standards spell it; None when the request names none."""
     name = parameters.get("request")
     return _OPERATIONS.get(name.lower(), name[:40]) if name else None
 
 
 def reply(service: TrueService, parameters: Mapping[str, str], document: Callable[[], bytes]) -> Reply:
-    """What `service` answers to a GET with these parameters (names in lower case).
+    """Return what `service` answers to a GET with these parameters (names in lower case).
 
     `document` gives its capabilities document. Slowness is the caller's to add (`SLOW_S`).
     """
@@ -85,7 +85,7 @@ def reply(service: TrueService, parameters: Mapping[str, str], document: Callabl
 
 
 def unknown_service(parameters: Mapping[str, str]) -> Reply:
-    """At an address of services, when none of them is meant."""
+    """Return the answer at an address of services when none of them is meant."""
     return exception("wms", "1.1.1", "NoApplicableCode", "A required parameter is missing or unknown.")
 
 
@@ -136,7 +136,7 @@ def _capabilities(service: TrueService, document: bytes) -> Reply:
 
 
 def exception(kind: str, version: str, code: str, text: str) -> Reply:
-    """An exception report: WMS 1.3.0 (OGC 06-042, annex E.2), WMS 1.1.1 (01-068r3, annex A.3), else OWS Common."""
+    """Return an exception report: WMS 1.3.0 (OGC 06-042, E.2), WMS 1.1.1 (01-068r3, A.3), else OWS Common."""
     if kind != "wms":
         body = (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -156,7 +156,7 @@ def exception(kind: str, version: str, code: str, text: str) -> Reply:
 
 
 def png(width: int, height: int) -> bytes:
-    """A map in two colours: a chequered PNG of this size."""
+    """Return a map in two colours: a chequered PNG of this size."""
     square = bytes(16) + b"\1" * 16
     even, odd = (b"\0" + (shifted * (width // 32 + 1))[:width] for shifted in (square, square[16:] + square[:16]))
     pixels = zlib.compress(((even * 16 + odd * 16) * (height // 32 + 1))[: (width + 1) * height], 1)
@@ -168,7 +168,7 @@ def png(width: int, height: int) -> bytes:
 
 
 def _is_document(service: TrueService) -> bool:
-    """Whether the address itself is that of a document, so that it answers without REQUEST."""
+    """Return whether the address is that of a document, which answers without REQUEST."""
     return service.base.partition("?")[0].lower().endswith((".xml", "/1.0.0"))
 
 

@@ -1,4 +1,4 @@
-"""What a recorded web holds, by its own files: which pages are relevant, which can be reached, what an oracle needs.
+"""Study a recorded web by its own files: which pages are relevant, which can be reached, what an oracle needs.
 
 A page is relevant when it names a valid service or is one link before such a page. A page can be reached when links
 that robots.txt allows lead to it from a seed.
@@ -88,7 +88,7 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> St
 
 
 def file_sha256(path: Path) -> str:
-    """Of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -106,7 +106,7 @@ def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
 
 
 def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
-    """Keys of the recorded answers that this one leads to."""
+    """Yield keys of the recorded answers that this one leads to."""
     addresses = [link.url.address for link in document.links]
     named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]
     if 300 <= stored.status < 400:
@@ -125,7 +125,7 @@ def _is_page(world: World, key: str) -> bool:
 
 
 def _barred(world: World) -> frozenset[str]:
-    """Keys that robots.txt of their host forbids to geocrawl."""
+    """Return the keys that robots.txt of their host forbids to geocrawl."""
     rules: dict[str, Rules] = {}
     for key, record in world.warc.records.items():
         host, slash, path = key.partition("/")
@@ -157,7 +157,7 @@ def _reachable(graph: Graph) -> Iterator[str]:
 
 
 def named_at(world: World) -> dict[str, set[str]]:
-    """Key of a recorded answer → ids of the valid services of the topic that it names."""
+    """Return key of a recorded answer → ids of the valid services of the topic that it names."""
     named: dict[str, set[str]] = {}
     for service in world.services:
         if service.kind == TOPIC_KIND and service.valid and service.reachable:

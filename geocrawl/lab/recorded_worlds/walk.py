@@ -1,8 +1,8 @@
-"""A recorded web walked by a strategy without fetcher, probes and database: quick, and near enough to learn from.
+"""Walk a recorded web by a strategy without fetcher, probes and database: quick, and realistic enough to learn from.
 
-Every answer is read once. A walk serves the best link first, as the frontier does, keeps its limit of depth, and tells
-the strategy what a crawl would: a feedback of each visit, and one of each service that the world's files say stands on
-the page. What a crawl knows beyond that (politeness, caps, services that a probe takes for broken) is left out, so
+Every answer is read once. A walk serves the best link first, as the frontier does, keeps its limit of depth, and gives
+the strategy the feedback of a crawl: one of each visit, and one of each service that the world's files name on the
+page. What a crawl knows beyond that (politeness, caps, services that a probe takes for broken) is left out, so
 measurements are made by `run`, not by this.
 """
 
@@ -99,7 +99,7 @@ class Walk:
     _max_depth: int = field(default_factory=lambda: Settings().max_depth)
 
     def run(self) -> None:
-        """Walk."""
+        """Walk from the seeds until the queue is empty or all pages were read."""
         pages = 0
         for seed in self.web.seeds:
             self._arrive(seed, 0, self.strategy.seed_rank(), None)
@@ -114,12 +114,12 @@ class Walk:
             pages += self._visit(number, place)
 
     def waits(self, number: int) -> bool:
-        """Whether a place may still be served."""
+        """Return whether a place may still be visited."""
         place = self.places[number]
         return not place.visited and place.depth <= self._max_depth
 
     def steps_behind(self, number: int) -> int:
-        """How many links a crawl may still follow behind a place."""
+        """Return how many links a crawl may still follow behind a place."""
         return self._max_depth - self.places[number].depth
 
     def _visit(self, number: int, place: _Place) -> bool:
@@ -152,7 +152,7 @@ class Walk:
         return answer.is_page
 
     def _arrive(self, key: str, depth: int, rank: Rank, found_on: int | None) -> int:
-        """A link: its place is new, or keeps the better rank and the lesser depth."""
+        """Return the number of a link's place, which is new or keeps the better rank and the lesser depth."""
         number = self.known.setdefault(key, len(self.places))
         if number == len(self.places):
             self.places.append(_Place(key, depth, rank, found_on))
@@ -178,7 +178,7 @@ class Walk:
 
 
 def _best(document: Document, ranks: Sequence[Rank | None]) -> dict[str, Rank]:
-    """Identity → the best rank that the page gives it; dropped links are left out."""
+    """Return identity → the best rank that the page gives it; dropped links are left out."""
     best: dict[str, Rank] = {}
     for link, rank in zip(document.links, ranks, strict=True):
         if rank is not None:

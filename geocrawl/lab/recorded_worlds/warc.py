@@ -1,4 +1,4 @@
-"""Recorded answers in a WARC file (ISO 28500): an index of them, and each read again when it is asked for."""
+"""Read recorded answers from a WARC file (ISO 28500): index them once, read each again when it is asked for."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class WarcFile:
             self.records[scheme + key_of(address)] = record
 
     def read(self, key: str) -> Stored | None:
-        """What is recorded under `key`; None when nothing is."""
+        """Return what is recorded under `key`, None when nothing is."""
         place = self.records.get(key)
         if place is None:
             return None
@@ -89,7 +89,7 @@ class WarcFile:
         return known
 
     def _read_at(self, place: Record) -> Stored:
-        """The index has read it whole once, so here its two header blocks are only cut off (ISO 28500, 5.2)."""
+        """Return the record without its two header blocks (ISO 28500, 5.2), which the index has checked."""
         with self.path.open("rb") as file:
             file.seek(place.offset)
             data = file.read(place.length)
@@ -165,7 +165,7 @@ def _fields(payload: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _is_whole(member: bytes) -> bool:
-    """Whether the last record's gzip member has its end; one that is not packed is held against its length."""
+    """Return whether the last record is complete: by the end of its gzip member, or by its length when not packed."""
     if not member.startswith(_GZIP):
         return True
     unpacking = zlib.decompressobj(wbits=31)
@@ -184,7 +184,7 @@ def _text(value: bytes) -> str:
 
 
 def kind_of_answer(address: str, content_type: str, head: bytes) -> str:
-    """page, robots, sitemap (feeds too) or asset, by address, label and first bytes; HTML is always a page."""
+    """Return page, robots, sitemap (feeds too) or asset, by address, label and first bytes; HTML is always a page."""
     path = "/" + address.partition("://")[2].partition("#")[0].partition("?")[0].partition("/")[2].lower()
     if path == "/robots.txt":
         return "robots"

@@ -43,7 +43,7 @@ class TrueService:
     reachable: bool
 
     def places(self) -> Iterator[str]:
-        """host/path of each address it answers at; a REST service with and without the last slash."""
+        """Return host/path of each address the service answers at; a REST service with and without the last slash."""
         for address in (self.base, *self.aliases):
             place = key_of(address).partition("?")[0]
             yield place
@@ -51,7 +51,7 @@ class TrueService:
                 yield place.removesuffix("/") if place.endswith("/") else place + "/"
 
     def requirements_met(self, parameters: Mapping[str, str]) -> int | None:
-        """How many parameters it demands; None when one is missing."""
+        """Return how many of its required parameters are met, None when one is missing."""
         if any(parameters.get(name) != value for name, value in self.requires.items()):
             return None
         return len(self.requires)
@@ -87,20 +87,23 @@ class World:
 
     @cached_property
     def pages(self) -> int:
-        """Recorded answers that count as pages: neither redirects nor robots.txt, sitemaps, feeds, scripts, images."""
+        """Return the number of recorded answers that count as pages:
+
+        no redirects, robots.txt, sitemaps, feeds, scripts, images.
+        """
         return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
 
     @cached_property
     def by_id(self) -> Mapping[str, TrueService]:
-        """The services by their id."""
+        """Return the services by their id."""
         return {service.id: service for service in self.services}
 
     def stored(self, key: str) -> Stored | None:
-        """What is recorded under a key (`key_of`)."""
+        """Return what is recorded under a key (`key_of`)."""
         return self.warc.read(key)
 
     def document(self, service: TrueService) -> bytes:
-        """A service's capabilities document; b'' when it has none. UsageError when its file is not there."""
+        """Return a service's capabilities document, b'' when it has none. Raises UsageError for a missing file."""
         if not service.document:
             return b""
         path = self.folder / "documents" / Path(service.document).name
@@ -112,18 +115,18 @@ class World:
             raise EnvironmentFault(f"{path} cannot be read: {error}") from error
 
     def pick(self, place: str, parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
-        """The service at host/path that a request with these parameters is for; `kind` prefers one."""
+        """Return the service at host/path that a request with these parameters is for; `kind` prefers one."""
         return pick(self.by_place.get(place, ()), parameters, kind)
 
     @cached_property
     def sha256(self) -> str:
-        """Of pages.warc.gz: by it a model tells whether it was trained here."""
+        """Return the SHA-256 of pages.warc.gz, by which a model tells whether it was trained here."""
         with self.warc.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def pick(services: Sequence[TrueService], parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
-    """Of several services at one address the one whose demands are met best, then the one of the kind asked for.
+    """Return of several services at one address the one whose demands are met best, then the one of the kind asked.
 
     Without SERVICE, the requests of WFS mean that one, all others a WMS if there is one.
     """

@@ -1,4 +1,4 @@
-"""Training `bayes` from files and finished crawls: `geocrawl train bayes`.
+"""Train `bayes` from files and finished crawls: `geocrawl train bayes`.
 
 Examples are read, pages that stand in the webs the model will be measured on are left out, and the model is written
 with the record of its making, which is also what the function returns.
@@ -105,8 +105,10 @@ def train_bayes_file(
 def file_samples(
     pages: Sequence[tuple[Document, str]], rows: Sequence[LabelledLink], sources: Sources = _NOTHING
 ) -> tuple[list[Sample], list[Sample]]:
-    """The samples of labelled pages' links, and those of labelled addresses. For a topic the pages' labels do not
-    count: where their links lead decides."""
+    """Return the samples of labelled pages' links, and those of labelled addresses.
+
+    For a topic the pages' labels do not count: where their links lead decides.
+    """
     topic = sources.topic
     domains = topic_authorities(topic, sources.other_topics) if topic else authorities(pages, rows)
     return list(page_samples([page for page, _ in pages], domains)), list(row_samples(rows, domains))
@@ -115,14 +117,14 @@ def file_samples(
 def without_worlds(
     pages: Sequence[tuple[Document, str]], worlds: Sequence[Path], text_of: TextOf
 ) -> tuple[list[tuple[Document, str]], list[str]]:
-    """(the pages that stand in none of the recorded webs, the addresses of the others, sorted)."""
+    """Return (the pages that are in none of the recorded webs, the addresses of the others, sorted)."""
     standing = contained([page.text for page, _ in pages], worlds, text_of)
     kept = [page for i, page in enumerate(pages) if i not in standing]
     return kept, sorted(pages[i][0].url.address for i in standing)
 
 
 def read_documents(path: Path, document_of: DocumentOf) -> Iterator[tuple[Document, str]]:
-    """(page, label) of JSON lines. Raises UsageError, naming the line, and EnvironmentFault."""
+    """Yield (page, label) of JSON lines. Raises UsageError, naming the line, and EnvironmentFault."""
     for number, line in enumerate(io.StringIO(read_text(path)), 1):
         if not line.strip():
             continue

@@ -38,7 +38,7 @@ class Authorities:
     """Identity of a page whose topic is known → whether it is ours."""
 
     def side(self, url: Url) -> bool | None:
-        """True: of the topic; False: of another; None: nobody knows."""
+        """Return True for an address of the topic, False for one of another, None when unknown."""
         if url.identity in self.pages:
             return self.pages[url.identity]
         host = url.host
@@ -52,8 +52,11 @@ class Authorities:
 
 
 def authorities(pages: Iterable[tuple[Document, str]], rows: Iterable[LabelledLink] = ()) -> Authorities:
-    """Domains by three sources: the lists in `bayes_words.toml`, the sites of labelled `pages`, and the hosts of
-    services in `rows`; what two sources hold against each other is left out."""
+    """Return authoritative domains by three sources:
+
+    the lists in `bayes_words.toml`, the sites of labelled `pages`, and the hosts of services in `rows`. A domain on
+    which two sources disagree is left out.
+    """
     lists = _words_data()["domains"]
     topic, other = set(lists["topic"]), set(lists["other"])
     sides: dict[str, Counter[str]] = defaultdict(Counter)
@@ -73,8 +76,11 @@ def authorities(pages: Iterable[tuple[Document, str]], rows: Iterable[LabelledLi
 
 
 def page_samples(pages: Iterable[Document], domains: Authorities) -> Iterator[Sample]:
-    """The links of `pages` whose target's side is known. A site's navigation stands on each of its pages: the same
-    anchor with the same context to the same target counts once a site."""
+    """Yield the links of `pages` whose target's side is known.
+
+    A site's navigation is on each of its pages: the same anchor with the same context to the same target counts once a
+    site.
+    """
     seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
     for page in pages:
         for link, context in zip(page.links, link_contexts(page.links), strict=True):
@@ -90,8 +96,11 @@ def _is_reference(link: Link, page: Document) -> bool:
 
 
 def row_samples(rows: Iterable[LabelledLink], domains: Authorities) -> Iterator[Sample]:
-    """Labelled addresses that have an anchor, without context: services are positive, others by their domain, and
-    where that is unknown negative (an ordinary link, or one noted as `hard-negative`). Doubtful ones are left out."""
+    """Yield labelled addresses that have an anchor, without context.
+
+    Services are positive, others by their domain, and where that is unknown negative (an ordinary link, or one noted as
+    `hard-negative`). Doubtful ones are left out.
+    """
     for row in dict.fromkeys(rows):
         url = read_url(row.url) if row.anchor else None
         if url is None or row.note not in ("", "kvp", "hard-negative"):
@@ -101,7 +110,9 @@ def row_samples(rows: Iterable[LabelledLink], domains: Authorities) -> Iterator[
 
 
 def topic_authorities(topic: Topic, others: Iterable[Topic]) -> Authorities:
-    """The sites of a topic's start pages speak for it, those of other topics' for others; shared ones for none."""
+    """Return the sites of a topic's start pages as its authorities, those of other topics' for others; shared ones for
+    none.
+    """
     ours = _sites(topic)
     theirs = {site for other in others if other.name != topic.name for site in _sites(other)}
     return Authorities(ours - theirs, theirs - ours, {})
@@ -112,8 +123,10 @@ def _sites(topic: Topic) -> set[str]:
 
 
 def domain_lexicon() -> tuple[str, ...]:
-    """The domain terms: those of the WMS standard in English and Chinese, the abbreviations of gws, and a few German
-    and Japanese ones; sorted."""
+    """Return the domain terms, sorted:
+
+    those of the WMS standard in English and Chinese, the abbreviations of gws, and a few German and Japanese ones.
+    """
     terms = [term for words in initial_keywords().values() for term in words]
     terms += _data("gws_words.toml")["links"]["abbreviations"]
     terms += [term for words in _words_data()["lexicon"].values() for term in words]

@@ -1,6 +1,6 @@
-"""What the links of recorded webs are worth, for the training of fusion: crawls by fusion itself, looked at on the way.
+"""Sample what links of recorded webs are worth, for the training of fusion, in crawls by fusion itself.
 
-At moments of a crawl some of the links that wait are taken: those that fusion would serve next, and some of all. What
+At moments of a crawl some of the links that wait are samples: those that fusion would serve next, and some of all. What
 each is worth then follows from the world's files: the greatest mean reward a page among the ways that begin with it
 and lead to pages nobody has linked to so far, what lies behind discounted for each step (reinforcement spidering:
 Rennie, McCallum, ICML 1999; a link's index among bandits: Gittins 1979). The crawls are made by the very weights that
@@ -23,19 +23,22 @@ DISCOUNT = 0.7
 HORIZON = 2
 """Links behind a page that are looked at."""
 LOOKS = 30
-"""Moments of a crawl at which links are taken, besides some at its beginning."""
+"""Moments of a crawl at which links are sampled, besides some at its beginning."""
 NEXT, OTHERS = 60, 60
-"""Links taken at a moment: those to be served next, and any."""
+"""Links samples at a moment: those to be served next, and any."""
 _BEGINNING, _OFTEN = 40, 4
-"""In the first visits, after how many a look is taken."""
+"""In the first visits, after how many a look is samples."""
 
 
 def examples(web: Web, strategy: FusionStrategy, seed: int) -> list[Worth]:
-    """Links that waited in a crawl of `web` by `strategy`, with what they were worth. The same for the same seed."""
+    """Return links that waited in a crawl of `web` by `strategy`, with what they were worth.
+
+    The same for the same seed.
+    """
     rng = random.Random(seed)  # noqa: S311 - a sample, no secret
-    taker = _LinkSampler(strategy, rng, max(10, web.pages // LOOKS))
-    Walk(web, strategy, taker.look).run()
-    return taker.taken
+    sampler = _LinkSampler(strategy, rng, max(10, web.pages // LOOKS))
+    Walk(web, strategy, sampler.look).run()
+    return sampler.samples
 
 
 @dataclass(slots=True)
@@ -43,15 +46,15 @@ class _LinkSampler:
     strategy: FusionStrategy
     rng: random.Random
     every: int
-    taken: list[Worth] = field(default_factory=list)
+    samples: list[Worth] = field(default_factory=list)
     places: Mapping[int, int] = field(default_factory=generic_places)
 
     def look(self, walk: Walk) -> None:
-        """Take links when it is time."""
+        """Sample waiting links when it is time."""
         visits = walk.visits
         if visits and (visits % self.every == 0 or (visits <= _BEGINNING and visits % _OFTEN == 0)):
             worth = _Worths(walk).of
-            self.taken += self._links(walk, worth)
+            self.samples += self._links(walk, worth)
 
     def _links(self, walk: Walk, worth: Callable[[str, int], float]) -> Iterator[Worth]:
         waiting = [(number, score) for number, score in self.strategy.waiting_scores() if walk.waits(number)]
@@ -72,7 +75,7 @@ class _Worths:
         self._known: dict[tuple[str, int], float] = {}
 
     def of(self, key: str, steps: int) -> float:
-        """1 with a service that is new; else what lies up to `steps` links behind, on pages that are not yet known."""
+        """Return 1 for a page with a new service; else the worth of up to `steps` links behind it, on unknown pages."""
         worth = self._known.get((key, steps))
         if worth is None:
             self._known[key, steps] = 0.0  # a way that leads back brings nothing more
@@ -94,7 +97,7 @@ class _Worths:
 
 
 def _greatest_mean(worths: Sequence[float], cost: float) -> float:
-    """Of the first 1, 2, … of `worths`, discounted, a page; the page that leads there costs `cost`."""
+    """Return the greatest discounted mean of the first 1, 2, … of `worths`; the page that leads there costs `cost`."""
     best = total = 0.0
     for count, worth in enumerate(worths, 1):
         total += worth

@@ -1,6 +1,6 @@
-"""The weights that fusion starts from, fitted to links whose worth is known.
+"""Fit the weights that fusion starts from to links whose worth is known.
 
-Each example is a link as it waited in a crawl: its generic features (`fusion_features.generic_names`), what the crawl
+Each example is a link as it waited in a crawl: its generic features (`feature_names.generic_names`), what the crawl
 itself had learnt of its words and paths by then (the offset: it is not learnt again), and its worth, 0…1. The fit is a
 logistic regression with an L2 penalty. Ordered features are coded by steps (a weight is the sum of the steps up to its
 place), so that the penalty draws neighbours together; and where more can only be better, steps have the sign that says
@@ -49,12 +49,12 @@ class Step(NamedTuple):
 
 
 def generic_places() -> Mapping[int, int]:
-    """Bucket → place in `generic_names()`."""
+    """Return bucket → place in `generic_names()`."""
     return {bucket(name): place for place, name in enumerate(generic_names())}
 
 
 def fit(examples: Sequence[Worth], penalty: float = PENALTY) -> dict[str, float]:
-    """Feature name → weight. Raises UsageError without examples, or when all are worth the same."""
+    """Return feature name → weight. Raises UsageError without examples, or when all are worth the same."""
     worths = np.array([example.worth for example in examples])
     if not len(examples) or worths.min() == worths.max():
         raise UsageError("no weights can be learnt: the crawls met no link of worth, or no other; name more worlds")
@@ -70,7 +70,7 @@ def fit(examples: Sequence[Worth], penalty: float = PENALTY) -> dict[str, float]
 
 
 def _minimum(design: Any, offsets: Floats, worths: Floats, steps: Sequence[Step], penalty: float) -> Floats:
-    """The coefficients of least log loss plus penalty·|b|²/2, within the bounds of the steps (L-BFGS-B)."""
+    """Return the coefficients of least log loss plus penalty·|b|²/2, within the bounds of the steps (L-BFGS-B)."""
     from scipy.optimize import minimize
 
     def loss(b: Floats) -> tuple[float, Floats]:
@@ -87,7 +87,7 @@ def _minimum(design: Any, offsets: Floats, worths: Floats, steps: Sequence[Step]
 
 
 def _design(examples: Sequence[Worth], width: int) -> Any:
-    """One row an example, a 1 at each of its features."""
+    """Return the design matrix: one row an example, a 1 at each of its features."""
     from scipy.sparse import csr_array
 
     ends = np.cumsum([0, *(len(example.features) for example in examples)])
@@ -96,7 +96,7 @@ def _design(examples: Sequence[Worth], width: int) -> Any:
 
 
 def _coding(names: Sequence[str], steps: Sequence[Step]) -> Any:
-    """One row a name, one column a step."""
+    """Return the coding matrix: one row a name, one column a step."""
     from scipy.sparse import csr_array
 
     places = {name: place for place, name in enumerate(names)}
@@ -120,7 +120,7 @@ def _steps() -> Iterator[Step]:
 
 
 def _steps_of_arm(kind: str) -> Iterator[Step]:
-    """More visits in vain are worse; a larger share is better, by how much hangs on the visits. 0: not yet visited."""
+    """Yield the steps of an arm: more visits in vain are worse, a larger share is better, depending on the visits."""
 
     def names(size: int, share: int) -> tuple[str, ...]:
         return tuple(f"{kind} so far:{n} {m}" for n in range(size, SIZES) for m in range(share, SHARES))

@@ -1,4 +1,4 @@
-"""`geocrawl train fusion`: the weights that fusion starts from, learnt on recorded webs in rounds."""
+"""Learn the weights that fusion starts from on recorded webs in rounds: `geocrawl train fusion`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def train_fusion_file(
 
 
 def _fusion(weights: Mapping[str, float]) -> FusionStrategy:
-    """fusion with these weights and the shipped models."""
+    """Return fusion with these weights and the shipped models."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-train-") as folder:
         file = Path(folder) / "weights.json"
         write_prior(Prior(weights), file)
@@ -61,7 +61,7 @@ def _fusion(weights: Mapping[str, float]) -> FusionStrategy:
 
 
 def _called(world: World) -> str:
-    """How the web was made, where its files say so, else its name."""
+    """Return how the web was made, where its files say so, else its name."""
     generator: Any = world.meta.get("generator")
     script = generator.get("script") if isinstance(generator, dict) else None
     return f"{world.name}: {script}" if script else world.name

@@ -1,4 +1,4 @@
-"""Training from files: `geocrawl train topic` and `geocrawl train links`.
+"""Train from files: `geocrawl train topic` and `geocrawl train links`.
 
 Examples are read, pages that stand in the webs the model will be measured on are left out, and the model is written
 with the record of its making: files with sha256, counts, options, date, excluded pages and how the topic separates
@@ -76,7 +76,9 @@ def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]
 
 
 def separation(pages: Sequence[LabelledPage]) -> dict[str, dict[str, list[int]]]:
-    """How the topic separates pages of sites that it was not learnt from: language → label → pages of level 0, 1, 2.
+    """Return how the topic separates pages of sites that it was not learnt from:
+
+    language → label → pages of level 0, 1, 2.
 
     Sites are dealt into five folds by their hash; each fold is measured by the model of the others. Empty when one of
     these has nothing to learn from.
@@ -103,7 +105,7 @@ def _level(r: float) -> int:
 
 
 def read_labelled_links(path: Path) -> Iterator[LabelledLink]:
-    """The rows of a CSV of url, label and, if there are, anchor and note. Raises UsageError and EnvironmentFault."""
+    """Yield the rows of a CSV of url, label and perhaps anchor and note. Raises UsageError and EnvironmentFault."""
     table = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = {"url", "label"} - set(table.fieldnames or ())
     if missing:

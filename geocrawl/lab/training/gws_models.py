@@ -1,4 +1,4 @@
-"""How the models of gws are learnt. Pure: examples in, model out; `training_files` reads examples and writes models.
+"""Train the models of gws, examples in, model out; `gws_files` reads examples and writes models.
 
 The words to choose from stand in `geocrawl/data/gws_words.toml`.
 """
@@ -74,7 +74,9 @@ def train_topic(
     n: int = TOPIC_KEYWORDS,
     title_weight: float = TITLE_WEIGHT,
 ) -> TopicModel:
-    """The topic vectors: for each language the `n` of its `initial` keywords with the highest TF-IDF, and that weight.
+    """Return the topic vectors:
+
+    for each language the `n` of its `initial` keywords with the highest TF-IDF, and that weight.
 
     TF is the mean of the keyword's share in the page vectors of the pages on the topic; IDF = ln((1 + N)/(1 + df)) + 1
     over all pages of the language, on the topic or not, so that a word of every page is not a word of this topic. A
@@ -98,7 +100,8 @@ def train_topic(
 
 
 def _capped(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights, heaviest first, the first one lowered if need be to `MAX_WEIGHT` of the vector's length (ours).
+    """Return the weights, heaviest first, the first one lowered if need be to `MAX_WEIGHT` of the vector's length
+    (ours).
 
     A page that holds one keyword alone has that keyword's weight as its r. No single word makes a page highly relevant:
     a warehouse has a "WMS" too.
@@ -134,7 +137,7 @@ def _tf_idf(pages: Sequence[LabelledPage], words: Sequence[str], title_weight: f
 
 
 def initial_keywords() -> dict[str, list[str]]:
-    """The m initial keywords of each language, terms of the WMS standard (`geocrawl/data/gws_words.toml`)."""
+    """Return the m initial keywords of each language, terms of the WMS standard (`geocrawl/data/gws_words.toml`)."""
     topic: dict[str, dict[str, list[str]]] = _words_data()["topic"]
     return {language: [word for words in parts.values() for word in words] for language, parts in topic.items()}
 
@@ -149,7 +152,7 @@ def train_links(
     *,
     k: int = LINK_KEYWORDS,
 ) -> LinkModel:
-    """The link keywords: the `k` most frequent words of WMS links of different sites, one link a site.
+    """Return the link keywords: the `k` most frequent words of WMS links of different sites, one link a site.
 
     A word is a run of Latin letters or its parts in camel case. Stop words are those of any text and those that
     ordinary links use (`ORDINARY_SHARE`): http, www, service, map. Templates (`{z}`) are no links. Chinese keywords are
@@ -182,7 +185,7 @@ def train_links(
 
 
 def _links_of(rows: Iterable[LabelledLink], label: str) -> list[tuple[LabelledLink, Url]]:
-    """The links with that label and no note against them, templates and unreadable ones left out."""
+    """Return the links with that label and no note against them, without templates and unreadable ones."""
     links = []
     for row in rows:
         if row.label == label and not (label == NO_SERVICE and row.note) and not set(row.url) & set("{}[]"):
@@ -193,7 +196,7 @@ def _links_of(rows: Iterable[LabelledLink], label: str) -> list[tuple[LabelledLi
 
 
 def _one_a_site(links: Iterable[tuple[LabelledLink, Url]]) -> list[tuple[LabelledLink, Url]]:
-    """One link of each site, drawn by its hash: whatever the order of the rows, and no spelling preferred."""
+    """Return one link of each site, drawn by its hash: independent of the rows' order, and no spelling preferred."""
     best: dict[str, tuple[bytes, tuple[LabelledLink, Url]]] = {}
     for row, url in links:
         drawn = hashlib.sha256(row.url.encode()).digest()
@@ -203,7 +206,7 @@ def _one_a_site(links: Iterable[tuple[LabelledLink, Url]]) -> list[tuple[Labelle
 
 
 def _word_sites(links: Iterable[tuple[LabelledLink, Url]]) -> dict[str, set[str]]:
-    """Latin word → the sites whose links hold it, in URL or anchor."""
+    """Return Latin word → the sites whose links have it, in URL or anchor."""
     sites: dict[str, set[str]] = defaultdict(set)
     for row, url in links:
         for word in set(_latin_words(f"{_without_suffix(url)} {row.anchor}")):
@@ -212,7 +215,7 @@ def _word_sites(links: Iterable[tuple[LabelledLink, Url]]) -> dict[str, set[str]
 
 
 def _without_suffix(url: Url) -> str:
-    """The address without its public suffix (`gob.mx`): a country's spelling says nothing of the topic."""
+    """Return the address without its public suffix (`gob.mx`): a country's spelling says nothing of the topic."""
     suffix = "." + url.site.partition(".")[2]
     return unquote(url.address).replace(url.host, url.host.removesuffix(suffix), 1)
 

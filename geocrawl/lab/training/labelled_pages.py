@@ -1,4 +1,4 @@
-"""Labelled pages as files: read, told from those of webs that a model is measured on, dealt into folds, recorded."""
+"""Read labelled pages, leave out those of webs that a model is measured on, split them into folds, record files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Examples:
     """Addresses of those that stand in a web the model will be measured on, sorted."""
 
     def counts(self) -> dict[str, object]:
-        """For the record of a model."""
+        """Return the counts of pages for the record of a model."""
         labels = Counter(f"{page.label} {page.language}" for page in self.kept)
         return {
             "read": len(self.kept) + len(self.excluded),
@@ -45,7 +45,7 @@ class Examples:
 
 
 def read_examples(pages: Path, exclude: Sequence[Path], text_of: TextOf) -> Examples:
-    """The pages of `pages`, less those that stand in the recorded webs `exclude`. Raises as `read_pages`."""
+    """Return the pages of `pages` without those of the recorded webs `exclude`. Raises as `read_pages` does."""
     read = list(read_pages(pages, text_of))
     standing = contained([page.text for page in read], exclude, text_of)
     kept = [page for i, page in enumerate(read) if i not in standing]
@@ -53,7 +53,7 @@ def read_examples(pages: Path, exclude: Sequence[Path], text_of: TextOf) -> Exam
 
 
 def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
-    """The pages of JSON lines (.gz or plain). Raises UsageError, naming the line, and EnvironmentFault."""
+    """Yield the pages of JSON lines (.gz or plain). Raises UsageError, naming the line, and EnvironmentFault."""
     for number, line in enumerate(io.StringIO(read_text(path)), 1):
         if not line.strip():
             continue
@@ -69,12 +69,12 @@ def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
 
 
 def fold_of(page: LabelledPage) -> int:
-    """Which of the `FOLDS` a page belongs to: that of its site."""
+    """Return which of the `FOLDS` a page belongs to: that of its site."""
     return hashlib.sha256(site_of(page).encode()).digest()[0] % FOLDS
 
 
 def site_of(page: LabelledPage) -> str:
-    """The registered domain of its address; the address itself when it is none."""
+    """Return the registered domain of a page's address, the address itself when it is none."""
     url = read_url(page.url)
     return url.site if url else page.url
 
@@ -83,7 +83,7 @@ def site_of(page: LabelledPage) -> str:
 
 
 def read_text(path: Path) -> str:
-    """The file's text, unpacked when its name ends in .gz."""
+    """Return the file's text, unpacked when its name ends in .gz."""
     try:
         data = path.read_bytes()
         return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
@@ -94,7 +94,7 @@ def read_text(path: Path) -> str:
 
 
 def record(how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
-    """What the record of every model says: how it was made, when and by which version, and from which files.
+    """Return what the record of every model says: how it was made, when, by which version, and from which files.
 
     `exclude`: recorded webs whose pages were left out.
     """
@@ -112,7 +112,7 @@ EXCLUSION: Mapping[str, float] = {"shingle_words": SHINGLE_WORDS, "contained": C
 
 
 def _fingerprint(path: Path, name: str = "") -> dict[str, object]:
-    """Name, size and sha256 of a file that was learnt from."""
+    """Return name, size and sha256 of a file that was learnt from."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -31,14 +31,14 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30f
 
 
 def shingles(text: str) -> set[int]:
-    """Hashes of every run of eight words (of the whole text when it is shorter); empty for a text without words."""
+    """Return hashes of every run of eight words (of the whole text when it is shorter); empty without words."""
     words = _WORD.findall(text.lower())
     last = max(len(words) - SHINGLE_WORDS, 0) if words else -1
     return {hash(tuple(words[i : i + SHINGLE_WORDS])) for i in range(last + 1)}
 
 
 def contained(texts: Sequence[str], worlds: Sequence[Path], text_of: TextOf) -> set[int]:
-    """Indexes of the `texts` that stand, whole or nearly, in the recorded webs `worlds`, or are too short to tell.
+    """Return indexes of the `texts` that are, whole or nearly, in the recorded webs `worlds`, or are too short to tell.
 
     Raises UsageError for a world without pages.warc.gz, EnvironmentFault for one that cannot be read.
     """
@@ -63,7 +63,7 @@ def contained(texts: Sequence[str], worlds: Sequence[Path], text_of: TextOf) -> 
 
 
 def _index(texts: Sequence[str]) -> dict[int, list[int]]:
-    """Shingle → the texts that hold it, frames left out."""
+    """Return shingle → the texts that have it, page frames left out."""
     where: dict[int, list[int]] = defaultdict(list)
     for i, text in enumerate(texts):
         for shingle in shingles(text):
@@ -72,7 +72,7 @@ def _index(texts: Sequence[str]) -> dict[int, list[int]]:
 
 
 def warc_pages(world: Path) -> Iterator[tuple[str, bytes]]:
-    """(Content-Type, body) of each HTML response in `world`/pages.warc.gz (WARC/1.1, ISO 28500)."""
+    """Yield (Content-Type, body) of each HTML response in `world`/pages.warc.gz (WARC/1.1, ISO 28500)."""
     path = world / "pages.warc.gz"
     if not path.is_file():
         raise UsageError(f"{world} is no recorded web: it has no pages.warc.gz")
@@ -90,7 +90,7 @@ def warc_pages(world: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _header(next_line: Callable[[], bytes], *, first: bool = False) -> dict[str, str]:
-    """Fields up to an empty line, names in lower case; with `first` the blank lines before it are skipped."""
+    """Return fields up to an empty line, names in lower case; with `first` blank lines before them are skipped."""
     fields: dict[str, str] = {}
     while line := next_line():
         name, colon, value = line.decode("latin-1").strip().partition(":")

@@ -36,7 +36,7 @@ def train_judge_file(pages: Path, out: Path, exclude: Sequence[Path], *, on: dt.
 
 
 def held_out(pages: Sequence[LabelledPage]) -> dict[str, int]:
-    """How a judge does on sites that it was not trained on, summed over five folds of sites."""
+    """Return how a judge does on sites that it was not trained on, summed over five folds of sites."""
     total: dict[str, int] = {}
     for fold in range(FOLDS):
         judge = train((_example(page) for page in pages if fold_of(page) != fold), {})
@@ -50,7 +50,7 @@ def _example(page: LabelledPage) -> tuple[str, str, bool]:
 
 
 def text_of(body: bytes, content_type: str) -> tuple[str, str]:
-    """(title, visible text) of a page, read as a crawl reads it."""
+    """Return (title, visible text) of a page, read as a crawl reads it."""
     url = read_url("http://training.invalid/")
     assert url is not None, "a well-formed address"
     document = PageReader().read(Page(url, url, 200, {"content-type": content_type}, body, 0.0, 0.0), depth=0)

@@ -32,7 +32,7 @@ def train_vectors(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, 
 
 
 def text_of(body: bytes, content_type: str) -> tuple[str, str]:
-    """(title, visible text) of a page, read as a crawl reads it."""
+    """Return (title, visible text) of a page, read as a crawl reads it."""
     url = read_url("http://training.invalid/")
     assert url is not None, "a well-formed address"
     page = Page(url, url, 200, {"content-type": content_type}, body, 0.0, 0.0)
@@ -73,7 +73,7 @@ def train_bayes(
 
 
 def _for_topic(sources: Sources, name: str) -> Sources:
-    """The same for a topic of the directory; for the default topic nothing changes."""
+    """Return the sources for a topic of the directory; for the default topic nothing changes."""
     from geocrawl.app.topics import find_topic, topics_folder
     from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
     from geocrawl.priority.topics.directory import all_topics, keyword_model, text_model
@@ -87,7 +87,7 @@ def _for_topic(sources: Sources, name: str) -> Sources:
 
 
 def training_document(address: str, html: str) -> Document:
-    """A training page as a crawl reads it. Raises ValueError for an address that is none."""
+    """Return a training page as a crawl reads it. Raises ValueError for an address that is none."""
     url = read_url(address)
     if url is None:
         raise ValueError(f"{address!r} is no address of a page")

@@ -29,8 +29,10 @@ THRESHOLD_QUANTILE = 0.05
 
 
 def train_vectors(pages: Sequence[LabelledPage]) -> TextModel:
-    """The text model of labelled pages; `threshold` and `typical` are quantiles of pages of sites that each fold of the
-    training left out. Raises UsageError when no page is on the topic.
+    """Return the text model of labelled pages.
+
+    `threshold` and `typical` are quantiles over pages of sites that each fold of the training left out. Raises
+    UsageError when no page is on the topic.
     """
     counted = [(page, term_counts(f"{page.title}\n{page.text}")) for page in pages]
     idf, topics = _learn(counted)
@@ -57,11 +59,13 @@ Counted = tuple[LabelledPage, Mapping[str, int]]
 
 
 def _learn(pages: Sequence[Counted]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """(idf, topic vector a language). The topic is Rocchio's (1971): centre of the pages on the topic less that of the
-    others, what is above 0 of it; so a site's frame and a language's common words do not make the topic.
+    """Return (idf, topic vector a language).
+
+    The topic is Rocchio's (1971): the positive part of the centroid of the pages on the topic less that of the others;
+    so a site's frame and a language's common words do not make the topic.
     """
     idf = _idf(pages)
-    on, off = (_centres(pages, idf, on_topic=which) for which in (True, False))
+    on, off = (_centroids(pages, idf, on_topic=which) for which in (True, False))
     topics = {}
     for language, centre in on.items():
         others = off.get(language, {})
@@ -71,8 +75,9 @@ def _learn(pages: Sequence[Counted]) -> tuple[dict[str, float], dict[str, dict[s
 
 
 def _idf(pages: Sequence[Counted]) -> dict[str, float]:
-    """ln((1 + N)/(1 + df)) + 1 of the language in which it is lowest: a word that is common in one language weighs
-    little in all. Words of few sites are rare words and left out.
+    """Return ln((1 + N)/(1 + df)) + 1, of the language in which it is lowest.
+
+    A word that is common in one language weighs little in all. Words of few sites are left out as rare.
     """
     sizes = Counter(page.language for page, _ in pages)
     df: dict[str, Counter[str]] = defaultdict(Counter)
@@ -91,8 +96,8 @@ def _idf(pages: Sequence[Counted]) -> dict[str, float]:
     return idf
 
 
-def _centres(pages: Sequence[Counted], idf: Mapping[str, float], *, on_topic: bool) -> dict[str, dict[str, float]]:
-    """Language → centre of its pages on the topic, or of its others; a site counts by the root of its pages."""
+def _centroids(pages: Sequence[Counted], idf: Mapping[str, float], *, on_topic: bool) -> dict[str, dict[str, float]]:
+    """Return language → centroid of its pages on or off the topic; a site counts by the root of its pages."""
     sites: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for page, counts in pages:
         if (page.label == ON_TOPIC) is on_topic and (vector := tf_idf(counts, idf)):
@@ -112,12 +117,12 @@ def _centres(pages: Sequence[Counted], idf: Mapping[str, float], *, on_topic: bo
 
 
 def heaviest(vector: Mapping[str, float], number: int) -> dict[str, float]:
-    """Its heaviest terms, heaviest first, ties in the order of the alphabet."""
+    """Return the heaviest terms of a vector, heaviest first, ties in alphabetical order."""
     return dict(sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:number])
 
 
 def held_out_scores(pages: Sequence[Counted]) -> list[tuple[str, float]]:
-    """(label, similarity) of each page, by the model of the sites of the other folds."""
+    """Return (label, similarity) of each page, by the model of the sites of the other folds."""
     scores = []
     for fold in range(FOLDS):
         idf, topics = _learn([each for each in pages if fold_of(each[0]) != fold])
@@ -127,12 +132,12 @@ def held_out_scores(pages: Sequence[Counted]) -> list[tuple[str, float]]:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which `share` of the sorted values lie (the lower of two neighbours); 0 without any."""
+    """Return the value below which `share` of the sorted values lie (the lower of two neighbours); 0 without any."""
     return ordered[math.floor(share * (len(ordered) - 1))] if ordered else 0.0
 
 
 def _held_out_record(scores: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
-    """Label → the scores of its pages at 5, 25, 50, 75 and 95 %."""
+    """Return label → the scores of its pages at 5, 25, 50, 75 and 95 %."""
     by: dict[str, list[float]] = defaultdict(list)
     for label, score in scores:
         by[label].append(score)
