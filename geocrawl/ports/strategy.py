@@ -51,7 +51,7 @@ class Strategy(Protocol):
         """False: it needs no feedback, and none are kept."""
 
     def learn(self, feedback: Feedback) -> None:
-        """What a settled visit brought. Deterministic: the same feedback in the same order give the same strategy."""
+        """Learn from a settled visit. Deterministic: the same feedback in the same order gives the same strategy."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         """(frontier id, new rank) in batches when it is time to rank anew, else None. Asked after every feedback.
@@ -61,7 +61,7 @@ class Strategy(Protocol):
         """The parts of a link's rank, for `geocrawl why`."""
 
     def dump(self) -> bytes:
-        """Everything strategy_state so far, for `load`; bounded."""
+        """Return everything learnt so far, for `load`; bounded."""
 
     def load(self, state: bytes) -> None:
         """Take up a former dump. Raises UsageError for one of another version."""
