@@ -14,7 +14,7 @@ from geocrawl.lab.training import train
 from geocrawl.priority.models.naive_bayes import read_bayes
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.finds import link_finds
-from tests.app.test_crawl import crawl, settings_for, valid
+from tests.support.crawls import crawl, settings_for, valid
 
 
 @pytest.mark.parametrize("online", ["false", "true"])

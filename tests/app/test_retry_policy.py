@@ -20,7 +20,7 @@ from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper
-from tests.app.test_crawl import Watcher, settings_for, url
+from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World
 

@@ -21,7 +21,7 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.operations.forget import forget
-from tests.app.test_crawl import url
+from tests.support.crawls import url
 from tests.support.politeness_web import PAGES, gaps_s, most_at_once, polite_web
 from tests.support.processes import Started, clean_environment, geocrawl
 

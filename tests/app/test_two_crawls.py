@@ -15,7 +15,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
-from tests.app.test_crawl import url
+from tests.support.crawls import url
 from tests.support.killed_crawl import Watcher, settings_for
 from tests.support.world import ManualClock
 

@@ -23,7 +23,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import Keeper, read_holder
-from tests.app.test_crawl import Watcher, settings_for, url
+from tests.support.crawls import Watcher, settings_for, url
 
 LIMIT_S = 60
 OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)

@@ -11,7 +11,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.signals import signal_yields
 from geocrawl.urls import read_url
-from tests.app.test_crawl import Watcher
+from tests.support.crawls import Watcher
 
 
 def test_each_signal_counts_its_endpoints_once_and_those_that_it_alone_found(tmp_path: Path) -> None:
