@@ -70,12 +70,12 @@ def fill(db: Path, services: int, waiting: int) -> None:
             candidate = detector.given(_url(f"http://maps{number % SITES}.example/wms?map=/srv/{number}.map"))
             found = Verdict(Status.VALID, "ok", service(number), http_status=200)
             with database.transaction:
-                catalog.write(catalog.note(candidate, BEGUN + number), candidate, found, BEGUN + number)
+                catalog.write(catalog.note([candidate], BEGUN + number)[0], candidate, found, BEGUN + number)
         for number in range(services // 10):
             candidate = detector.given(_url(f"http://gone{number % SITES}.example/wms?map=/srv/{number}.map"))
             dead = Verdict(Status.INVALID, "http-404", http_status=404)
             with database.transaction:
-                catalog.write(catalog.note(candidate, BEGUN + number), candidate, dead, BEGUN + number)
+                catalog.write(catalog.note([candidate], BEGUN + number)[0], candidate, dead, BEGUN + number)
         frontier = SqlFrontier(database, Settings(), clock, catalog=catalog)
         frontier.add_seeds((_url(f"http://www{n % 2000}.example/page/{n}") for n in range(waiting)), Rank(5, 0.5))
     finally:

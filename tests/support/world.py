@@ -160,7 +160,7 @@ class World:
     def record(self, candidate: Candidate, verdict: Verdict, at: float) -> int:
         """Note a candidate and write its verdict, as settlements do; returns the endpoint's id."""
         with self.database.transaction:
-            endpoint_id = self.catalog.note(candidate, at)
+            endpoint_id = self.catalog.note([candidate], at)[0]
             self.catalog.write(endpoint_id, candidate, verdict, at)
         return endpoint_id
 

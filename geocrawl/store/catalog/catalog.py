@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import bindparam, case, func, insert, literal, or_, select, union_all, update
+from sqlalchemy import and_, bindparam, case, func, insert, literal, or_, select, union_all, update
 from sqlalchemy.dialects import sqlite
 
 from geocrawl.model import (
@@ -38,12 +39,29 @@ _TEXT_CHARS = 500
 _REMEMBERED_ENDPOINTS = 5_000
 
 _THIS = ENDPOINT.c.id == bindparam("endpoint")
+_ASKED = func.json_each(bindparam("asked")).table_valued("value")
+"""A JSON list as a table."""
+_EVIDENCE_COUNT = select(func.count()).where(EVIDENCE.c.endpoint_id == ENDPOINT.c.id).scalar_subquery()
+# Endpoints by a JSON list of [kind, key].
 _FIND = select(
-    ENDPOINT.c.id,
-    select(func.count()).where(EVIDENCE.c.endpoint_id == ENDPOINT.c.id).scalar_subquery(),
-    ENDPOINT.c.weak,
-).where(ENDPOINT.c.kind == bindparam("kind"), ENDPOINT.c.key == bindparam("key"))
-_ADD_ENDPOINT = insert(ENDPOINT).returning(ENDPOINT.c.id)
+    *(ENDPOINT.c.id, ENDPOINT.c.kind, ENDPOINT.c.key, _EVIDENCE_COUNT, ENDPOINT.c.weak),
+    func.coalesce(ENDPOINT.c.reason, ""),
+).select_from(
+    _ASKED.join(
+        ENDPOINT,
+        and_(
+            ENDPOINT.c.kind == func.json_extract(_ASKED.c.value, "$[0]"),
+            ENDPOINT.c.key == func.json_extract(_ASKED.c.value, "$[1]"),
+        ),
+    )
+)
+_COUNT_EVIDENCE = (
+    select(EVIDENCE.c.endpoint_id, func.count())
+    .where(EVIDENCE.c.endpoint_id.in_(select(_ASKED.c.value)))
+    .group_by(EVIDENCE.c.endpoint_id)
+)
+_HIGHEST_ID = select(func.coalesce(func.max(ENDPOINT.c.id), 0))
+_ADD_ENDPOINT = insert(ENDPOINT)
 _ADD_EVIDENCE = sqlite.insert(EVIDENCE).on_conflict_do_nothing()
 # A page or a person names what was only guessed: if it was probed in vain, it is probed again from now on.
 _NAME_GUESSED = (
@@ -87,12 +105,19 @@ _COUNTS = union_all(
     select(literal("services"), func.count()).select_from(SERVICE),
     select(literal("layers"), func.coalesce(func.sum(SERVICE.c.layer_count), 0)),
 )
-_VERDICT_OF = select(ENDPOINT.c.id, func.coalesce(ENDPOINT.c.reason, "")).where(
-    ENDPOINT.c.kind == bindparam("kind"), ENDPOINT.c.key == bindparam("key")
-)
 _WAS_ANSWERED = (
     select(literal(1)).where(ENDPOINT.c.key == bindparam("key"), ENDPOINT.c.http_status.is_not(None)).limit(1)
 )
+
+
+@dataclass(slots=True)
+class _Noted:
+    """An endpoint as it was last noted."""
+
+    id: int
+    pages: int
+    """Pieces of evidence that are kept of it."""
+    weakness: int
 
 
 class Catalog:
@@ -106,26 +131,76 @@ class Catalog:
         self._services = ServiceWriter(self._connection, segment)
         self._health = HealthWriter(self._connection)
         self._changes = ChangeWriter(self._connection)
-        self._noted: TwoGenerations[tuple[Kind, str], list[int]] = TwoGenerations(_REMEMBERED_ENDPOINTS)
+        self._noted: TwoGenerations[tuple[Kind, str], _Noted] = TwoGenerations(_REMEMBERED_ENDPOINTS)
         database.on_undo(self._noted.clear)
 
     # ----------------------------------------------------------------------- writing
 
-    def note(self, candidate: Candidate, at: float) -> int:
-        """Keep a candidate and the page that named it; return the endpoint's id."""
-        endpoint = candidate.endpoint
-        noted = self._noted.get((endpoint.kind, endpoint.key))
-        if noted is None:
-            found = self._connection.run(_FIND, {"kind": endpoint.kind, "key": endpoint.key}).fetchone()
-            noted = [*found] if found else [self._add(candidate, at), 0, _weakness(candidate)]
-            self._noted.put((endpoint.kind, endpoint.key), noted)
-        endpoint_id, pages, weakness = noted
-        if pages < MAX_EVIDENCE:
-            noted[1] += self._add_evidence(endpoint_id, candidate.evidence, at)
-        if weakness == GUESSED and (now := _weakness(candidate)) < GUESSED:
-            noted[2] = now
-            self._connection.run(_NAME_GUESSED, {"weak": now, "endpoint": endpoint_id, "at": at})
-        return endpoint_id
+    def note(self, candidates: Sequence[Candidate], at: float) -> list[int]:
+        """Keep candidates and the pages that named them; return the endpoint's id of each."""
+        if not candidates:
+            return []
+        noted = self._read_or_add(candidates, at)
+        endpoints = [noted[each.endpoint.kind, each.endpoint.key] for each in candidates]
+        self._add_evidence(candidates, endpoints, at)
+        for candidate, endpoint in zip(candidates, endpoints, strict=True):
+            if endpoint.weakness == GUESSED and (weakness := _weakness(candidate)) < GUESSED:
+                endpoint.weakness = weakness
+                self._connection.run(_NAME_GUESSED, {"weak": weakness, "endpoint": endpoint.id, "at": at})
+        return [endpoint.id for endpoint in endpoints]
+
+    def _read_or_add(self, candidates: Sequence[Candidate], at: float) -> dict[tuple[Kind, str], _Noted]:
+        """Return the endpoints of candidates by kind and key; those that nobody knew are added in their order."""
+        noted: dict[tuple[Kind, str], _Noted] = {}
+        unknown: dict[tuple[Kind, str], Candidate] = {}
+        for candidate in candidates:
+            name = (candidate.endpoint.kind, candidate.endpoint.key)
+            if (known := self._noted.get(name)) is not None:
+                noted[name] = known
+            else:
+                unknown.setdefault(name, candidate)
+        if not unknown:
+            return noted
+        found = self._connection.run(_FIND, {"asked": json.dumps(list(unknown))}).fetchall()
+        read = {(kind, key): _Noted(number, pages, weak) for number, kind, key, pages, weak, _ in found}
+        new = {name: candidate for name, candidate in unknown.items() if name not in read}
+        if new:
+            highest = self._connection.run(_HIGHEST_ID).fetchone()[0]
+            rows = [self._new_row(number, each, at) for number, each in enumerate(new.values(), highest + 1)]
+            self._connection.run_many(_ADD_ENDPOINT, rows)
+            for number, (name, candidate) in enumerate(new.items(), highest + 1):
+                read[name] = _Noted(number, 0, _weakness(candidate))
+        for name in unknown:
+            noted[name] = read[name]
+            self._noted.put(name, read[name])
+        return noted
+
+    def _add_evidence(self, candidates: Sequence[Candidate], endpoints: Sequence[_Noted], at: float) -> None:
+        """Keep where candidates were found, as far as their endpoints have room for more evidence."""
+        rows, open_endpoints = [], dict[int, _Noted]()
+        for candidate, endpoint in zip(candidates, endpoints, strict=True):
+            if endpoint.pages >= MAX_EVIDENCE:
+                continue
+            endpoint.pages += 1
+            open_endpoints[endpoint.id] = endpoint
+            found = candidate.evidence
+            rows.append(
+                {
+                    "endpoint_id": endpoint.id,
+                    "signal": found.signal,
+                    "page": found.page,
+                    "link": found.link,
+                    "anchor": found.anchor[:_TEXT_CHARS],
+                    "at": at,
+                }
+            )
+        if not rows:
+            return
+        self._connection.run_many(_ADD_EVIDENCE, rows)
+        # Some of it may have been known: what counts is what stands there now.
+        counts = self._connection.run(_COUNT_EVIDENCE, {"asked": json.dumps(list(open_endpoints))})
+        for endpoint_id, pages in counts.fetchall():
+            open_endpoints[endpoint_id].pages = pages
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
         """Write the verdict of a probe, and what a valid endpoint describes."""
@@ -183,9 +258,11 @@ class Catalog:
         with self._database.transaction:
             self._services.decide(one, other, same=same, at=at)
 
-    def _add(self, candidate: Candidate, at: float) -> int:
+    @staticmethod
+    def _new_row(endpoint_id: int, candidate: Candidate, at: float) -> dict[str, object]:
         endpoint, url = candidate.endpoint, candidate.endpoint.url
-        row = {
+        return {
+            "id": endpoint_id,
             "kind": endpoint.kind,
             "key": endpoint.key,
             "url": url.address,
@@ -194,19 +271,6 @@ class Catalog:
             "weak": _weakness(candidate),
             "first_seen": at,
         }
-        return int(self._connection.run(_ADD_ENDPOINT, row).fetchone()[0])
-
-    def _add_evidence(self, endpoint_id: int, found: Evidence, at: float) -> int:
-        """Return how many rows that made: 0 when this link of this page is known."""
-        row = {
-            "endpoint_id": endpoint_id,
-            "signal": found.signal,
-            "page": found.page,
-            "link": found.link,
-            "anchor": found.anchor[:_TEXT_CHARS],
-            "at": at,
-        }
-        return self._connection.run(_ADD_EVIDENCE, row).rowcount
 
     def _describe(self, endpoint_id: int, endpoint: Endpoint, service: Service, at: float) -> None:
         former = self._services.last_described_by(endpoint_id)
@@ -229,10 +293,13 @@ class Catalog:
         evidence = Evidence(*found) if found[0] is not None else Evidence("")
         return Candidate(Endpoint(stored_kind(kind), key, url), evidence, weak == 1)
 
-    def verdict_of(self, endpoint: Endpoint) -> tuple[int, str]:
-        """Return the id and the last reason of an endpoint: 0 when it is not known, '' when it has no verdict yet."""
-        row = self._connection.run(_VERDICT_OF, {"kind": endpoint.kind, "key": endpoint.key}).fetchone()
-        return (row[0], row[1]) if row else (0, "")
+    def verdicts_of(self, endpoints: Sequence[Endpoint]) -> dict[tuple[str, str], tuple[int, str]]:
+        """Return id and last reason ('': no verdict yet) of those endpoints that are kept, by kind and key."""
+        if not endpoints:
+            return {}
+        asked = json.dumps([(endpoint.kind, endpoint.key) for endpoint in endpoints])
+        found = self._connection.run(_FIND, {"asked": asked}).fetchall()
+        return {(kind, key): (number, reason) for number, kind, key, _, _, reason in found}
 
     def was_answered(self, key: str) -> bool:
         """Return whether an endpoint of this identity answered its last probe over HTTP, whatever it said."""

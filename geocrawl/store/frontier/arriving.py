@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Rank, RankedLink, State, Url
@@ -91,17 +91,16 @@ class ArrivalWriter:
         self.write(plan)
         return ids
 
-    def add_probes(self, candidates: Collection[Candidate], at: float, *, again: bool, due: bool = False) -> Queued:
+    def add_probes(self, candidates: Sequence[Candidate], at: float, *, again: bool, due: bool = False) -> Queued:
         """Note candidates in the catalogue and queue their probes.
 
         `again`: also probes that were made, to be read whole unless they are `due` by themselves.
         """
         plan, reopened = self.begin((), candidates), list[int]()
         new, waiting = 0, 0
-        for candidate in candidates:
+        for candidate, endpoint_id in zip(candidates, self._catalog.note(candidates, at), strict=True):
             key = candidate_key(candidate)
             known = plan.urls.get(key)
-            endpoint_id = self._catalog.note(candidate, at)
             if known is None:
                 new += plan.probe(candidate, key, endpoint_id, 0, at, None)
                 waiting += 1

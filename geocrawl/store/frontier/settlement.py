@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from geocrawl.model import Feedback, Lease, Purpose, Settled, State, Status, Visit
@@ -116,11 +117,20 @@ class Settlement:
         )
         for each in candidates:
             each.is_admitted = is_admitted(each, urls, facts, self.rules.arrivals.caps)
-            if each.is_admitted:
-                each.endpoint_id = self.catalog.note(each.candidate, visit.at)
-            if each.ranked is not None:
-                each.endpoint_id, each.reason = self.catalog.verdict_of(each.candidate.endpoint)
+        self._note(candidates, visit.at)
         return Snapshot(current, urls, facts, link_ids, link_keys, candidates)
+
+    def _note(self, candidates: Sequence[CandidateArrival], at: float) -> None:
+        """Note the admitted candidates in the catalogue, and look up what was said of those that may be pages."""
+        admitted = [each for each in candidates if each.is_admitted]
+        ids = self.catalog.note([each.candidate for each in admitted], at)
+        for each, endpoint_id in zip(admitted, ids, strict=True):
+            each.endpoint_id = endpoint_id
+        pages = [each for each in candidates if each.ranked is not None]
+        verdicts = self.catalog.verdicts_of([each.candidate.endpoint for each in pages])
+        for each in pages:
+            endpoint = each.candidate.endpoint
+            each.endpoint_id, each.reason = verdicts.get((endpoint.kind, endpoint.key), (0, ""))
 
     # ----------------------------------------------------------------------- writing
 
