@@ -315,3 +315,13 @@ def test_how_often_a_host_was_asked_today_outlives_its_lease(world: World) -> No
     assert (again.host.day, again.host.asked) == (20_000, 7)
     world.frontier.release(again, replace(asked, asked=8))
     assert world.lease().host.asked == 8
+
+
+def test_a_retry_on_a_host_whose_back_off_has_ended_is_ready_at_once(world: World) -> None:
+    world.seed("c.example/1", "a.example/0")
+    failing, redirecting = world.lease(), world.lease()
+    world.settle(failing, state=State.FAILED, reason="dns", retry_after_s=5.0)
+    world.settle(redirecting, link("c.example/0", same_depth=True))
+    world.settle(world.lease(), next_at=world.clock.now() + 30)
+    world.clock.time += 40
+    assert world.lease().entry.url.address == "http://c.example/1"

@@ -85,6 +85,10 @@ class Leases:
                 self._queue.change(row_id, State.WAITING)
         if due:
             self._hosts.flush()
+        if any(kind == "retry" for kind, _ in due):  # a host whose queue was empty was not due itself
+            for kind, row_id in self._connection.execute(sql.DUE, (now,)).fetchall():
+                if kind == "rest":
+                    self._connection.execute(sql.UNPARK, (row_id,))
 
     def take(self, now: float, *, pages: bool) -> Lease | None:
         """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
