@@ -95,7 +95,7 @@ CAPABILITIES = b'''<sps:Capabilities version="2.0.0" xmlns:sps="http://www.openg
 def verdict(kind, address, body):
     url = read_url(address)
     probe = next(probe for probe in probes() if probe.kind == kind)
-    interview = probe.interview(Detector(declarations()).given(url, kind))
+    interview = probe.interview(Detector(declarations()).candidate_at(url, kind))
     asked = next(interview).url
     print("asked", asked.address)
     try:

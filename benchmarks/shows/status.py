@@ -67,12 +67,12 @@ def fill(db: Path, services: int, waiting: int) -> None:
     try:
         catalog, detector = Catalog(database, clock), Detector(declarations())
         for number in range(services):
-            candidate = detector.given(_url(f"http://maps{number % SITES}.example/wms?map=/srv/{number}.map"))
+            candidate = detector.candidate_at(_url(f"http://maps{number % SITES}.example/wms?map=/srv/{number}.map"))
             found = Verdict(Status.VALID, "ok", service(number), http_status=200)
             with database.transaction:
                 catalog.write(catalog.note([candidate], BEGUN + number)[0], candidate, found, BEGUN + number)
         for number in range(services // 10):
-            candidate = detector.given(_url(f"http://gone{number % SITES}.example/wms?map=/srv/{number}.map"))
+            candidate = detector.candidate_at(_url(f"http://gone{number % SITES}.example/wms?map=/srv/{number}.map"))
             dead = Verdict(Status.INVALID, "http-404", http_status=404)
             with database.transaction:
                 catalog.write(catalog.note([candidate], BEGUN + number)[0], candidate, dead, BEGUN + number)
@@ -90,7 +90,7 @@ def service(number: int) -> Service:
         for n in range(LAYERS)
     ]
     return Service(
-        Detector(declarations()).given(_url("http://maps.example/wms")).endpoint.kind,
+        Detector(declarations()).candidate_at(_url("http://maps.example/wms")).endpoint.kind,
         "1.3.0",
         title,
         abstract=f"Roads, rivers and place names of district {number}.",

@@ -75,7 +75,7 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
     notes = claim(session, earlier_runs(database.connection, run, this_process(), session.clock.now()))
     queued = session.add_seeds(seeds, again=again)
     opted_out = sorted({url.host for url in seeds if database.blocked.covers(url.host)})
-    notes += [f"{host} is left alone on request (`geocrawl forget --list`)." for host in opted_out]
+    notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]
     if seeds and not queued:
         notes.append("All given pages were visited before; --again visits them anew.")
     if not seeds and session.frontier.ready_at() is None:

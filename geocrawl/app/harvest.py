@@ -75,7 +75,7 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     bound = records_bound(session.settings)
     waiting = session.frontier.add_records(start.pages, within=lambda page: bound(page) and start.holds(page))
     if start.kind is not None:
-        given = session.detector.given(url, start.kind)
+        given = session.detector.candidate_at(url, start.kind)
         session.frontier.add_candidates([given], again=session.kind.reads_found_catalogues)
     return waiting
 

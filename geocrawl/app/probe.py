@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.database import Database
 
 
-def given_candidate(url: Url, kind: Kind | None = None) -> Candidate:
+def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:
     """Return the candidate at an address that a person gave: of the kind that they named, or else looks like."""
-    return wiring.make_detector().given(url, kind)
+    return wiring.make_detector().candidate_at(url, kind)
 
 
 def run_probes(

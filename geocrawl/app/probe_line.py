@@ -105,6 +105,6 @@ def line_of(visit: Visit, given: str) -> ProbeLine:
         elapsed_ms=round(verdict.elapsed_ms, 1),
         moved_to=verdict.moved_to.address if verdict.moved_to else "",
         probed_at=visit.at,
-        level=visit.proof.level if visit.proof else "",
-        proof=tuple(asdict(each) for each in visit.proof.attempts) if visit.proof else None,
+        level=visit.content_report.level if visit.content_report else "",
+        proof=tuple(asdict(each) for each in visit.content_report.attempts) if visit.content_report else None,
     )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
-
-if TYPE_CHECKING:
-    pass
 
 
 def release(
@@ -23,12 +20,12 @@ def release(
     nothing are refused ('trap:pattern', setting max_fruitless_per_pattern); this command renews their budget.
     `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
-    from geocrawl.app.maintenance import release as let_go
+    from geocrawl.app import maintenance
     from geocrawl.cli.addresses import read_host
 
     settings = opt.settings_from(overrides)
     name = read_host(site)
-    count = let_go(settings, opt.database_path_from(settings), name)
+    count = maintenance.release(settings, opt.database_path_from(settings), name)
     if count is None:
         typer.echo(
             f"geocrawl: {name} is not quarantined, and no page of it was refused for its pattern "

@@ -1,7 +1,7 @@
 """Feed a strategy with what visits brought, store its dump from time to time, and restore it after a restart.
 
-A dump is stored with the settlement of a visit, and every feedback since with the settlement that it came of. So a
-killed crawl restores its strategy by the last dump and the feedback after it.
+A dump is stored in the transaction that settles a visit, and feedback in the transaction that settles its visit. So a
+killed crawl restores its strategy from the last dump and the feedback after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from geocrawl.ports import Counted, CrawlQueue, LearningLog, Strategy
 
 
 class Learning:
-    """Teaches one strategy during one or several runs."""
+    """Feeds one strategy with feedback during one or several runs, and stores its dumps."""
 
     def __init__(self, strategy: Strategy, log: LearningLog, queue: CrawlQueue, dump_every: int) -> None:
         """`dump_every`: how much feedback may come before the strategy's dump is stored again."""
@@ -37,19 +37,19 @@ class Learning:
         self._undumped = restore(self._strategy, self._log.strategy_state(), self._log.feedback(), rerank)
 
     def with_dump(self, visit: Visit) -> Visit:
-        """Return the visit, with the strategy's dump of before it when one is due.
+        """Return the visit, with the strategy's dump from before the visit when a dump is due.
 
-        A visit that found nothing modified gives no feedback, and a dump is stored with feedback only.
+        A visit with the answer "not modified" brings no feedback, and a dump is stored with feedback only.
         """
         if self._undumped < self._dump_every or visit.not_modified:
             return visit
         self._undumped = 0
         strategy = self._strategy
         counts = strategy.counts if isinstance(strategy, Counted) else {}
-        return replace(visit, learnt=strategy.dump(), learnt_counts=counts)
+        return replace(visit, dump=strategy.dump(), dump_counts=counts)
 
     async def learn(self, feedback: Feedback) -> None:
-        """Give the strategy the feedback of a settled visit, and change the ranks that it revises for it."""
+        """Let the strategy learn from the feedback of a settled visit, and store the ranks that it revises."""
         self._undumped += 1
         self._strategy.learn(feedback)
         batches = self._strategy.revise()
@@ -63,10 +63,10 @@ def restore(
     feedback: Iterable[Feedback],
     rerank: Callable[[Feedback, Iterator[tuple[int, Rank | None]]], object],
 ) -> int:
-    """Bring a strategy to where the last process left it: load its dump, then feed it the feedback since.
+    """Restore a strategy's learnt state: load its dump, then let it learn from the feedback after the dump.
 
-    `rerank` is given each feedback after which the strategy revised ranks, and these ranks; it must read them all,
-    because the strategy changes while it yields them. Returns how much feedback was fed.
+    `rerank(feedback, ranks)` is called after each feedback for which the strategy revises ranks. It must read all
+    ranks, because the strategy's state changes while it yields them. Returns how much feedback there was.
     """
     count = 0
     if state is not None:

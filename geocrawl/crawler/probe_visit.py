@@ -120,7 +120,7 @@ class ProbeVisitor:
             elapsed_ms=verdict.elapsed_ms,
             title=verdict.service.title if verdict.service else "",
             verdict=verdict,
-            proof=content,
+            content_report=content,
             candidates=(*self._moved(verdict, candidate), *self._leads(verdict, candidate)),
             links=tuple(RankedLink(link, self._records_rank) for link in verdict.pages),
             retry_after_s=retry_after_s(lease, self._retry_first_s) if transient else None,

@@ -49,7 +49,7 @@ class CrawlReport:
         out = [
             f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
             f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
-            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses wait.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses are queued.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
         if s.reasons:

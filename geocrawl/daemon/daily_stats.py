@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.store.operations.daemon_lock import figures_of
+from geocrawl.store.operations.daemon_lock import counts_of_day
 from geocrawl.utc import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
     from geocrawl.store.engine.database import Database
-    from geocrawl.store.operations.daemon_lock import Keeper
+    from geocrawl.store.operations.daemon_lock import DaemonLock
 
 
 class CountingObserver:
@@ -78,12 +78,12 @@ class CountingObserver:
 class DayCounts:
     """The counts of the current day (UTC): those in the database, and those still to be written there."""
 
-    def __init__(self, database: Database, keeper: Keeper, clock: Clock, observer: CountingObserver) -> None:
-        self._keeper = keeper
+    def __init__(self, database: Database, lock: DaemonLock, clock: Clock, observer: CountingObserver) -> None:
+        self._lock = lock
         self._clock = clock
         self._observer = observer
         self._day = day_of(clock.now())
-        self._written = Counter(figures_of(database.connection, self._day))
+        self._written = Counter(counts_of_day(database.connection, self._day))
 
     def total(self, name: str) -> int:
         """Return one of the day's counts: pages, bytes …"""
@@ -103,7 +103,7 @@ class DayCounts:
         """Add what was counted since the last write to the database. Raises DatabaseFault; no count is lost then."""
         counts = self._observer.drain()
         try:
-            self._keeper.count(self._day, counts)
+            self._lock.count(self._day, counts)
         except DatabaseFault:
             self._observer.restore(counts)
             raise

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
     from geocrawl.store.engine.database import Database
-    from geocrawl.store.operations.daemon_lock import Keeper
+    from geocrawl.store.operations.daemon_lock import DaemonLock
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""
@@ -45,7 +45,7 @@ class Daemon:
         self,
         session: Session,
         jobs: Jobs,
-        keeper: Keeper,
+        lock: DaemonLock,
         *,
         database: Database,
         clock: Clock,
@@ -59,7 +59,7 @@ class Daemon:
         """`log(event, **values)` writes a line. `reload` reads the configuration again, or raises UsageError."""
         self._ticks = ticks
         self._jobs = jobs
-        self._keeper = keeper
+        self._lock = lock
         self._database = database
         self._clock = clock
         self._notifier = notifier
@@ -67,14 +67,14 @@ class Daemon:
         self._read_configuration = reload
         self._network = NetworkWatch(database)
         counting = CountingObserver(observer, begun=self._network.leased, ended=self._visit_settled)
-        self._day = DayCounts(database, keeper, clock, counting)
+        self._day = DayCounts(database, lock, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
         self._retrying = RetryPolicy(database.path, clock, log, before_pause=self._begin_pause)
         self._damage: DatabaseFault | None = None
-        self._reloads = keeper.reloads()
+        self._reloads = lock.reloads()
         self._ending = ""
         self._reload_wanted = False
-        self._paused = keeper.paused()
+        self._paused = lock.paused()
         self._state = "starting"
 
     def stop(self, reason: str) -> None:
@@ -124,7 +124,7 @@ class Daemon:
         """Write the last counts and release the lock. Where that fails, the next daemon finds this process dead."""
         try:
             self._day.write()
-            self._keeper.give_back()
+            self._lock.release()
             self._jobs.metrics()  # publishes up=0
         except DatabaseFault as error:
             self._log("the end could not be written into the database", error=str(error))
@@ -231,18 +231,18 @@ class Daemon:
             self._log(f"tick {name}", **counts)
 
     def _beat(self) -> None:
-        if not self._keeper.beat(self._clock.now(), self._state):
+        if not self._lock.beat(self._clock.now(), self._state):
             self.stop("the database was taken over by another daemon")
             return
         self._day.begin_day()
         self._day.write()
-        paused = self._keeper.paused()
+        paused = self._lock.paused()
         if paused != self._paused:
             self._paused = paused
             self._log("paused" if paused else "going on")
             if paused:
                 self._crawl.interrupt("paused")
-        if self._keeper.reloads() != self._reloads:
-            self._reloads = self._keeper.reloads()
+        if self._lock.reloads() != self._reloads:
+            self._reloads = self._lock.reloads()
             self.reload()
         self._notifier.alive(f"{self._state}; today {self._day.total('pages'):,} pages")

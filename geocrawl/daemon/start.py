@@ -24,7 +24,7 @@ from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.store.engine.integrity import quick_check
-from geocrawl.store.operations.daemon_lock import Keeper
+from geocrawl.store.operations.daemon_lock import DaemonLock
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class _Prepared:
     """A database that is locked and checked, and the parts that the settings decide."""
 
     database: Database
-    keeper: Keeper
+    lock: DaemonLock
     configured: Configured
 
 
@@ -62,14 +62,14 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
         notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
 
     def prepare(database: Database) -> _Prepared:
-        keeper = Keeper(database)
-        keeper.take(clock.now())
+        lock = DaemonLock(database)
+        lock.acquire(clock.now())
         try:
             if not quick_check(database.connection, path, _CHECK_S):
                 log("the database is large: only a part of it was looked over; `geocrawl backup FILE` checks all")
-            return _Prepared(database, keeper, _configure(settings, database, log))
+            return _Prepared(database, lock, _configure(settings, database, log))
         except BaseException:
-            _give_back(keeper)
+            _release(lock)
             raise
 
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
@@ -79,7 +79,7 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
             running = Daemon(
                 session,
                 jobs,
-                prepared.keeper,
+                prepared.lock,
                 database=prepared.database,
                 clock=clock,
                 budget=budget,
@@ -90,7 +90,7 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
             )
             return asyncio.run(running.run())
         finally:
-            _give_back(prepared.keeper)
+            _release(prepared.lock)
 
 
 def _configure(settings: Settings, database: Database, log: Log) -> Configured:
@@ -111,6 +111,6 @@ def _stored_seeds(database: Database) -> list[Url]:
     return [url for url in (read_url(address) for (address,) in addresses) if url is not None]
 
 
-def _give_back(keeper: Keeper) -> None:
+def _release(lock: DaemonLock) -> None:
     with suppress(DatabaseFault):  # the error that ended the daemon is the one to show
-        keeper.give_back()
+        lock.release()

@@ -68,7 +68,7 @@ class Detector:
         """Return endpoints of other kinds that servers of this form have beside a valid one, the likeliest first."""
         return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
 
-    def given(self, url: Url, kind: Kind | None = None) -> Candidate:
+    def candidate_at(self, url: Url, kind: Kind | None = None) -> Candidate:
         """Return what a person typed as a candidate that is never weak.
 
         Its kind is the one that the person names, else the one that the address looks like, else WMS.

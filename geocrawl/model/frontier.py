@@ -128,16 +128,16 @@ class Visit:
     """Verdict of a probe; None for a page."""
     digest: int | None = None
     """64-bit hash of the page's links and candidates, by which a change is noticed."""
-    proof: ContentReport | None = None
-    """What came of asking the service for content, when that was done."""
+    content_report: ContentReport | None = None
+    """Result of the service's content check; None when none was made."""
     retry_after_s: float | None = None
     """Seconds until the next attempt, if any is left; None: no other attempt."""
     features: bytes = b""
     """`Judgement.features`."""
-    learnt: bytes | None = None
-    """The strategy's state before this visit's feedback, when it is time to store it."""
-    learnt_counts: Mapping[str, int] = field(default_factory=dict)
-    """With `learnt`: how much the strategy has learnt, for status."""
+    dump: bytes | None = None
+    """The strategy's dump from before this visit's feedback, when a dump is due; else None."""
+    dump_counts: Mapping[str, int] = field(default_factory=dict)
+    """With `dump`: how much the strategy has learnt, for status."""
     stored: StoredPage | None = None
     """The page itself, when it is to be kept."""
     validators: Validators | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.connection import Connection
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
-    from geocrawl.store.operations.daemon_lock import Keeper
+    from geocrawl.store.operations.daemon_lock import DaemonLock
     from geocrawl.store.operations.retention import Retention
 
 
@@ -123,11 +123,11 @@ class Store:
         """What the functions of `queries/` read from."""
         return self.database.connection
 
-    def daemon_lock(self) -> Keeper:
+    def daemon_lock(self) -> DaemonLock:
         """Return the lock that one daemon at a time holds."""
-        from geocrawl.store.operations.daemon_lock import Keeper
+        from geocrawl.store.operations.daemon_lock import DaemonLock
 
-        return Keeper(self.database)
+        return DaemonLock(self.database)
 
     def retention(self, settings: Settings) -> Retention:
         """Return what drops old probes, and what a limit on the size leaves no room for."""

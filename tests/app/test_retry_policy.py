@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.app.probe import given_candidate, run_probes
+from geocrawl.app.probe import candidate_at, run_probes
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.daemon.start import run_daemon
@@ -19,7 +19,7 @@ from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
 from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import Keeper
+from geocrawl.store.operations.daemon_lock import DaemonLock
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World
@@ -115,7 +115,7 @@ def test_probes_wait_for_a_lock_too(tmp_path: Path) -> None:
         locker = Locker(path, 0, lets_go=True)
         locker.lock = sqlite3.connect(path, isolation_level=None)
         locker.lock.execute("BEGIN IMMEDIATE")
-        asked = given_candidate(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
+        asked = candidate_at(url("http://maps.norvale-geoportal.example/geoserver/hydro/wms"))
         summary = run_probes(settings_for(web), path, [asked], observer=locker, wants_lead=lambda one, other: False)
         locker.lock.close()
     assert summary.valid == 1 and WAITS in locker.said[0]
@@ -132,19 +132,19 @@ def test_a_daemon_names_the_one_that_runs_even_when_the_database_is_locked(tmp_p
             "daemon:lease",
             '{"machine": "elsewhere", "pid": 5, "since": 1.0, "beat": 9e11, "started_ticks": 3, "state": ""}',
         )
-    keeper = Keeper(database)
+    lock = DaemonLock(database)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(EnvironmentFault, match="process 5 on elsewhere") as told:
-            keeper.take(9e11)
+            lock.acquire(9e11)
         assert not isinstance(told.value, DatabaseFault)
     database.close()
 
 
 def test_who_could_not_give_its_own_lease_back_takes_it_again(tmp_path: Path) -> None:
     database = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
-    Keeper(database).take(10.0)
-    Keeper(database).take(20.0)
+    DaemonLock(database).acquire(10.0)
+    DaemonLock(database).acquire(20.0)
     database.close()
 
 

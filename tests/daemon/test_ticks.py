@@ -22,7 +22,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import Keeper, read_holder
+from geocrawl.store.operations.daemon_lock import DaemonLock, read_holder
 from tests.support.crawls import Watcher, settings_for, url
 
 LIMIT_S = 60
@@ -113,14 +113,14 @@ def _daemon(database: Database, settings: Settings) -> Daemon:
     clock = wiring.system_clock()
     session = wiring.make_session(without_limits(settings), database, clock)
     claim(session)
-    keeper = Keeper(database)
-    keeper.take(clock.now())
+    lock = DaemonLock(database)
+    lock.acquire(clock.now())
     database.set_meta("daemon:paused", "1")
     work, budget = Jobs(settings, database, session.frontier, clock), Budget(Hours(), 0)
     return Daemon(
         session,
         work,
-        keeper,
+        lock,
         database=database,
         clock=clock,
         budget=budget,

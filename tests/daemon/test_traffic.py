@@ -12,7 +12,7 @@ import pytest
 from geocrawl.daemon.budget import Budget, Hours
 from geocrawl.demo.web import DemoWeb
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import Keeper
+from geocrawl.store.operations.daemon_lock import DaemonLock
 from geocrawl.utc import day_of
 from tests.daemon.test_daemon import VALID, ask, command, configured, daemon, wait_for
 from tests.support.world import ManualClock
@@ -30,7 +30,7 @@ def web() -> Iterator[DemoWeb]:
 def received(tmp_path: Path, count: int) -> None:
     """Write down that so much came today."""
     database = Database.open(tmp_path / "c.db", create=False, clock=ManualClock())
-    Keeper(database).count(day_of(time.time()), {"bytes": count})
+    DaemonLock(database).count(day_of(time.time()), {"bytes": count})
     database.close()
 
 

@@ -239,9 +239,9 @@ def test_an_address_within_a_viewers_address_is_a_candidate_and_the_viewer_still
 
 
 def test_what_a_person_types_is_a_candidate_whatever_it_looks_like() -> None:
-    plain = DETECTOR.given(url("http://www.example.org/maps"))
+    plain = DETECTOR.candidate_at(url("http://www.example.org/maps"))
     assert (plain.endpoint.kind, plain.weak, plain.evidence.signal) == (Kind.WMS, False, "given")
-    known = DETECTOR.given(url(f"{HOST}/wms?request=GetMap&layers=a"))
+    known = DETECTOR.candidate_at(url(f"{HOST}/wms?request=GetMap&layers=a"))
     assert (known.endpoint.url.address, known.weak) == (f"{HOST}/wms", False)
 
 
@@ -337,10 +337,10 @@ def test_the_kind_that_a_place_names_counts_where_the_address_does_not_ask() -> 
 def test_kinds_that_are_not_declared_are_no_candidates() -> None:
     detector = Detector([declaration(Kind.WMS)])
     assert detector.of_url(url(f"{HOST}/geoserver/wfs")) is None
-    assert detector.given(url(f"{HOST}/geoserver/wfs")).endpoint.kind is Kind.WMS
+    assert detector.candidate_at(url(f"{HOST}/geoserver/wfs")).endpoint.kind is Kind.WMS
     assert detector.siblings(service_endpoint(Kind.WMS, url(f"{HOST}/geoserver/wms"))) == ()
 
 
 def test_a_kind_that_a_person_names_is_asked_for() -> None:
-    found = DETECTOR.given(url(f"{HOST}/any"), Kind.CSW)
+    found = DETECTOR.candidate_at(url(f"{HOST}/any"), Kind.CSW)
     assert (found.endpoint.kind, found.weak) == (Kind.CSW, False)

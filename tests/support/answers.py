@@ -64,7 +64,7 @@ def page(
 def candidate(address: str = ENDPOINT, *, weak: bool = False) -> Candidate:
     """The candidate that a person's typing makes, or the weak one of a link."""
     found = Detector(declarations()).of_url(url(address)) if weak else None
-    return found or Detector(declarations()).given(url(address))
+    return found or Detector(declarations()).candidate_at(url(address))
 
 
 def run_interview(interview: Interview, answers: Mapping[str, Page | Failure]) -> tuple[Verdict, list[str]]:

@@ -16,7 +16,7 @@ def candidate(kind: Kind) -> Candidate:
     """Return an endpoint of this kind that a person has typed."""
     url = read_url("http://recorded.example/service")
     assert url is not None, "a well-formed address"
-    given = Detector(declarations()).given(url)
+    given = Detector(declarations()).candidate_at(url)
     return Candidate(Endpoint(kind, given.endpoint.key, url), Evidence("given"))
 
 

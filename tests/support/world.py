@@ -127,7 +127,7 @@ class World:
         retry_after_s: float | None = None,
         next_at: float = 0.0,
         features: bytes = b"",
-        learnt: bytes | None = None,
+        dump: bytes | None = None,
         stored: StoredPage | None = None,
         score: float = 0.0,
     ) -> Settled:
@@ -144,7 +144,7 @@ class World:
                 verdict=verdict,
                 retry_after_s=retry_after_s,
                 features=features,
-                learnt=learnt,
+                dump=dump,
                 stored=stored,
                 score=score,
             )

@@ -34,7 +34,7 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
         return PassingFault(f"{path}: the disk is full; nothing that was settled is lost, free some space and go on")
     if "i/o error" in text or code.startswith("SQLITE_IOERR"):
         return PassingFault(
-            f"{path}: the disk does not take or give it ({code or error}); check the disk, its free space and the "
+            f"{path}: the disk fails to read or write it ({code or error}); check the disk, its free space and the "
             "limits on the size of files"
         )
     if "readonly" in text or "read-only" in text:

@@ -33,7 +33,7 @@ class FeedbackLog:
         self._connection: Connection = database.connection
 
     def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
-        """Write and return the feedback of a visit; with `visit.learnt` drop what came before it.
+        """Write and return the feedback of a visit; with `visit.dump` drop what came before it.
 
         `targets`: the ids of `visit.links`.
         """
@@ -47,11 +47,11 @@ class FeedbackLog:
         packed = pack_ids([target for _, target in links])
         row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
-        if visit.learnt is not None:
+        if visit.dump is not None:
             # Only now: the numbers go on from the highest that stands in the table.
             self._connection.execute(sql.FORGET_LESSONS, (number,))
-            self._database.write_meta(STATE, visit.learnt)
-            self._database.write_meta(COUNTS, json.dumps(dict(visit.learnt_counts)))
+            self._database.write_meta(STATE, visit.dump)
+            self._database.write_meta(COUNTS, json.dumps(dict(visit.dump_counts)))
         return Feedback(
             number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.features
         )

@@ -201,8 +201,8 @@ class Settlement:
             return
         self.budgets.probed(endpoint_id, valid=visit.verdict.status is Status.VALID, at=visit.at)
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at)
-        if visit.proof is not None:
-            self.content_reports.write(endpoint_id, visit.proof, visit.at)
+        if visit.content_report is not None:
+            self.content_reports.write(endpoint_id, visit.content_report, visit.at)
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_pages(endpoint_id)
 

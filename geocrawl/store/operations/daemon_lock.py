@@ -1,7 +1,7 @@
-"""Who runs on this database: the daemon's lease, what people ask of it, and its figures by day.
+"""Lock a database for one daemon, pass it people's requests (pause, reload), and count what it does by day.
 
-One daemon a database. The holder's row in `meta` carries machine, process and a heartbeat; a dead holder's is taken
-over: at once when its process is gone from this machine, else when the heartbeat is old.
+The lock is a row of `meta` with machine, process and a heartbeat. The lock of a dead daemon is replaced: at once when
+its process is gone from this machine, else when its heartbeat is old.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from geocrawl.store.engine.owner import Owner, this_process
 from geocrawl.utc import moment
 
 BEAT_S = 5.0
-"""Between two signs of life."""
+"""Seconds between two heartbeats."""
 STALE_S = 60.0
-"""A holder on another machine that was silent for so long is taken for dead."""
+"""A daemon on another machine without a heartbeat for so long counts as dead."""
 _LEASE, _PAUSED, _RELOAD = "daemon:lease", "daemon:paused", "daemon:reload"
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The daemon that holds a database."""
+    """The daemon that has the lock of a database, as the row in `meta` describes it."""
 
     machine: str
     pid: int
     since: float
     beat: float
     started_ticks: int
-    """Kernel ticks from boot to the start of the process: tells it from another one with the same number later."""
+    """Kernel ticks from boot to the start of the process: distinguish it from a later process with the same number."""
     state: str = ""
-    """What it does, a line for a person."""
+    """What the daemon does at present, as a line for a person."""
     boot: str = ""
     namespace: str = ""
     """As in `Owner`; '' in the rows of former versions."""
 
     @property
     def owner(self) -> Owner:
-        """The process of the daemon."""
+        """Return the process of the daemon."""
         return Owner(self.machine, self.pid, self.started_ticks, self.boot, self.namespace)
 
     def is_this_process(self) -> bool:
-        """Return whether the daemon is this process, which could not give the lock back."""
+        """Return whether the daemon is this process, which could not release the lock before."""
         here = this_process()
         return (self.machine, self.pid, self.namespace or here.namespace) == (here.machine, here.pid, here.namespace)
 
     def is_dead(self, now: float) -> bool:
-        """Return whether the daemon ended without giving the lock back: by its process, or by its silence where that
-        cannot be asked for (on another machine, in another container)."""
+        """Return whether the daemon ended without releasing the lock: whether its process is gone, or, where that
+        cannot be seen (on another machine, in another container), whether its heartbeat is old."""
         running = self.owner.is_running(this_process())
         return not -STALE_S < now - self.beat < STALE_S if running is None else not running
 
 
-class Keeper:
-    """The lease of one daemon, and the other words that go through the database."""
+class DaemonLock:
+    """The lock of one daemon on one database, with the requests and the counts that go through the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._connection = database.connection
         self._mine: Holder | None = None
 
-    def take(self, now: float) -> None:
-        """Become the holder. Raises EnvironmentFault, naming the other one, when it is alive."""
-        self._demand_free(now)  # before the lock is waited for: somebody else may hold that for long
+    def acquire(self, now: float) -> None:
+        """Acquire the lock. Raises EnvironmentFault, which names the other daemon, when another one runs."""
+        self._demand_free(now)  # before waiting for SQLite's write lock, which the other daemon may have for long
         with self._database.transaction:
             self._demand_free(now)
             me = this_process()
@@ -83,7 +83,7 @@ class Keeper:
         )
 
     def beat(self, now: float, state: str) -> bool:
-        """Give a sign of life; False when somebody else holds the database now, and we must end."""
+        """Write a heartbeat. Returns False when another daemon has the lock now, so that this one must end."""
         if self._mine is None:
             return False
         with self._database.transaction:
@@ -98,8 +98,8 @@ class Keeper:
             self._write(self._mine)
         return True
 
-    def give_back(self) -> None:
-        """End being the holder."""
+    def release(self) -> None:
+        """Release the lock, unless another daemon has it now."""
         mine, self._mine = self._mine, None
         if mine is None:
             return
@@ -109,20 +109,20 @@ class Keeper:
                 self._connection.execute("DELETE FROM meta WHERE name = ?", (_LEASE,))
 
     def paused(self) -> bool:
-        """Whether a person wants the daemon to rest."""
+        """Return whether a person paused the daemon."""
         return is_paused(self._connection)
 
     def reloads(self) -> int:
-        """How often a reload was asked for so far."""
+        """Return how many reloads people have requested so far."""
         return int(_meta(self._connection, _RELOAD) or 0)
 
-    def count(self, day: str, figures: Mapping[str, int]) -> None:
-        """Add to the figures of a day."""
+    def count(self, day: str, counts: Mapping[str, int]) -> None:
+        """Add to the counts of a day (YYYY-MM-DD)."""
         with self._database.transaction:
             self._connection.executemany(
                 "INSERT INTO daily (day, name, value) VALUES (?, ?, ?) "
                 "ON CONFLICT (day, name) DO UPDATE SET value = value + excluded.value",
-                [(day, name, value) for name, value in figures.items() if value],
+                [(day, name, value) for name, value in counts.items() if value],
             )
 
     def _write(self, holder: Holder) -> None:
@@ -133,35 +133,35 @@ class Keeper:
 
 
 def read_holder(connection: Connection) -> Holder | None:
-    """The daemon whose lease stands in the database, alive or not."""
+    """Return the daemon that has the lock, alive or not; None when there is none."""
     text = _meta(connection, _LEASE)
     return Holder(**json.loads(text)) if text else None
 
 
 def alive_holder(connection: Connection, now: float) -> Holder | None:
-    """The daemon that runs on the database; None when none does."""
+    """Return the daemon that runs on the database; None when none does."""
     holder = read_holder(connection)
     return None if holder is None or holder.is_dead(now) else holder
 
 
 def is_paused(connection: Connection) -> bool:
-    """Whether a person wants the daemon to rest."""
+    """Return whether a person paused the daemon."""
     return _meta(connection, _PAUSED) == "1"
 
 
 def ask_to_pause(database: Database, *, pause: bool) -> None:
-    """Let the daemon rest, or go on; it heeds that at its next heartbeat, also after a restart."""
+    """Pause the daemon or let it continue, from its next heartbeat on and also after a restart."""
     database.set_meta(_PAUSED, "1" if pause else "")
 
 
 def ask_to_reload(database: Database) -> None:
-    """Let the daemon read its configuration anew."""
+    """Make the daemon read its configuration again at its next heartbeat."""
     with database.transaction:
         database.write_meta(_RELOAD, str(int(_meta(database.connection, _RELOAD) or 0) + 1))
 
 
-def figures_of(connection: Connection, day: str) -> dict[str, int]:
-    """pages, probes, valid, failures … of a day (YYYY-MM-DD)."""
+def counts_of_day(connection: Connection, day: str) -> dict[str, int]:
+    """Return the counts of a day (YYYY-MM-DD) by name: pages, probes, valid, failures …"""
     return dict(connection.execute("SELECT name, value FROM daily WHERE day = ?", (day,)).fetchall())
 
 

@@ -17,7 +17,7 @@ from geocrawl.store.engine.owner import Owner
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import HeldSite, held_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
-from geocrawl.store.operations.daemon_lock import Holder, figures_of, is_paused, read_holder
+from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
 from geocrawl.store.operations.retention import Size, size_of
 from geocrawl.utc import day_of
 
@@ -146,7 +146,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         running=holder is not None and not holder.is_dead(now),
         daemon=holder,
         paused=is_paused(connection),
-        today=figures_of(connection, day_of(now)),
+        today=counts_of_day(connection, day_of(now)),
         health=dict(connection.execute(_HEALTH).fetchall()),
         due=connection.execute(_DUE, (now,)).fetchone()[0],
         next=_next(connection),

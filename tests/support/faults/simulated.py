@@ -32,7 +32,7 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import Keeper
+from geocrawl.store.operations.daemon_lock import DaemonLock
 from geocrawl.urls import read_url
 from tests.support.faults.row import Row
 from tests.support.soak import Silent
@@ -125,13 +125,13 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
         session = wiring.make_session(settings, database, clock, environment=within)
         claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
-        keeper = Keeper(database)
-        keeper.take(clock.now())
+        lock = DaemonLock(database)
+        lock.acquire(clock.now())
         work = Jobs(settings, database, session.frontier, clock)
         daemon = Daemon(
             session,
             work,
-            keeper,
+            lock,
             database=database,
             clock=clock,
             budget=Budget(Hours(), 0),

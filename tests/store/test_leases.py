@@ -1,4 +1,4 @@
-"""Hosts that a killed process held."""
+"""Leases of killed processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from geocrawl.settings import Settings, SiteSettings
 from tests.support.world import World
 
 
-def test_the_host_of_a_killed_process_rests_until_its_last_request_is_surely_answered(tmp_path: Path) -> None:
+def test_the_host_of_a_killed_process_waits_until_its_last_request_is_surely_answered(tmp_path: Path) -> None:
     """A server need not see that nobody waits for its answer any more: the next request keeps the delay after it."""
     settings = Settings(delay_s=2.0, total_timeout_s=5.0)
     killed = World(tmp_path / "c.db", settings)
@@ -27,7 +27,7 @@ def test_the_host_of_a_killed_process_rests_until_its_last_request_is_surely_ans
     assert world.lease().host.name == "b.example"
 
 
-def test_a_host_with_a_delay_of_its_own_rests_for_that(tmp_path: Path) -> None:
+def test_a_host_with_a_delay_of_its_own_waits_for_that(tmp_path: Path) -> None:
     settings = Settings(delay_s=2.0, sites={"a.example": SiteSettings(delay_s=30.0)})
     killed = World(tmp_path / "c.db", settings)
     killed.seed("a.example/")
@@ -37,7 +37,7 @@ def test_a_host_with_a_delay_of_its_own_rests_for_that(tmp_path: Path) -> None:
     assert world.frontier.ready_at() == world.clock.now() + 10.0 + 30.0
 
 
-def test_who_keeps_no_delay_goes_on_at_once(tmp_path: Path) -> None:
+def test_without_a_delay_the_host_is_leased_at_once(tmp_path: Path) -> None:
     settings = Settings(delay_s=0.0)
     killed = World(tmp_path / "c.db", settings)
     killed.seed("a.example/")

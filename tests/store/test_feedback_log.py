@@ -1,4 +1,4 @@
-"""Lessons: written with their visit, kept until a dump covers them, read back as they were."""
+"""Feedback: written with its visit, kept until a dump covers it, read back unchanged."""
 
 from __future__ import annotations
 
@@ -16,128 +16,128 @@ def world(engine_url: str) -> World:
     return World(engine_url, learns=True)
 
 
-def learn(world: World, *names: str, learnt: bytes | None = None) -> Feedback:
-    """Settle the next page with links of these names; returns its lesson."""
+def learn(world: World, *names: str, dump: bytes | None = None) -> Feedback:
+    """Settle the next page with links of these names; return its feedback."""
     lease = world.lease()
     features = lease.entry.url.address.encode()
-    lesson = world.settle(
-        lease, *[link(f"a.example/{name}") for name in names], features=features, learnt=learnt
+    feedback = world.settle(
+        lease, *[link(f"a.example/{name}") for name in names], features=features, dump=dump
     ).feedback
-    assert lesson is not None
-    return lesson
+    assert feedback is not None
+    return feedback
 
 
-def test_a_strategy_that_does_not_learn_leaves_no_lessons(tmp_path: Path) -> None:
+def test_a_strategy_that_does_not_learn_leaves_no_feedback(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db")
     world.seed("a.example/")
     assert world.settle(world.lease(), link("a.example/1")).feedback is None
     assert [*world.frontier.feedback()] == []
 
 
-def test_lessons_are_read_back_as_they_were_given(tmp_path: Path) -> None:
+def test_feedback_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     world = World(tmp_path / "crawl.db", learns=True)
     world.seed("a.example/")
-    lessons = [learn(world, "1", "2?b=2&a=1", "3"), learn(world, "2?a=1&b=2", "4"), learn(world)]
-    first, second = lessons[0], lessons[1]
+    every = [learn(world, "1", "2?b=2&a=1", "3"), learn(world, "2?a=1&b=2", "4"), learn(world)]
+    first, second = every[0], every[1]
     assert (first.number, first.purpose, first.depth, first.found_on) == (1, Purpose.PAGE, 0, None)
     assert (second.depth, second.found_on, second.features) == (1, first.entry_id, b"http://a.example/1")
     assert dict(first.links)[url("a.example/2?a=1&b=2").identity] == second.links[0][1]
     world.database.close()
-    assert [*World(tmp_path / "crawl.db").frontier.feedback()] == lessons
+    assert [*World(tmp_path / "crawl.db").frontier.feedback()] == every
 
 
-def test_refused_links_are_left_out_of_a_lesson_and_redirects_are_not(world: World) -> None:
+def test_refused_links_are_left_out_of_feedback_and_redirects_are_not(world: World) -> None:
     world.seed("a.example/")
-    lesson = world.settle(
+    feedback = world.settle(
         world.lease(),
         link("a.example/1"),
         link("a.example/song.mp3", refused="stop:media"),
         link("b.example/", same_depth=True),
         candidates=[(candidate("a.example/wms", weak=True), link("a.example/wms"))],
     ).feedback
-    assert lesson is not None
-    assert [identity for identity, _ in lesson.links] == [url("a.example/1").identity, url("b.example/").identity]
-    assert all(number > 0 for _, number in lesson.links)
-    assert [*world.frontier.feedback()] == [lesson]
+    assert feedback is not None
+    assert [identity for identity, _ in feedback.links] == [url("a.example/1").identity, url("b.example/").identity]
+    assert all(number > 0 for _, number in feedback.links)
+    assert [*world.frontier.feedback()] == [feedback]
 
 
 @pytest.mark.parametrize(("reason", "valid"), [("ok", True), ("exception", False), (None, None)])
-def test_the_lesson_of_a_probe_says_what_it_proved(world: World, reason: str | None, valid: bool | None) -> None:
+def test_the_feedback_of_a_probe_names_its_verdict(world: World, reason: str | None, valid: bool | None) -> None:
     world.seed("a.example/")
     page = world.settle(world.lease(), candidates=[(candidate("a.example/wms?service=wms"), None)]).feedback
     lease = world.lease()
     proved = verdict(reason) if reason else None
     state = State.VISITED if reason else State.REFUSED
-    lesson = world.settle(lease, state=state, reason=reason or "robots", verdict=proved).feedback
-    assert page is not None and lesson is not None
-    assert (lesson.purpose, lesson.valid, lesson.state, lesson.found_on) == (
+    feedback = world.settle(lease, state=state, reason=reason or "robots", verdict=proved).feedback
+    assert page is not None and feedback is not None
+    assert (feedback.purpose, feedback.valid, feedback.state, feedback.found_on) == (
         Purpose.PROBE,
         valid,
         state,
         page.entry_id,
     )
-    assert [*world.frontier.feedback()] == [page, lesson]
+    assert [*world.frontier.feedback()] == [page, feedback]
 
 
-def test_a_dump_takes_the_place_of_the_lessons_before_it(world: World) -> None:
+def test_a_dump_replaces_the_feedback_before_it(world: World) -> None:
     world.seed("a.example/")
     learn(world, "1", "2", "3")
     learn(world)
     assert world.frontier.strategy_state() is None
-    third = learn(world, learnt=b"two lessons")
-    assert (world.frontier.strategy_state(), [*world.frontier.feedback()]) == (b"two lessons", [third])
-    fourth = learn(world, learnt=b"three lessons")
+    third = learn(world, dump=b"two visits")
+    assert (world.frontier.strategy_state(), [*world.frontier.feedback()]) == (b"two visits", [third])
+    fourth = learn(world, dump=b"three visits")
     assert (fourth.number, [*world.frontier.feedback()]) == (third.number + 1, [fourth])
 
 
-def test_a_settlement_that_comes_too_late_teaches_nothing(world: World) -> None:
+def test_a_settlement_that_comes_too_late_writes_no_feedback(world: World) -> None:
     world.seed("a.example/")
     lease = world.lease()
     world.clock.time += world.settings.lease_s + 1
     again = world.lease()
-    late = world.settle(lease, learnt=b"late")
+    late = world.settle(lease, dump=b"late")
     assert late.ignored and late.feedback is None and world.frontier.strategy_state() is None
     assert world.settle(again).feedback is not None
 
 
-def test_a_settlement_that_is_undone_leaves_no_lesson(world: World) -> None:
+def test_a_settlement_that_is_undone_leaves_no_feedback(world: World) -> None:
     world.seed("a.example/")
     lease = world.lease()
     pages = world.database.connection.execute("PRAGMA page_count").fetchone()[0]
     world.database.connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(DatabaseFault, match="disk is full"):
-        world.settle(lease, features=b"x" * 100_000, learnt=b"y")
+        world.settle(lease, features=b"x" * 100_000, dump=b"y")
     assert [*world.frontier.feedback()] == [] and world.frontier.strategy_state() is None
 
 
-def test_ranking_anew_names_the_lesson_it_came_after_with_its_last_rank(world: World) -> None:
+def test_ranking_anew_names_the_feedback_it_came_after_with_its_last_rank(world: World) -> None:
     world.seed("a.example/")
-    lesson = learn(world, "1", "2")
-    ranks = [(number, Rank(0, float(number))) for _, number in lesson.links]
+    feedback = learn(world, "1", "2")
+    ranks = [(number, Rank(0, float(number))) for _, number in feedback.links]
     assert world.frontier.revised() == 0
-    assert world.frontier.rerank(ranks, through=lesson.number) == 2
-    assert world.frontier.revised() == lesson.number
+    assert world.frontier.rerank(ranks, through=feedback.number) == 2
+    assert world.frontier.revised() == feedback.number
     assert world.frontier.rerank([], through=7) == 0
     assert world.frontier.revised() == 7
 
 
 def test_a_ranking_that_fails_halfway_is_not_named(world: World) -> None:
     world.seed("a.example/")
-    lesson = learn(world, *[str(n) for n in range(3000)])
+    feedback = learn(world, *[str(n) for n in range(3000)])
 
     def ranks() -> object:
-        yield from ((number, Rank(1)) for _, number in lesson.links)
+        yield from ((number, Rank(1)) for _, number in feedback.links)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        world.frontier.rerank(ranks(), through=lesson.number)  # type: ignore[arg-type]
+        world.frontier.rerank(ranks(), through=feedback.number)  # type: ignore[arg-type]
     assert world.frontier.revised() == 0
 
 
 def test_another_strategy_begins_with_nothing(world: World) -> None:
     world.seed("a.example/")
     learn(world, "1")
-    learn(world, learnt=b"dump")
+    learn(world, dump=b"dump")
     world.frontier.rerank([], through=2)
     world.frontier.clear_feedback()
     assert (world.frontier.strategy_state(), world.frontier.revised(), [*world.frontier.feedback()]) == (None, 0, [])

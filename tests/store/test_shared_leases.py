@@ -1,4 +1,4 @@
-"""Guests of a catalogue: they hold its hosts for a turn and leave nothing behind but politeness."""
+"""Leases of a scratch session: it leases hosts of a catalogue for a turn and stores politeness alone there."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ..
     return found
 
 
-def test_nobody_asks_a_host_while_a_guest_does(world: World) -> None:
+def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None:
     held = taken(world)
     assert world.frontier.lease() is None
     assert isinstance(leases(world).take("a.example", world.clock.now()), HostBusy)
     leases(world).give_back(
         held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
     )
-    assert world.frontier.lease() is None, "what the guest learnt holds for everybody"
+    assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
     world.clock.time += 4.0
     assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3)
     check_invariants(world.database.connection)
 
 
-def test_a_guest_waits_for_who_holds_the_host_and_begins_with_what_is_known(world: World) -> None:
+def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_known_politeness(world: World) -> None:
     world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
     lease = world.lease()
     not_now = leases(world).take("a.example", world.clock.now())
@@ -61,14 +61,16 @@ def test_a_guest_waits_for_who_holds_the_host_and_begins_with_what_is_known(worl
     assert taken(world).state.crawl_delay_s == 7
 
 
-def test_a_rest_longer_than_the_patience_is_not_waited_for(world: World) -> None:
+def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> None:
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
     assert leases(world).take("a.example", now) == HostBusy(now + 31.0, "")
-    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), "its turn waits for the rest"
+    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), (
+        "its turn waits for the back-off"
+    )
 
 
-def test_a_guests_lease_ends_by_itself_and_counts_no_more_once_another_took_the_host(world: World) -> None:
+def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:
     held = taken(world)
     world.clock.time += 301.0
     lease = world.lease()
@@ -78,7 +80,7 @@ def test_a_guests_lease_ends_by_itself_and_counts_no_more_once_another_took_the_
     check_invariants(world.database.connection)
 
 
-def test_what_a_killed_process_held_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
+def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
     world.lease()
     world.database.connection.execute(
         "UPDATE host SET lease_owner = replace(lease_owner, substr(lease_owner, instr(lease_owner, ':')), ':99999999')"
@@ -88,7 +90,7 @@ def test_what_a_killed_process_held_is_free_when_its_last_request_is_surely_answ
     assert taken(world).state.next_at == world.clock.now() + 10.0 + 1.0
 
 
-def test_a_host_that_nobody_knew_is_known_from_then_on_for_its_politeness_alone(world: World) -> None:
+def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
     held = taken(world, "new.example")
     leases(world).give_back(held, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
     assert row(world, "waiting, pages, next_at", "new.example") == (0, 0, world.clock.now() + 1.0)
