@@ -65,9 +65,7 @@ def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> 
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
     assert leases(world).take("a.example", now) == HostBusy(now + 31.0, "")
-    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), (
-        "its turn waits for the back-off"
-    )
+    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
 
 
 def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:
