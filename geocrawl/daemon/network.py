@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
 from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
-from geocrawl.store.operations.outages import end_rests, put_back, shorten_rests, well_hosts
+from geocrawl.store.operations.outages import answering_hosts, end_back_offs, put_back, shorten_back_offs
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
@@ -29,7 +29,7 @@ class NetworkWatch:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._undo_log = UndoLog(database.connection)
-        self.outage = Outage(well_hosts(database.connection, _WELL_HOSTS))
+        self.outage = Outage(answering_hosts(database.connection, _WELL_HOSTS))
 
     def reset(self) -> None:
         """Drop what is known of visits under way, before a turn in which there are none."""
@@ -55,9 +55,9 @@ class NetworkWatch:
         again = put_back(self._database, since, IN_VAIN, self._undo_log.endpoints)
         self._undo_log.drop_endpoints()
         if self.outage.suspected:
-            shorten_rests(self._database, self._undo_log.hosts, now + _REST_S)
+            shorten_back_offs(self._database, self._undo_log.hosts, now + _REST_S)
             return None
-        end_rests(self._database, self._undo_log.hosts, now)
+        end_back_offs(self._database, self._undo_log.hosts, now)
         self._undo_log.clear()
         self.outage.end()
         return {"away_s": round(now - since - LOOK_BACK_S), "tried_again": again}

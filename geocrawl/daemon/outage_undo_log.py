@@ -1,7 +1,7 @@
-"""Remember how endpoints and hosts stood before visits that reached nobody, so that an outage can be undone.
+"""Remember the state of endpoints and hosts before visits that reached no server, so that an outage can be undone.
 
-An endpoint's standing is read before its probe, and kept when the probe reaches nobody. Once another visit is answered,
-the network was there, and what is older is dropped. So little is remembered most of the time.
+An endpoint's stored state is read before its probe, and kept when the probe reaches no server. As soon as another visit
+is answered, the network was there, and older entries are dropped. So the log is nearly empty most of the time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from geocrawl.daemon.outage import CUT_OFF, LOOK_BACK_S, UNREACHED
 from geocrawl.model import Purpose
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.operations.outages import Rested, Standing, Touched, standing_of
+from geocrawl.store.operations.outages import Standing, UnreachedEndpoint, UnreachedHost, standing_of
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 IN_VAIN = UNREACHED | CUT_OFF
 """Reasons of visits that failed because of this machine's network, if it was away."""
 _K = TypeVar("_K")
-_Kept = TypeVar("_Kept", Touched, Rested)
+_Kept = TypeVar("_Kept", UnreachedEndpoint, UnreachedHost)
 _MOST = 10_000
-"""Endpoints, and hosts, that are remembered at once. What comes after these in one outage is not undone."""
+"""Endpoints, and hosts, that are remembered at most. Later visits of the same outage are not undone."""
 
 
 class UndoLog:
-    """Endpoints and hosts as they stood before visits that reached nobody."""
+    """The state of endpoints and hosts before visits that reached no server."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._asked: dict[int, Standing] = {}
-        self._endpoints: dict[int, Touched] = {}
-        self._hosts: dict[str, Rested] = {}
+        self._endpoints: dict[int, UnreachedEndpoint] = {}
+        self._hosts: dict[str, UnreachedHost] = {}
 
     @property
-    def endpoints(self) -> tuple[Touched, ...]:
-        """The endpoints that were probed in vain, oldest first."""
+    def endpoints(self) -> tuple[UnreachedEndpoint, ...]:
+        """Return the endpoints whose probes reached no server, oldest first."""
         return tuple(self._endpoints.values())
 
     @property
-    def hosts(self) -> tuple[Rested, ...]:
-        """The hosts that were asked in vain, oldest first."""
+    def hosts(self) -> tuple[UnreachedHost, ...]:
+        """Return the hosts whose visits reached no server, oldest first."""
         return tuple(self._hosts.values())
 
     def drop_leases(self) -> None:
-        """Drop the standings of endpoints whose probe is under way."""
+        """Drop the states of endpoints whose probe is under way."""
         self._asked.clear()
 
     def drop_endpoints(self) -> None:
-        """Drop all endpoints: their standings are restored."""
+        """Drop all endpoints: their states are restored."""
         self._endpoints.clear()
 
     def clear(self) -> None:
@@ -58,14 +58,14 @@ class UndoLog:
         self._hosts.clear()
 
     def leased(self, lease: Lease) -> None:
-        """Note how an endpoint stands before its probe begins."""
+        """Read the state of an endpoint before its probe begins."""
         if lease.entry.purpose is Purpose.PROBE:
             standing = standing_of(self._connection, lease.entry.id)
             if standing is not None:
                 self._asked[lease.entry.id] = standing
 
     def settled(self, entry: Entry, visit: Visit, *, away: bool) -> None:
-        """Note how a visit ended. `away`: an outage is suspected, so an answer drops nothing."""
+        """Record how a visit ended. `away`: an outage is suspected, so an answer drops no older entries."""
         asked = self._asked.pop(entry.id, None)
         if visit.http_status is None and visit.reason in IN_VAIN:
             self._keep(visit, asked)
@@ -81,14 +81,14 @@ class UndoLog:
     def _keep(self, visit: Visit, asked: Standing | None) -> None:
         host = visit.lease.host
         if len(self._hosts) < _MOST:
-            self._hosts.setdefault(host.name, Rested(host.name, visit.at, host.errors, host.last_error_at))
+            self._hosts.setdefault(host.name, UnreachedHost(host.name, visit.at, host.errors, host.last_error_at))
         if asked is None:
             return
         first = self._endpoints.get(asked.endpoint_id)
         if first is None and len(self._endpoints) >= _MOST:
             return
         if first is None or first.last_probe != asked.last_probe:  # another process probed the endpoint since
-            first = Touched(asked, visit.at, asked.last_probe)
+            first = UnreachedEndpoint(asked, visit.at, asked.last_probe)
         last_probe = visit.at if visit.verdict is not None else asked.last_probe
         self._endpoints[asked.endpoint_id] = replace(first, last_probe=last_probe)
 

@@ -1,6 +1,6 @@
 """The protocols between rooms, one file a subject: small, so that each side can be tested and replaced alone.
 
-`crawler/` knows the other rooms by these alone; `app/wiring.py` decides what stands behind them.
+`crawler/` knows the other rooms by these protocols alone; `app/wiring.py` chooses the classes that implement them.
 """
 
 from geocrawl.ports.catalog import CatalogQueries, CatalogWriter

@@ -1,4 +1,4 @@
-"""Keep services and answer for them."""
+"""Write to the catalogue what pages and probes found, and query it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from geocrawl.model import Candidate, Verdict, Visit
 
 
 class CatalogWriter(Protocol):
-    """Keeps what probes proved. Every method works inside the transaction of a settlement."""
+    """Writes candidates and verdicts. Every method works inside the transaction of a settlement."""
 
     def note(self, candidate: Candidate, at: float) -> int:
-        """Keep a candidate's evidence; return the id of its endpoint, which is added when it is new."""
+        """Write a candidate's evidence; return the id of its endpoint, which is added when it is new."""
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
-        """Keep the verdict of a probe and the service that it described."""
+        """Write the verdict of a probe and the service that it describes."""
 
     def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
-        """Keep that an endpoint answered as it did before."""
+        """Write that an endpoint answered "not modified" (304)."""
 
     def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
-        """Keep why an endpoint was not asked."""
+        """Write why an endpoint was not probed."""
 
 
 class CatalogQueries(Protocol):
-    """Answers what a crawl asks of the catalogue."""
+    """Queries of the catalogue that a crawl needs."""
 
     def counts(self) -> Mapping[str, int]:
         """Return how many services there are by status."""

@@ -9,9 +9,9 @@ class Clock(Protocol):
     """The only source of time, so that a year can be simulated in minutes."""
 
     def now(self) -> float:
-        """Seconds since the epoch, UTC."""
+        """Return the seconds since the epoch, UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards."""
+        """Return seconds from an arbitrary start, which never run backwards."""
 
     async def sleep(self, seconds: float) -> None: ...

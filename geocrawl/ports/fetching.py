@@ -1,4 +1,4 @@
-"""Ask hosts, politely, and remember what their robots.txt said."""
+"""Request pages politely, and store robots.txt answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url,
 
 
 class Turn(Protocol):
-    """One leased host's turn: every request of the lease goes through it, and it keeps the host's delay."""
+    """The requests of one lease to its host, with the host's delay between them."""
 
     async def fetch(
         self,
@@ -20,23 +20,23 @@ class Turn(Protocol):
         follow: Callable[[Url], bool] | None = None,
         validators: Validators | None = None,
     ) -> Page | Failure:
-        """Ask for `url` on the leased host, robots.txt and delay obeyed.
+        """Request `url` from the leased host, within robots.txt and the delay.
 
-        A redirect within the host is followed while `follow(target)` is true (None: always); to another host it is
-        never followed: the Page then has `location` and an empty body, and the target takes its own turn.
-        `validators` are sent with a request for their own address, no other; `Page.not_modified` says that they hold.
+        A redirect within the host is followed while `follow(target)` is true (None: always). A redirect to another host
+        is never followed: the Page then has `location` and an empty body, and the target needs a lease of its own.
+        `validators` are sent with the request for their own address alone; `Page.not_modified` is the answer 304.
         """
 
     def sitemaps(self, url: Url) -> Sequence[Url]:
-        """The sitemaps that robots.txt of this address's origin names, as far as it was read."""
+        """Return the sitemaps that robots.txt of this address's origin names, as far as it was read."""
 
     @property
     def host(self) -> HostState:
-        """The host as it stands after the requests so far, to be written back when the lease is settled."""
+        """Return the host's politeness after the requests so far, to be stored when the lease is settled."""
 
 
 class Fetcher(Protocol):
-    """Makes turns. Holds the connections; close it once."""
+    """Makes turns and owns the connections; to be closed once."""
 
     def turn(self, host: HostState) -> AbstractAsyncContextManager[Turn]: ...
 
@@ -44,7 +44,7 @@ class Fetcher(Protocol):
 
 
 class RobotsStore(Protocol):
-    """Where robots.txt answers are kept, so that they hold over processes and restarts."""
+    """Stores robots.txt answers for all processes and over restarts."""
 
     def read_robots(self, origin: str) -> RobotsRecord | None: ...
 

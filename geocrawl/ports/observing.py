@@ -1,4 +1,4 @@
-"""Hear what a run does."""
+"""Observe what a run does."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from geocrawl.model import Entry, FrontierStats, Lease, Settled, Visit
 
 
 class Observer(Protocol):
-    """Is told what happens, for progress displays, logs and recordings."""
+    """Receives the events of a run, for progress displays, logs and recordings."""
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """`stats` may be asked at any time; `notes` are lines for a person (what is resumed, what was re-ranked)."""
+        """Note the start of a run. `stats` may be called at any time during it; `notes` are lines for a person (what is
+        resumed, what was reranked)."""
 
     def noted(self, text: str) -> None:
-        """Is given a line for a person while the run goes on."""
+        """Show a line to a person during the run."""
 
     def leased(self, lease: Lease) -> None: ...
 

@@ -18,10 +18,10 @@ class Ask:
 
 
 Interview = Generator[Ask, Page | Failure, Verdict]
-"""Yields requests, is sent answers, returns the verdict: it thinks, the caller does the I/O."""
+"""Yields requests, is sent their answers, and returns the verdict; the caller does the I/O."""
 
 ContentInterview = Generator[Ask, Page | Failure, ContentReport]
-"""Likewise for content. A request that may not be made is answered with a Failure (robots, guard)."""
+"""Like `Interview`, for a content check. A request that is not allowed is answered with a Failure (robots, guard)."""
 
 
 class Probe(Protocol):
@@ -31,7 +31,7 @@ class Probe(Protocol):
     def kind(self) -> Kind: ...
 
     def recognise(self, candidate: Candidate) -> float:
-        """How well this probe fits the candidate, 0…1."""
+        """Return how well this probe fits the candidate, 0…1."""
 
     def interview(self, candidate: Candidate) -> Interview: ...
 

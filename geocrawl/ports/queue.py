@@ -34,8 +34,8 @@ class CrawlQueue(Protocol):
         """End a lease without a visit: the entry waits again."""
 
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Give waiting pages a new rank; return how many changed. A rank of None drops the page. `through`: the
-        feedback after which the ranks were made."""
+        """Store new ranks of waiting pages; return how many changed. A rank of None drops the page. `through`: the
+        number of the feedback after which the ranks were made."""
 
 
 class LearningLog(Protocol):

@@ -18,20 +18,21 @@ class Recogniser(Protocol):
     """Which links, forms and documents are candidate services."""
 
     def candidates(self, document: Document) -> Sequence[tuple[Candidate, int | None]]:
-        """Each with the index of its link in `document.links`; None when the document itself is one."""
+        """Return the candidates of a document, each with the index of its link in `document.links`, or with None when
+        no link leads there as an ordinary page."""
 
     def of_url(self, url: Url) -> Candidate | None:
-        """The candidate that an address by itself is, with evidence still to be filled in."""
+        """Return the candidate that an address by itself is, its evidence not yet complete; None for a page."""
 
     def siblings(self, endpoint: Endpoint) -> Sequence[Candidate]:
-        """Endpoints of other kinds that servers of this form of address have beside a valid one."""
+        """Return endpoints of other kinds that servers with this form of address have besides a valid endpoint."""
 
 
 class Refusals(Protocol):
-    """Why an address is not visited: stop rules and trap guards by its text, and the scope of the crawl."""
+    """The reasons why addresses are not visited: stop rules, trap guards, and the scope of the crawl."""
 
     def reason(self, url: Url) -> str:
-        """'' lets it pass; else a code such as stop:media, trap:calendar or scope."""
+        """Return why an address is not visited, such as stop:media, trap:calendar or scope; '' when it is."""
 
     def admit(self, url: Url) -> None:
-        """Take the host that a seed redirects to into the scope."""
+        """Add the host that a seed redirects to to the scope."""

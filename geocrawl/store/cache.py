@@ -24,7 +24,7 @@ class TwoGenerations(Generic[K, V]):
         self._old: dict[K, V] = {}
 
     def get(self, key: K) -> V | None:
-        """The entry, or None."""
+        """Return the entry of a key; None when there is none."""
         value = self._young.get(key)
         if value is None:
             value = self._old.get(key)

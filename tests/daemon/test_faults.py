@@ -26,7 +26,7 @@ from geocrawl.store.engine.integrity import quick_check
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.operations.backup import restore
-from geocrawl.store.operations.outages import end_rests, put_back
+from geocrawl.store.operations.outages import end_back_offs, put_back
 from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.support.daemons import Place
 from tests.support.faults import simulated, storage, upgrade
@@ -244,7 +244,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
         (2, "invalid"),
         (2, "valid"),
     ]
-    end_rests(world.database, traces.hosts, world.clock.now())
+    end_back_offs(world.database, traces.hosts, world.clock.now())
     assert connection.execute("SELECT sum(errors), sum(parked) FROM host").fetchone() == (0, 0)
     check_invariants(connection)
 

@@ -26,9 +26,9 @@ def spaced(text: str) -> str:
 
 
 def match_query(words: str, segment: Segment = spaced) -> str:
-    """An FTS5 query for texts that hold all of the words, in any order; '' when there is no word in it.
+    """Return an FTS5 query for texts that contain all words, in any order; '' when there is no word.
 
-    Every word is quoted, so no character in it can be taken for FTS5's own syntax; a word that ends in `*` finds all
+    Every word is quoted, so that no character is read as FTS5's own syntax. A word that ends in `*` matches all words
     that begin with it.
     """
     phrases = []

@@ -70,9 +70,9 @@ class Database:
 
     @classmethod
     def join(cls, path: Path, *, clock: Clock) -> Database:
-        """The database at `path` as it is, for a guest: neither made nor brought up to date.
+        """Return the database at `path` for a scratch session: it is neither created nor migrated.
 
-        Raises DatabaseFault when it is missing, damaged, of another program or of another schema than ours.
+        Raises DatabaseFault when it is missing, damaged, of another program or of another schema than this one's.
         """
         if not is_there(path):
             raise DatabaseFault(f"{path}: no such database")
@@ -97,33 +97,33 @@ class Database:
             self.connection.close()
 
     def on_undo(self, callback: Callable[[], None]) -> None:
-        """Have `callback` called after a transaction was undone: memories of rows that are no more must go."""
+        """Call `callback` after each rollback, so that caches of rows that were rolled back are cleared."""
         self._undo.append(callback)
 
     def undone(self) -> None:
-        """Tell those who asked."""
+        """Run the rollback callbacks."""
         for callback in self._undo:
             callback()
 
     # ----------------------------------------------------------------------- facts about the whole
 
     def meta(self, name: str) -> str | None:
-        """A fact kept under this name, as text; None when there is none."""
+        """Return the fact stored under this name, as text; None when there is none."""
         value = self.meta_bytes(name)
         return None if value is None else value.decode()
 
     def meta_bytes(self, name: str) -> bytes | None:
-        """A fact kept under this name; None when there is none."""
+        """Return the fact stored under this name; None when there is none."""
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def set_meta(self, name: str, value: str | bytes) -> None:
-        """Keep a fact."""
+        """Store a fact under a name, in a transaction of its own."""
         with self.transaction:
             self.write_meta(name, value)
 
     def write_meta(self, name: str, value: str | bytes) -> None:
-        """`set_meta` inside a transaction that is under way."""
+        """Store a fact under a name, inside the caller's transaction."""
         data = value.encode() if isinstance(value, str) else value
         self.connection.execute(
             "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -146,7 +146,7 @@ class Database:
         return int(row[0])
 
     def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
-        """Write down how a run ended."""
+        """Record how a run ended."""
         with self.transaction:
             self.connection.execute(
                 "UPDATE run SET ended_at = ?, pages = ?, services = ?, stopped = ? WHERE id = ?",
@@ -155,7 +155,10 @@ class Database:
 
 
 def read_version(connection: Connection, path: Path) -> str | None:
-    """The schema's revision; None for an empty database. DatabaseFault when it is not ours, or newer than we."""
+    """Return the schema's revision; None for an empty database.
+
+    Raises DatabaseFault for a database of another program and for one that a newer geocrawl wrote.
+    """
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
         return None

@@ -1,4 +1,4 @@
-"""SQLite's errors as one clear line each, with what to do."""
+"""Translate SQLite's errors into one clear line each, with advice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is a file at `path`. Raises DatabaseFault when its folder may not be looked into."""
+    """Return whether there is a file at `path`. Raises DatabaseFault when its folder may not be read."""
     try:
         return path.is_file()
     except PermissionError as error:
@@ -25,7 +25,7 @@ def is_there(path: Path) -> bool:
 
 
 def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
-    """The line for a person: what happened to which file, and what helps."""
+    """Return the fault for an error of SQLite: what happened to which file, and what helps."""
     text = str(error).lower()
     code = getattr(error, "sqlite_errorname", "") or ""
     if "locked" in text or "busy" in text:
@@ -55,14 +55,14 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
 
 
 def no_room(path: Path, error: OSError) -> PassingFault | None:
-    """The line for a disk or a quota that is full; None for any other error."""
+    """Return the fault for a full disk or a spent quota; None for any other error."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return PassingFault(f"{path}: {error.strerror}; free some space and go on")
     return None
 
 
 def holder(path: Path) -> str:
-    """Who holds the database: the process that has a write lock on it, with its run when that is known."""
+    """Name, for a person, the process that has a write lock on the database, with its run when that is known."""
     pid = _locking_pid(path)
     run = _open_run(path, pid)
     if run:
@@ -71,7 +71,8 @@ def holder(path: Path) -> str:
 
 
 def _locking_pid(path: Path) -> int | None:
-    """From Linux's table of file locks; None elsewhere, or when nobody on this machine holds one."""
+    """Return the process that has a write lock by Linux's table of file locks; None when it names none, and on other
+    systems."""
     inodes = set()
     for name in (path, path.with_name(path.name + "-shm")):
         try:
@@ -90,7 +91,7 @@ def _locking_pid(path: Path) -> int | None:
 
 
 def _open_run(path: Path, pid: int | None) -> str:
-    """The unfinished run of that process, or the last unfinished one; '' when the database cannot be read now."""
+    """Describe the unfinished run of process `pid` (None: the last unfinished one); '' when none can be read now."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.1)
     except sqlite3.Error:

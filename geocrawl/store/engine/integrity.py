@@ -1,4 +1,4 @@
-"""Copy a database file and look whether it is whole."""
+"""Copy a database file and check that it is undamaged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def copy_file(source: Path, target: Path, *, portable: bool) -> None:
 
 
 def check(path: Path) -> None:
-    """Raises DatabaseFault, saying what to do, for a file that is no whole database of a geocrawl that we know."""
+    """Check a whole database file. Raises DatabaseFault, with advice, when it is missing, damaged, no database of
+    geocrawl, or written by a newer geocrawl."""
     if not path.is_file():
         raise DatabaseFault(f"{path}: no such file")
     connection = Connection.open(path, "ro")
@@ -48,9 +49,9 @@ def check(path: Path) -> None:
 
 
 def quick_check(connection: Connection, path: Path, limit_s: float) -> bool:
-    """Look over the pages of the file for at most `limit_s`; whether it came to the end.
+    """Check the pages of the file for at most `limit_s` seconds. Returns whether all pages were checked.
 
-    Raises DatabaseFault, saying what to do, when they do not hang together.
+    Raises DatabaseFault, with advice, when the file is damaged.
     """
     until = time.monotonic() + limit_s
     connection.interrupt_when(lambda: time.monotonic() > until)
@@ -68,7 +69,7 @@ def quick_check(connection: Connection, path: Path, limit_s: float) -> bool:
 
 
 def has_facts(connection: Connection) -> bool:
-    """Whether the table `meta` can be read: it cannot in an empty and in a damaged file.
+    """Return whether the table `meta` can be read: it cannot in an empty and in a damaged file.
 
     Raises DatabaseFault when the file cannot be opened or is locked.
     """

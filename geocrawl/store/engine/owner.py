@@ -1,4 +1,4 @@
-"""Name the process that holds a lease, a run or the daemon lock, and tell whether it still runs.
+"""Name the process that has a lease, a run or the daemon lock, and find out whether it still runs.
 
 An owner is stored as text, `machine:pid` with three facts in between: `machine boot namespace started:pid`. A process
 id means something only within one boot of one machine and one PID namespace (pid_namespaces(7)), and only together with
@@ -18,7 +18,7 @@ _INITIAL_NAMESPACE = "4026531836"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process, named so that no other one is taken for it."""
+    """A process, named so that no other process has the same name, on any machine and at any time."""
 
     machine: str
     pid: int
@@ -42,13 +42,13 @@ class Owner:
 
     @property
     def text(self) -> str:
-        """The owner as it is stored; `read` understands it."""
+        """Return the owner as it is stored, for `read`."""
         known = f" {self.boot} {self.namespace} {self.started}" if self.boot else ""
         return f"{self.machine}{known}:{self.pid}"
 
     @property
     def short(self) -> str:
-        """`machine:pid`."""
+        """Return `machine:pid`."""
         return f"{self.machine}:{self.pid}"
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ def _boot() -> str:
 
 
 def _namespace() -> str:
-    """The number in what /proc/self/ns/pid points to, pid:[4026531836]."""
+    """Return the number in the target of the link /proc/self/ns/pid, `pid:[4026531836]`; '' without /proc."""
     try:
         return str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:

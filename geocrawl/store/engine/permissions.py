@@ -1,9 +1,9 @@
-"""Who may write a database file.
+"""Create a database file with the permissions that its folder calls for.
 
-In a folder that a group shares, the group: that is the service's state directory (systemd makes it setgid and writable
-for the group, StateDirectoryMode=2770), whose members pause the daemon or add start pages without being root. And what
-root makes in such a folder belongs to its owner, for the service could not write it else. SQLite gives its side files
-(-wal, -shm) the rights of the database.
+In a folder that a group shares, the group may write the file. The service's state directory is such a folder (systemd
+makes it setgid and writable for the group, StateDirectoryMode=2770): its group's members pause the daemon or add start
+pages without being root. A file that root makes there belongs to the folder's owner, because the service could not
+write it otherwise. SQLite copies the database's permissions to its side files (-wal, -shm).
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _OF_A_GROUP = 0o660
 
 
 def make_file(path: Path) -> None:
-    """An empty file where there is none, with the rights that its folder or else the umask gives it.
+    """Create an empty file, if there is none, with the permissions that its folder or else the umask implies.
 
-    One that is there and ours is opened to the group of a shared folder: root may have made it before systemd made the
-    folder. Raises PassingFault when the disk is full; what else cannot be done is left out, SQLite says it better.
+    An existing file that belongs to this user is opened to the group of a shared folder: root may have made it before
+    systemd made the folder. Raises PassingFault when the disk is full; SQLite reports all other errors when it opens
+    the file.
     """
     try:
         folder = path.parent.stat()
@@ -33,7 +34,7 @@ def make_file(path: Path) -> None:
 
 
 def _make(path: Path, shared: os.stat_result | None) -> None:
-    """`shared`: its folder, when a group shares that."""
+    """Create the file or open it to the group. `shared`: its folder when a group shares that, else None."""
     try:
         # SQLite alone would make it 0644 less the umask: never for the group to write.
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -43,20 +44,26 @@ def _make(path: Path, shared: os.stat_result | None) -> None:
         return
     try:
         if shared:
-            _give(descriptor, shared)
+            _share(descriptor, shared)
     finally:
         os.close(descriptor)
 
 
-def _give(descriptor: int, folder: os.stat_result) -> None:
-    """By descriptor, since another member of the group may put a link into the place of a name."""
+def _share(descriptor: int, folder: os.stat_result) -> None:
+    """Let the folder's group write a new file, which becomes the folder's owner's.
+
+    By descriptor, because another member of the group could replace the file's name with a link.
+    """
     os.fchmod(descriptor, _OF_A_GROUP)
     if os.geteuid() == 0:
         os.fchown(descriptor, folder.st_uid, folder.st_gid)
 
 
 def _open_to_group(path: Path) -> None:
-    """Without opening it: closing any descriptor of it would drop the locks that SQLite holds in this process."""
+    """Let the group write an existing file.
+
+    Without opening it: closing a descriptor would release the locks on the file that SQLite has in this process.
+    """
     found = path.lstat()
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() != 0 and not found.st_mode & stat.S_IWGRP:
         path.chmod(stat.S_IMODE(found.st_mode) | _OF_A_GROUP)

@@ -1,7 +1,6 @@
-"""Opening the database to read it, for people and other programs.
+"""Open the database to read it, for commands that show what is stored.
 
-The file is opened read-only and nothing is created; plain statements, so that a command starts in a moment. Answers are
-frozen values: no row leaves this room.
+The file is opened read-only and nothing is created.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from geocrawl.store.engine.faults import is_there
 
 @contextmanager
 def open_readonly(path: Path) -> Iterator[Connection]:
-    """A connection that can write nothing, closed at the end.
+    """Yield a read-only connection, which is closed in the end.
 
-    DatabaseFault when the file is missing, not ours, or of a schema that this program does not know.
+    Raises DatabaseFault when the file is missing, empty, no database of geocrawl, or written by a newer geocrawl.
     """
     if not is_there(path):
         raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
@@ -47,16 +46,16 @@ def _connect(path: Path) -> Connection:
 
 
 def stored_strategy(connection: Connection) -> str:
-    """Name of the strategy that ranked what waits; '' before the first crawl."""
+    """Return the name of the strategy that ranked the queue; '' before the first crawl."""
     return stored_fact(connection, "strategy")
 
 
 def stored_topic(connection: Connection) -> str:
-    """Name of the topic that was chosen for it; '' for none."""
+    """Return the name of the topic that was chosen for that strategy; '' for none."""
     return stored_fact(connection, "topic")
 
 
 def stored_fact(connection: Connection, name: str) -> str:
-    """A fact about the whole database (table `meta`); '' when it is not known."""
+    """Return a fact about the whole database (table `meta`) as text; '' when it is not known."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return bytes(row[0]).decode() if row else ""

@@ -125,7 +125,7 @@ class SqlFrontier:
         for part in (self._hosts, self._arrivals, self._counters):
             part.clear()
 
-    # ----------------------------------------------------------------------- what a person gives
+    # ----------------------------------------------------------------------- addresses that people name
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Put seeds at depth 0; return how many will be visited. A visited one only with `again`."""
@@ -147,12 +147,12 @@ class SqlFrontier:
                 yield url
 
     def was_answered(self, url: Url) -> bool:
-        """Whether this address was visited as a page or answered as an endpoint."""
+        """Return whether this address was visited as a page or answered as an endpoint."""
         row = self._connection.execute(sql.FIND_URL_STATE, (page_key(url.identity),)).fetchone()
         return (row is not None and row[1] == State.VISITED) or any(map(self._catalog.was_answered, service_keys(url)))
 
     def known(self, url: Url) -> bool:
-        """Whether a page of this identity is in the frontier in any state."""
+        """Return whether a page of this identity is in the frontier in any state."""
         return self._connection.execute(sql.FIND_URL, (page_key(url.identity),)).fetchone() is not None
 
     # ----------------------------------------------------------------------- leases
@@ -175,7 +175,7 @@ class SqlFrontier:
         return lease
 
     def _may_reopen(self, *, pages: bool) -> bool:
-        """Whether only addresses refused by a since-raised budget are left."""
+        """Return whether only addresses that were refused by a since-raised budget are left."""
         return pages and not self._records_only and self._reopener.is_due(lambda: self.ready_at() is None)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
@@ -183,7 +183,7 @@ class SqlFrontier:
         return self._leases.ready_at(pages=pages)
 
     def others_at_work(self) -> bool:
-        """Whether other processes have leased hosts that have queued URLs; asked when this process has leased none."""
+        """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
         return self._leases.others_at_work()
 
     def settle(self, visit: Visit) -> Settled:
@@ -196,7 +196,7 @@ class SqlFrontier:
         with self._database.transaction:
             self._hosts.give_back(lease, host, self._clock.now())
 
-    # ----------------------------------------------------------------------- the queue anew
+    # ----------------------------------------------------------------------- ranking and feedback
 
     def waiting(self) -> Iterator[Waiting]:
         """Yield pages that wait, and those that the present strategy dropped, in the order first seen.
@@ -206,10 +206,10 @@ class SqlFrontier:
         return self._queue.rankable()
 
     def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Give waiting pages a new rank, where None drops a page from the queue; return how many were ranked anew.
+        """Store new ranks of waiting pages, where None drops a page from the queue. Returns how many pages changed.
 
-        `through`: the feedback that it came after, written down after the last of the ranks: a process killed before
-        that will rank anew once more.
+        `through`: the number of the feedback after which the ranks were made. It is stored after the last of the
+        ranks, so a process that is killed before reranks once more after its restart.
         """
         changed = self._reranking.give(ranks)
         if through is not None:
@@ -272,9 +272,11 @@ class SqlFrontier:
         return count
 
     def release_site(self, site: str) -> int | None:
-        """A person has looked at a site: what was held back of it waits again, and it is not held once more; what was
-        refused for its patterns waits again, as far as their budgets go. Returns how many; None when there is none of
-        both."""
+        """End the quarantine of a site for good and renew the budgets of its patterns.
+
+        The site's quarantined addresses, and those refused for their pattern as far as the new budgets allow, wait
+        again. Returns how many; None when there was neither a quarantine nor a spent budget.
+        """
         with self._database.transaction:
             was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
             rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall() if was_held else []
@@ -286,7 +288,7 @@ class SqlFrontier:
         return count if was_held or had_spent else None
 
     def _heed_depth(self, max_depth: int) -> None:
-        """Another limit than the last run's: pages beyond it are set aside, those that it lets in wait."""
+        """Apply a limit on depth that differs from the last run's: pages beyond it are set aside, others wait again."""
         if self._database.meta("max_depth") == str(max_depth):
             return
         with self._database.transaction:
@@ -295,20 +297,20 @@ class SqlFrontier:
             self._database.write_meta("max_depth", str(max_depth))
 
     def give_back_all(self) -> None:
-        """End what this process, which has no visit under way, still holds because it could not write when its visits
-        ended. Something is written in any case: whether that can be done is what a caller wants to know."""
+        """End the leases that this process, which has no visit under way, still has because it could not write when
+        its visits ended. Writes a row in any case, so that the caller learns whether the database can be written."""
         with self._database.transaction:
             self._leases.end(self._hosts.held_by(self._owner), self._clock.now())
             self._database.write_meta("daemon:written", b"")
 
     def _free_from_the_dead(self) -> None:
-        """Leases of this machine's killed processes end at once: what they held is where the order left off."""
+        """End the leases of this machine's killed processes, so that their URLs are leased first again."""
         if self._hosts.held_by_the_dead(self._owner):
             with self._database.transaction:
                 self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now(), killed=True)
 
-    # ----------------------------------------------------------------------- figures
+    # ----------------------------------------------------------------------- counts
 
     def stats(self) -> FrontierStats:
-        """Counts for status and progress; of pages but for `probes_waiting`."""
+        """Return counts for status and progress."""
         return read_stats(self._connection, self._clock.now())

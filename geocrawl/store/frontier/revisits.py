@@ -62,7 +62,7 @@ class RevisitWaits:
     ) -> NextVisit | None:
         """Return when a page is read again; None when it is not.
 
-        `digest` None: the page could not be read, or need not be (304). `brought`: endpoints that nobody knew.
+        `digest` None: the page could not be read, or need not be (304). `brought`: whether it named new endpoints.
         """
         if not (names_services or lists_news or former_s is not None):
             return None
@@ -72,13 +72,18 @@ class RevisitWaits:
 
 
 def write_next_visit(connection: Connection, url_id: int, visit: NextVisit, at: float, hub_s: float | None) -> None:
-    """Write when a page is read again. `hub_s`: seconds until the page that led here is, for one that names services;
-    None: it is left as it is."""
+    """Write when a page is read again.
+
+    `hub_s`: for a page that names services, seconds until the page that led to it is read again; None changes nothing.
+    """
     connection.execute(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
     if hub_s is not None:
         connection.execute(_WATCH_HUB, (url_id, hub_s, at + hub_s))
 
 
 def due(connection: Connection, now: float, most: int, *, catalogues: bool) -> list[int]:
-    """Ids of the pages whose next visit is due, the longest overdue first: sitemaps and pages of records, or others."""
+    """Return ids of at most `most` pages whose next visit is due, the longest overdue first.
+
+    `catalogues`: sitemaps and pages of records, else all other pages.
+    """
     return [row[0] for row in connection.execute(_DUE, (now, int(catalogues), most))]

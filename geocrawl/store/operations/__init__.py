@@ -1,1 +1,1 @@
-"""Look after a database: backup, retention, opting out, outages, the daemon's lock, its start pages."""
+"""Maintain a database: backup, retention, opt-outs, undoing outages, the daemon lock, the daemon's start pages."""

@@ -1,4 +1,4 @@
-"""Copies of the database: made while it is in use (SQLite's online backup), checked before they take its place."""
+"""Copy the database while it is in use (SQLite's online backup), and replace it with a copy that was checked."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
 
 
 def _holder(path: Path, now: float) -> Holder | None:
-    """The daemon that runs on a database; None when none does, or when the file is too damaged to tell."""
+    """Return the daemon that runs on a database; None when none does, or when the file is too damaged to be read."""
     with closing(Connection.open(path, "ro")) as connection:
         return alive_holder(connection, now) if has_facts(connection) else None

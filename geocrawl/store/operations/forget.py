@@ -1,8 +1,8 @@
-"""Opting out: everything that the database holds of a host and of what lies beneath it is removed, and it is blocked.
+"""Opt a host out: remove everything that the database stores of it and of the hosts beneath it, and block them all.
 
-One transaction. Of a page an empty row stays, with neither address nor text, so that its number, which other pages'
-links and running processes may hold, never names another page. Recorded answers (WARC files) are not touched, and what
-a strategy learnt is not unlearnt; the visits it has still to learn from go with its next dump.
+All of it is one transaction. Of each page an empty row stays, without address and text, so that its id, which other
+pages' links and running processes may refer to, never names another page. Recorded answers (WARC files) are not
+touched. A strategy keeps what it learnt from the host; feedback that it has yet to learn from goes with its next dump.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ UPDATE host SET waiting = 0, pages = 0, best_tier = 0, best_score = 0, lease_unt
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was there of a host."""
+    """Counts of what was removed of a host."""
 
     pages: int
     endpoints: int
     services: int
-    """Those that were offered nowhere else."""
+    """Services that no endpoint of another host offers."""
 
 
 def forget(database: Database, host: str, reason: str, at: float) -> Removed:
-    """Remove all that is known of `host` (as `urls` spells it) and of what lies beneath it, and block it."""
+    """Remove all that is known of `host` (as `urls` spells it) and of the hosts beneath it, and block them."""
     connection = database.connection
     with database.transaction:
         connection.execute(
@@ -68,7 +68,7 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
 
 
 def undo(database: Database, host: str) -> bool:
-    """Let a host be asked again, as one that was never seen; whether it was blocked."""
+    """End the opt-out of a host, which is then like one that was never seen. Returns whether it was blocked."""
     with database.transaction:
         removed = database.connection.execute("DELETE FROM blocked WHERE host = ?", (host,)).rowcount
         database.connection.execute(sql.COUNT, (FORGETS, 1))
@@ -79,17 +79,17 @@ def undo(database: Database, host: str) -> bool:
 
 
 def _empty_pages(connection: Connection, hosts: Iterable[int]) -> int:
-    """Pages and probes of these hosts lose all that they say; returns how many pages were known."""
-    tally, pages = Counters(connection), 0
+    """Empty the rows of all pages and probes of these hosts. Returns how many pages were known."""
+    counters, pages = Counters(connection), 0
     for host_id in hosts:
         found = [row for row in connection.execute(_PAGES, (host_id,)).fetchall() if row[4] != FORGOTTEN]
         for _, purpose, state, tier, reason in found:
             pages += purpose == "page"
-            tally.add(purpose, state, tier, -1)
-            tally.add(purpose, State.REFUSED, 0, 1)
-            tally.refuse(FORGOTTEN, 1)
+            counters.add(purpose, state, tier, -1)
+            counters.add(purpose, State.REFUSED, 0, 1)
+            counters.refuse(FORGOTTEN, 1)
             if state == State.REFUSED:
-                tally.refuse(reason, -1)
+                counters.refuse(reason, -1)
         ids = [(row[0],) for row in found]
         connection.executemany(_EMPTY_PAGE, [(url_id, _NO_ADDRESS) for (url_id,) in ids])
         connection.executemany("DELETE FROM outlinks WHERE url_id = ?", ids)
@@ -98,24 +98,24 @@ def _empty_pages(connection: Connection, hosts: Iterable[int]) -> int:
             if (row := connection.execute(sql.DROP_PAGE, url_id).fetchone()) is not None:
                 connection.execute(sql.COUNT, (STORED_BYTES, -row[0]))
         connection.execute(_FREE_HOST, (host_id,))
-    # What its pages called others: their links' texts. (One walk over all pages; there is no index for it.)
+    # Anchor texts of these hosts' links to other pages. (One walk over all pages; there is no index for it.)
     connection.execute(
         "UPDATE url SET anchor = NULL WHERE anchor IS NOT NULL AND found_on IN "
         "(SELECT id FROM url WHERE state = 'refused' AND reason = 'forgotten')"
     )
-    tally.flush()
+    counters.flush()
     return pages
 
 
 def _remove_evidence(connection: Connection, host: str) -> None:
-    """That its pages named endpoints elsewhere."""
+    """Delete evidence whose page is on the host."""
     rows = connection.execute("SELECT id, page FROM evidence WHERE page LIKE '%' || ? || '%'", (host,)).fetchall()
     gone = [(number,) for number, page in rows if _lies_beneath(page, host)]
     connection.executemany("DELETE FROM evidence WHERE id = ?", gone)
 
 
 def _remove_endpoints(connection: Connection, endpoints: list[tuple[int, int | None]]) -> int:
-    """Endpoints with all that hangs on them; returns how many services went with them."""
+    """Delete endpoints and all rows that refer to them. Returns how many services were deleted with them."""
     ids = (json.dumps([number for number, _ in endpoints]),)
     gone = "(SELECT value FROM json_each(?1))"
     for table in _OF_ENDPOINT:
@@ -128,7 +128,7 @@ def _remove_endpoints(connection: Connection, endpoints: list[tuple[int, int | N
 
 
 def _remove_facts(connection: Connection, host: str) -> None:
-    """Start pages, robots.txt and notes on harvests."""
+    """Delete the host's start pages, robots.txt answers and days of harvests."""
     for table, column in (("seed", "address"), ("robots", "origin")):
         rows = connection.execute(f"SELECT {column} FROM {table}").fetchall()  # noqa: S608 our own names
         gone = [row for row in rows if _lies_beneath(row[0], host)]

@@ -1,4 +1,4 @@
-"""Hosts that are left alone on request: a table that every process heeds from its next transaction on."""
+"""Know which hosts have opted out: a table that every process reads again in its next transaction after a change."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.urls import is_beneath
 
 FORGETS = "forgets"
-"""Counter of changes to the table: looking at it is what each transaction costs."""
+"""Name of the counter of changes to the table: each transaction reads this counter alone."""
 FORGOTTEN = "forgotten"
-"""Reason of what was removed, and of what is not asked."""
+"""Reason code of removed pages, and of addresses that are not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedHost:
-    """A host, and all beneath it, that is never asked or listed."""
+    """A host that opted out, with all hosts beneath it: none of them is requested or listed."""
 
     host: str
     reason: str
@@ -23,7 +23,7 @@ class BlockedHost:
 
 
 class OptOut:
-    """What stands in the table, as this process knows it."""
+    """The hosts that have opted out, as this process last read them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -31,7 +31,7 @@ class OptOut:
         self._seen = 0
 
     def look(self) -> bool:
-        """Take up what others wrote; whether there was something since the last look."""
+        """Read the table if it has changed. Returns whether it had changed since this process last read it."""
         seen = _changes(self._connection)
         changed = self._hosts is not None and seen != self._seen
         if changed or self._hosts is None:
@@ -40,18 +40,18 @@ class OptOut:
         return changed
 
     def __bool__(self) -> bool:
-        """Whether any host is left alone, as of the last look."""
+        """Return whether any host has opted out."""
         return bool(self._hosts)
 
     def covers(self, host: str) -> bool:
-        """Whether a host is left alone, as of the last look."""
+        """Return whether a host has opted out, itself or with a host above it."""
         if self._hosts is None:
             self.look()
         return bool(self._hosts) and is_beneath(host, self._hosts or frozenset())
 
 
 def read_blocked(connection: Connection) -> list[BlockedHost]:
-    """All of them, by name."""
+    """Return the hosts that have opted out, by name."""
     return [BlockedHost(*row) for row in connection.execute("SELECT host, reason, at FROM blocked ORDER BY host")]
 
 

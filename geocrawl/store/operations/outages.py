@@ -1,7 +1,8 @@
-"""What our own network's absence changed is put back, as if nobody had been asked.
+"""Undo the effects of visits that were made while this machine's network was away.
 
-A probe that reached nobody counts against its service, an address loses a try and its pattern a request, a host rests,
-and its robots.txt is taken for unreachable. When it turns out that the network itself was away, none of that is true.
+Such a visit reaches no server. It counts against the probed service, uses up an attempt of its address and a request of
+the address's pattern, puts the host into back-off, and marks its robots.txt as unreachable. None of that is justified
+when the network itself was away.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _COLUMNS = (
     "health, health_since, in_a_row, interval_s, due_at"
 )
 _STANDING = f"SELECT id, {_COLUMNS} FROM endpoint WHERE id = (SELECT endpoint_id FROM url WHERE id = ?)"  # noqa: S608
-# Only where nobody else has asked the endpoint since (`geocrawl probe --save`): ?2 is our last probe of it.
+# Restore an endpoint unless another process has probed it since (`geocrawl probe --save`). ?2: our last probe.
 _PUT_BACK = f"""
 UPDATE endpoint SET ({_COLUMNS}) = (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 WHERE id = ?1 AND last_probe IS ?2"""  # noqa: S608
@@ -34,7 +35,7 @@ _FORGET_PROBES = "DELETE FROM probe WHERE endpoint_id = ? AND at >= ? AND http_s
 _FORGET_EVENTS = "DELETE FROM health_event WHERE endpoint_id = ? AND at >= ?"
 _BEST = "UPDATE service SET best_id = ? WHERE id = ?"
 _FORGET_ROBOTS = "DELETE FROM robots WHERE status IS NULL AND fetched_at >= ?"
-# Of a host that nobody holds. ?2: its last error before.
+# Shorten the back-off of a host that is not leased. ?2: its last error before the outage.
 _SHORTEN = "UPDATE host SET next_at = min(next_at, ?3) WHERE name = ?1 AND last_error_at > ?2 AND lease_until = 0"
 _END = """
 UPDATE host SET errors = ?4, last_error_at = ?2, next_at = min(next_at, ?3), parked = 0
@@ -45,29 +46,29 @@ SELECT host FROM endpoint WHERE health = 'alive' GROUP BY host ORDER BY max(last
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An endpoint before it was asked."""
+    """The stored state of an endpoint before a probe."""
 
     endpoint_id: int
     values: tuple[object, ...]
-    """Its verdict, its health and when it is due, as they stand in the row."""
+    """The row's verdict, health and time of the next probe (`_COLUMNS`)."""
     last_probe: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
-    """An endpoint that was asked in vain."""
+class UnreachedEndpoint:
+    """An endpoint whose probes reached no server."""
 
     standing: Standing
-    """Before the first time."""
+    """The endpoint's state before the first of these probes."""
     since: float
-    """The first time, seconds since the epoch."""
+    """When the first of these probes ended, seconds since the epoch."""
     last_probe: float | None
-    """When a verdict on it was last written."""
+    """When a verdict on the endpoint was last written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rested:
-    """A host that was asked in vain, with what politeness knew of it before."""
+class UnreachedHost:
+    """A host whose visits reached no server, with its politeness before the first of them."""
 
     name: str
     since: float
@@ -76,19 +77,22 @@ class Rested:
 
 
 def standing_of(connection: Connection, url_id: int) -> Standing | None:
-    """How the endpoint of a probe's row stands."""
+    """Return the stored state of the endpoint that the frontier row `url_id` probes; None when there is none."""
     row = connection.execute(_STANDING, (url_id,)).fetchone()
     return Standing(row[0], tuple(row[1:]), row[6]) if row else None
 
 
-def well_hosts(connection: Connection, most: int) -> list[str]:
-    """Hosts of living services, the one that answered last at the end."""
+def answering_hosts(connection: Connection, most: int) -> list[str]:
+    """Return at most `most` hosts of living services, the one that answered last at the end."""
     return [row[0] for row in connection.execute(_WELL, (most,))][::-1]
 
 
-def put_back(database: Database, since: float, reasons: Collection[str], endpoints: Iterable[Touched]) -> int:
-    """Undo what visits from `since` on (seconds since the epoch) changed that ended for one of `reasons`; returns how
-    many addresses wait again, as ones that were never tried."""
+def put_back(database: Database, since: float, reasons: Collection[str], endpoints: Iterable[UnreachedEndpoint]) -> int:
+    """Undo what visits changed that ended at `since` (seconds since the epoch) or later for one of `reasons`.
+
+    `endpoints` are restored, and robots.txt answers that failed since then are deleted. Returns how many addresses were
+    put back into the queue with all their attempts.
+    """
     connection = database.connection
     with database.transaction:
         ids = [row[0] for row in connection.execute(_FAILED, (since,)).fetchall() if row[1] in reasons]
@@ -100,37 +104,37 @@ def put_back(database: Database, since: float, reasons: Collection[str], endpoin
     return len(ids)
 
 
-def shorten_rests(database: Database, hosts: Iterable[Rested], until: float) -> None:
-    """None of these hosts rests beyond `until` for having been asked in vain."""
+def shorten_back_offs(database: Database, hosts: Iterable[UnreachedHost], until: float) -> None:
+    """End the back-off of these hosts at `until` at the latest, unless it began before the outage."""
     with database.transaction:
         database.connection.executemany(_SHORTEN, [(host.name, host.last_error_at, until) for host in hosts])
 
 
-def end_rests(database: Database, hosts: Iterable[Rested], now: float) -> None:
-    """These hosts may be asked as if they had not been asked in vain."""
+def end_back_offs(database: Database, hosts: Iterable[UnreachedHost], now: float) -> None:
+    """End the back-off of these hosts now and restore their count of errors."""
     with database.transaction:
         database.connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in hosts])
 
 
 def _uncount(connection: Connection, ids: Sequence[int]) -> None:
-    """Take back what these visits counted towards the budgets of their patterns."""
+    """Subtract these visits from the requests counted for their patterns' budgets."""
     budgets = Budgets(connection, Caps(0, 0, 0))
     for url_id in ids:
         budgets.uncount(url_id)
 
 
 def _reopen(connection: Connection, ids: Sequence[int]) -> None:
-    hosts, tally = Hosts(connection), Counters(connection)
-    queue = Queue(connection, hosts, tally)
+    hosts, counters = Hosts(connection), Counters(connection)
+    queue = Queue(connection, hosts, counters)
     for url_id in ids:
         queue.reopen(url_id, due=True)
     hosts.flush()
-    tally.flush()
+    counters.flush()
     if ids:
         connection.execute(sql.COUNT, (FORGETS, 1))  # every process looks its rows up anew
 
 
-def _put_back_one(connection: Connection, touched: Touched) -> None:
+def _put_back_one(connection: Connection, touched: UnreachedEndpoint) -> None:
     endpoint_id = touched.standing.endpoint_id
     values = (endpoint_id, touched.last_probe, *touched.standing.values)
     if not connection.execute(_PUT_BACK, values).rowcount:

@@ -1,8 +1,9 @@
-"""Keeping the database bounded over the years: old probes go, what they said of health stays; and a limit on its size.
+"""Keep the database bounded over the years: delete old probes, but not the health that follows from them, and keep the
+database within a limit on its size.
 
-Over the limit, what can be had again goes first: pages that wait, those of the lowest tier and of these the oldest;
-then kept pages, the lowest scores first; then thumbnails, the oldest first. The catalogue is never touched. SQLite
-fills the space that becomes free before the file grows again; the file itself does not shrink.
+Above the limit, what can be found again is deleted first: waiting pages, those of the lowest tier and of these the
+oldest; then kept pages, the lowest scores first; then thumbnails, the oldest first. The catalogue is never touched.
+SQLite fills the space that becomes free before the file grows again; the file itself does not shrink.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
 
 
 class Retention:
-    """Drops what is older than it is to be kept, or more than the database may hold."""
+    """Deletes probes that are older than they are to be kept, and rows that exceed the limit on the database's size."""
 
     def __init__(self, database: Database, *, keep_days: int, max_bytes: int = 0) -> None:
         """`max_bytes` 0: no limit."""
@@ -41,7 +42,7 @@ class Retention:
         self._room = Room(database, max_bytes) if max_bytes else None
 
     def tidy(self, now: float) -> dict[str, int]:
-        """Drop old probes, at most 10,000 at a time, and what is over the limit; returns how many of what went."""
+        """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
         with self._database.transaction:
             ids = [row[0] for row in self._connection.execute(_OLD, (now - self._keep_s, _BATCH))]
             self._connection.executemany("DELETE FROM probe WHERE id = ?", [(each,) for each in ids])
@@ -52,17 +53,17 @@ class Retention:
 # --------------------------------------------------------------------------- a limit on the size
 
 _TARGET = 0.95
-"""Below the limit by so much, so that it is not reached again at once."""
+"""Share of the limit down to which rows are deleted, so that the limit is not reached again at once."""
 _PAGES, _ROUNDS = 2_000, 50
-"""Dropped in one transaction; transactions at one look: other processes want the lock, too."""
-# Waiting pages of a tier that were never visited and nobody holds, the oldest first. Seeds stay.
+"""Pages deleted in one transaction, and transactions a call: other processes want the lock, too."""
+# Waiting pages of a tier that were never visited and are not leased, the oldest first. Seeds stay.
 _WORST = """
 SELECT u.id, u.host_id, u.tier, u.depth, u.first_seen FROM url u
 WHERE u.state = 'waiting' AND u.purpose = 'page' AND u.tier = ?1 AND u.depth > 0 AND u.settled_at IS NULL
 AND u.id NOT IN (SELECT lease_url FROM host WHERE lease_until > 0 AND lease_url IS NOT NULL)
 ORDER BY u.id LIMIT ?2"""
-# An empty row takes its place, so that its number, which links of other pages hold, never names another page. (Making
-# the row itself smaller would leave holes that nothing else can fill.)
+# Put an empty row in a page's place, so that its id, to which links of other pages refer, never names another page.
+# (Making the row itself smaller would leave holes that nothing else can fill.)
 _EMPTY = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, first_seen)
 VALUES (?1, -?1, 'http://dropped.invalid/', 'page', ?2, 'refused', 'no-space', ?3, 0, 0, ?4)"""
@@ -74,15 +75,15 @@ _Waiting = tuple[int, int, int, int, float]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a database takes."""
+    """The size of a database."""
 
     file_bytes: int
     used_bytes: int
-    """Without what is free inside the file."""
+    """The file's size without its free pages."""
 
 
 def size_of(connection: Connection) -> Size:
-    """By SQLite's own count, the write-ahead log (64 MiB at most) not counted."""
+    """Return the database's size by SQLite's own count, without the write-ahead log (64 MiB at most)."""
     page, pages, free = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0])
         for name in ("page_size", "page_count", "freelist_count")
@@ -91,7 +92,7 @@ def size_of(connection: Connection) -> Size:
 
 
 class Room:
-    """Makes room when the database holds more than it may."""
+    """Deletes rows when the database exceeds its limit."""
 
     def __init__(self, database: Database, max_bytes: int) -> None:
         self._database = database
@@ -99,7 +100,7 @@ class Room:
         self._max_bytes = max_bytes
 
     def make(self) -> dict[str, int]:
-        """Drop until the limit holds or nothing is left to drop; returns how many of what went."""
+        """Delete rows until the database is within its limit or nothing is left to delete. Returns counts by name."""
         dropped: dict[str, int] = {}
         if self._used() <= self._max_bytes:
             return dropped
@@ -126,18 +127,18 @@ class Room:
         rows = self._worst_pages()
         if not rows:
             return 0
-        tally, hosts = Counters(self._connection), Hosts(self._connection)
+        counters, hosts = Counters(self._connection), Hosts(self._connection)
         left: dict[int, int] = {}
         self._connection.executemany("DELETE FROM url WHERE id = ?", [(row[0],) for row in rows])
         for url_id, host_id, tier, depth, first_seen in rows:
             self._connection.execute(_EMPTY, (url_id, host_id, depth, first_seen))
-            tally.add("page", State.WAITING, tier, -1)
-            tally.add("page", State.REFUSED, 0, 1)
-            tally.refuse(NO_SPACE, 1)
+            counters.add("page", State.WAITING, tier, -1)
+            counters.add("page", State.REFUSED, 0, 1)
+            counters.refuse(NO_SPACE, 1)
             left[host_id] = left.get(host_id, 0) + 1
         for host_id, count in left.items():
             hosts.refresh(host_id, left=count)
-        tally.flush()
+        counters.flush()
         self._connection.execute(sql.COUNT, (FORGETS, 1))  # every process looks its rows up anew
         return len(rows)
 

@@ -1,4 +1,4 @@
-"""The daemon's start pages, as rows."""
+"""Read and write the daemon's start pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.store.engine.database import Database
 
 @dataclass(frozen=True, slots=True)
 class SeedRow:
-    """A start page and what came of it."""
+    """A start page with the state of its visit and the services found on its site."""
 
     url: str
     title: str
@@ -21,7 +21,7 @@ class SeedRow:
     source: str
     added_at: float
     state: str
-    """Of the page in the frontier: waiting, visited, failed …; '' when no crawl has begun with it."""
+    """State of the page in the frontier: waiting, visited, failed …; '' when no crawl has begun with it."""
     reason: str
     services: int
     """Valid endpoints on its site."""
@@ -36,7 +36,7 @@ LEFT JOIN host h ON h.id = u.host_id ORDER BY s.region, s.title, s.address"""
 
 @dataclass(frozen=True, slots=True)
 class NewSeed:
-    """A start page to be kept."""
+    """A start page to be stored."""
 
     url: Url
     title: str = ""
@@ -46,7 +46,7 @@ class NewSeed:
 
 
 def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
-    """Keep start pages; returns how many are new."""
+    """Store start pages. Returns how many are new."""
     with database.transaction:
         return sum(
             database.connection.execute(
@@ -59,7 +59,7 @@ def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
 
 
 def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
-    """Drop start pages; what was found from them stays. Returns how many there were."""
+    """Delete start pages; what was found from them stays. Returns how many there were."""
     with database.transaction:
         return sum(
             database.connection.execute("DELETE FROM seed WHERE identity = ?", (url.identity,)).rowcount for url in urls
@@ -67,5 +67,5 @@ def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
 
 
 def read_seeds(connection: Connection) -> list[SeedRow]:
-    """All start pages, by region."""
+    """Return all start pages, by region, title and address."""
     return [SeedRow(*row) for row in connection.execute(_LIST)]
