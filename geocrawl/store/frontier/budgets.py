@@ -22,6 +22,7 @@ from geocrawl.model import Purpose, Url
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier.lifecycle import HARVEST_TIER
 from geocrawl.store.keys import group_key, is_over_cap
+from geocrawl.store.operations.opt_out import FORGOTTEN
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
@@ -83,9 +84,15 @@ class Budgets:
             return PATTERN
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
-    def probe_reason(self, endpoint_id: int) -> str:
-        """Return why an endpoint is not asked, '' when it may be: one that was valid before always may."""
-        kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+    def probe_reason(self, endpoint_id: int | None) -> str:
+        """Return why an endpoint is not asked, '' when it may be: one that was valid before always may.
+
+        A probe whose endpoint was removed with its host has none (None) and is not made.
+        """
+        row = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
+        if row is None:
+            return FORGOTTEN
+        kind, address, site, is_new = row
         if not is_new:
             return ""
         if self._site(site)[1]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from geocrawl.model import Purpose
+from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key, service_url
@@ -25,9 +26,9 @@ _LEFT = "SELECT ?2 * (1 + finds) - fruitless FROM pattern WHERE key = ?1"
 _REFUSED = """
 SELECT u.id, u.purpose, u.address, e.kind, e.url, e.site FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE u.state = 'refused' AND u.reason = ? AND u.id > ? ORDER BY u.id LIMIT 2000"""
-_OF_SITE = """
+_OF_SITE = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.state = 'refused' AND u.reason = ? AND (h.name = ?2 OR h.name LIKE '%.' || ?2)"""
+WHERE u.state = 'refused' AND u.reason = ? AND {is_or_lies_beneath("h.name", "?2")}"""  # noqa: S608 our own condition
 _SETTLEMENTS = "SELECT coalesce((SELECT value FROM counter WHERE name = 'turn'), 0)"
 _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE key = ?1"
 

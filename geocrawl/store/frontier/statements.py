@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from geocrawl.store.beneath import is_or_lies_beneath
+
 # --------------------------------------------------------------------------- counters and facts
 
 # Add to a running total.
@@ -35,9 +37,9 @@ ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
 # Release a quarantined site.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
 # Find what quarantine refused of a site.
-HELD_URLS = """
+HELD_URLS = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.state = 'refused' AND u.reason = 'held' AND (h.name = ?1 OR h.name LIKE '%.' || ?1) ORDER BY u.id"""
+WHERE u.state = 'refused' AND u.reason = 'held' AND {is_or_lies_beneath("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
 # Count URLs into a host's queue: ?2, ?3 is the best of their ranks, ?4 how many are new to it, ?5 pages seen first now.
 ENQUEUE = """
 UPDATE host SET

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from geocrawl.model import State
+from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.catalog.index_words import spaced
 from geocrawl.store.catalog.services import ServiceWriter
 from geocrawl.store.engine.connection import Connection
@@ -24,8 +25,8 @@ from geocrawl.urls import is_beneath, read_url
 
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have
 _OF_ENDPOINT = ("evidence", "probe", "proof", "thumbnail", "health_event", "change", "description")
-_HOSTS = "SELECT id, name FROM host WHERE name = ?1 OR name LIKE '%.' || ?1"
-_ENDPOINTS = "SELECT id, service_id FROM endpoint WHERE host = ?1 OR host LIKE '%.' || ?1"
+_HOSTS = f"SELECT id, name FROM host WHERE {is_or_lies_beneath('name', '?1')}"  # noqa: S608 our own condition
+_ENDPOINTS = f"SELECT id, service_id FROM endpoint WHERE {is_or_lies_beneath('host', '?1')}"  # noqa: S608 our own condition
 _PAGES = "SELECT id, purpose, state, tier, coalesce(reason, '') FROM url WHERE host_id = ?"
 _EMPTY_PAGE = """
 UPDATE url SET key = -id, address = ?2, state = 'refused', reason = 'forgotten', depth = max(depth, 1), tier = 0,
@@ -109,7 +110,7 @@ def _empty_pages(connection: Connection, hosts: Iterable[int]) -> int:
 
 def _remove_evidence(connection: Connection, host: str) -> None:
     """Delete evidence whose page is on the host."""
-    rows = connection.execute("SELECT id, page FROM evidence WHERE page LIKE '%' || ? || '%'", (host,)).fetchall()
+    rows = connection.execute("SELECT id, page FROM evidence WHERE instr(lower(page), ?) > 0", (host,)).fetchall()
     gone = [(number,) for number, page in rows if _lies_beneath(page, host)]
     connection.executemany("DELETE FROM evidence WHERE id = ?", gone)
 
