@@ -1,8 +1,8 @@
-"""How services are written on the recorded webs (link, text, script, record …) and how many of each are found, before
-and after: breadth-first crawls to their end, by an older commit and by this tree.
+"""Count how services are written on the recorded webs (link, text, script, record …) and how many of each are found by
+breadth-first crawls to their end.
 
-A service counts when it is valid, lies within the depth of the crawl and answers in time; it is found when it was asked
-for what describes it and stands in the catalogue as valid. Of several ways in which one is written each counts.
+A service counts when it is valid, within the depth of the crawl, and not slow. It is found when its describing document
+was requested and the catalogue lists it as valid. A service that is written in several ways counts for each of them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,54 +26,29 @@ from geocrawl.lab.recorded_worlds.world import TrueService, World
 from tests.support import world_crawls
 from tests.support.places import ROOT
 
-BEFORE = "e98505e"
-"""The last commit that found services in links, forms and XML alone."""
 MAX_DEPTH = 5
 _BUDGET = 1_000_000
 _SCRIPT = ROOT / "benchmarks" / "exposure_crawl.py"
 
 
 def main(arguments: list[str]) -> None:
-    """Crawl, compare, print the table; a run of all worlds is written to c_exposures.json."""
+    """Crawl and print the table; a run of all worlds is written to exposures.json."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows exposures", description=__doc__)
     parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only this one (may be repeated)")
-    parser.add_argument("--only-now", action="store_true", help="without the older commit")
     options = parser.parse_args(arguments)
     names = options.world or list(world_crawls.NAMES)
-    with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary, _trees(options.only_now) as trees:
-        figures = {name: _of_world(name, trees, Path(temporary)) for name in names}
-    figures["all"] = {when: _sum([figures[name][when] for name in names]) for when in figures[names[0]]}
+    with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary:
+        figures = {name: _of_world(name, Path(temporary)) for name in names}
+    figures["all"] = _sum(list(figures.values()))
     show(figures)
-    if len(names) == len(world_crawls.NAMES) and not options.only_now:
-        print(machine.write("c_exposures", {"before": BEFORE, "max_depth": MAX_DEPTH, "worlds": figures}))
+    if len(names) == len(world_crawls.NAMES):
+        print(machine.write("exposures", {"max_depth": MAX_DEPTH, "worlds": figures}))
 
 
-@contextmanager
-def _trees(only_now: bool) -> Iterator[Mapping[str, Path]]:
-    """The source trees to compare, by when they are of; the older one is checked out beside, and taken away."""
-    if only_now:
-        yield {"after": ROOT}
-        return
-    with tempfile.TemporaryDirectory(prefix="geocrawl-before-") as temporary:
-        tree = Path(temporary) / "tree"
-        git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), BEFORE], check=True)
-        try:
-            yield {"before": tree, "after": ROOT}
-        finally:
-            subprocess.run([*git, "remove", "--force", str(tree)], check=False)
-
-
-def _of_world(name: str, trees: Mapping[str, Path], work: Path) -> dict[str, Any]:
-    folder = world_crawls.folder(name)
-    world, depths = World(folder), _depths(folder)
-    figures = {}
-    for when, tree in trees.items():
-        out = work / f"{name}-{when}.json"
-        environment = {**os.environ, "PYTHONPATH": str(tree)}
-        subprocess.run([sys.executable, str(_SCRIPT), str(folder), str(out)], env=environment, check=True)
-        figures[when] = _figures(world, depths, json.loads(out.read_text()))
-    return figures
+def _of_world(name: str, work: Path) -> dict[str, Any]:
+    folder, out = world_crawls.folder(name), work / f"{name}.json"
+    subprocess.run([sys.executable, str(_SCRIPT), str(folder), str(out)], check=True)
+    return _figures(World(folder), _depths(folder), json.loads(out.read_text()))
 
 
 def _depths(folder: Path) -> dict[str, int]:
@@ -142,18 +115,15 @@ def _sum(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def show(figures: Mapping[str, Any]) -> None:
     """Print recall by how a service is written."""
-    for name, by_when in figures.items():
-        for when, row in by_when.items():
-            share = row["found"] / max(row["due"], 1)
-            print(
-                f"{name} {when}: {row['found']} of {row['due']} ({share:.1%}), {row['false_accepts']} false, "
-                f"{row['service_requests_a_service']} requests of services for each"
-            )
-        first, last = next(iter(by_when.values())), list(by_when.values())[-1]
-        for how, (hits, every) in last["by_how"].items():
-            before = first["by_how"].get(how, [0, 0])[0]
-            wms, wms_due = last["by_how_wms"][how]
-            print(f"   {how:<20}{before:>5} → {hits:>5} of {every:<5} {hits / every:7.1%}   wms {wms} of {wms_due}")
-        print("   kinds: " + ", ".join(f"{kind} {a}/{b}" for kind, (a, b) in last["by_kind"].items()))
-        for cause, count in list(last.get("missed", {}).items())[:12]:
+    for name, row in figures.items():
+        share = row["found"] / max(row["due"], 1)
+        print(
+            f"{name}: {row['found']} of {row['due']} ({share:.1%}), {row['false_accepts']} false, "
+            f"{row['service_requests_a_service']} requests of services for each"
+        )
+        for how, (hits, every) in row["by_how"].items():
+            wms, wms_due = row["by_how_wms"][how]
+            print(f"   {how:<20}{hits:>5} of {every:<5} {hits / every:7.1%}   wms {wms} of {wms_due}")
+        print("   kinds: " + ", ".join(f"{kind} {a}/{b}" for kind, (a, b) in row["by_kind"].items()))
+        for cause, count in list(row.get("missed", {}).items())[:12]:
             print(f"   missed {count}: {cause}")

@@ -1,5 +1,5 @@
-"""What can be done with geocrawl, one file a use case: crawl, probe, harvest, maintain, explain.
+"""The use cases of geocrawl, one file each: crawl, probe, harvest, maintain, explain.
 
-`wiring.py` is the composition root: the one place that knows which class stands behind a port. `session.py` puts the
-parts of one crawl on one database together.
+`wiring.py` and `fetchers.py` are the composition root: they choose the classes that implement the ports. `session.py`
+defines the parts of one crawl on one database.
 """

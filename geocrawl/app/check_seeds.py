@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.app import wiring
+from geocrawl.app import fetchers, wiring
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check_seeds(
     """
     clock = wiring.system_clock()
     with wiring.shared_politeness(path, settings, clock, say) as sharing:
-        fetcher = wiring.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
+        fetcher = fetchers.make_fetcher(settings, _RobotsInMemory(), clock, share_with=sharing)
         checker = _Checker(fetcher, workers=settings.workers, max_redirects=settings.max_redirects)
         return asyncio.run(checker.ask_all(seeds, on_answer))
 

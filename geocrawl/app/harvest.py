@@ -16,6 +16,7 @@ from geocrawl.model import Url
 from geocrawl.utc import day_of
 
 if TYPE_CHECKING:
+    from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
@@ -30,10 +31,11 @@ def run_harvest(
     observer: Observer,
     environment: Environment | None = None,
 ) -> HarvestReport:
-    """Read the pages of records of the catalogue at `url`, and probe what they name. Returns what was done.
+    """Read the pages of records of the catalogue at `url`, and probe the services that they name.
 
-    A harvest that was interrupted in this database goes on. `since`: read only records changed on this day (YYYY-MM-DD)
-    or later, "last" for the day of the last whole harvest, '' for all. `environment` stands in for the real web.
+    A harvest that was interrupted in this database is continued. `since`: read only records changed on this day
+    (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `environment`: another clock and
+    web than the real ones. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying, name = wiring.retry_policy(settings, path, clock, observer), f"harvest:{url.identity}"
@@ -47,15 +49,13 @@ def run_harvest(
         return _Begun(session, start, day, _queue(session, url, start))
 
     with retrying.opened(begin) as begun:
-        session, database = begun.session, begun.session.database
-        observer.started(session.frontier.stats, _notes(begun))
+        database, today = begun.session.database, day_of(clock.now())
+        observer.started(begun.session.frontier.stats, _notes(begun))
         run = retrying.call(lambda: database.start_run("harvest", settings))
-        today = day_of(clock.now())
-        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, run=run)
+        summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages, run=run)
         if summary.stopped == "done" and summary.pages:
             retrying.call(lambda: database.set_meta(name, today))
-        services = session.catalog.counts().get("valid", 0)
-        return HarvestReport(summary, path, services, since=begun.day if begun.start.since else "")
+        return _report(begun, summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,15 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     return waiting
 
 
+def _report(begun: _Begun, summary: RunSummary) -> HarvestReport:
+    session, since = begun.session, begun.day if begun.start.since else ""
+    return HarvestReport(summary, session.database.path, session.catalog.counts().get("valid", 0), since=since)
+
+
 def _notes(begun: _Begun) -> list[str]:
     notes = []
     if begun.waiting > len(begun.start.pages):
-        notes.append(f"Going on with {begun.waiting:,} pages of records that wait.")
+        notes.append(f"Continuing with {begun.waiting:,} queued pages of records.")
     if begun.day and not begun.start.since:
         notes.append("This kind of catalogue cannot be asked for what was changed since a day: all of it is read.")
     return notes

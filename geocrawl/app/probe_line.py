@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from geocrawl.model import Visit
+from geocrawl.model import Endpoint, Verdict, Visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,10 @@ class ProbeLine:
     url: str
     """The endpoint, without request parameters."""
     given: str
-    """The address as it was given; '' when a redirect led there."""
+    """The address as a person named it; '' when a redirect led there."""
     kind: str
     status: str
-    """valid, invalid; refused when robots.txt, the address guard or the operator forbids to ask."""
+    """valid, invalid; refused when robots.txt, the address guard or the operator's lists forbid the request."""
     reason: str
     title: str = ""
     version: str = ""
@@ -32,14 +32,13 @@ class ProbeLine:
     moved_to: str = ""
     probed_at: float | None = None
     level: str = ""
-    """advertised, answers or delivers; '' when no content was asked for."""
+    """Level of the content check: advertised, answers or delivers; '' without a check."""
     proof: tuple[Mapping[str, object], ...] | None = None
-    """One entry for each layer tried: layer, crs, outcome, milliseconds, detail, url. None when no content was asked
-    for."""
+    """The attempts of the content check, each with layer, crs, outcome, milliseconds, detail, url; None without one."""
 
     def as_json(self) -> dict[str, object]:
         """Return the fields under stable names: url, kind, status, reason, title, version, layers, deviations … `level`
-        and `proof` only when content was asked for."""
+        and `proof` only after a content check."""
         values = {**asdict(self), "deviations": list(self.deviations)}
         if self.proof is None:
             del values["level"], values["proof"]
@@ -69,26 +68,34 @@ _WHY_NOT = {
 
 
 def line_of(visit: Visit, given: str) -> ProbeLine:
-    """Return the line of a settled probe of the address `given` ('' when nobody gave it)."""
+    """Return the line of a settled probe. `given`: the address that a person named, '' when a redirect led there."""
     candidate, verdict = visit.lease.entry.candidate, visit.verdict
     assert candidate is not None, "a probe's lease carries its candidate"
-    endpoint = candidate.endpoint
-    if visit.not_modified:  # a probe of the catalogue that was due meanwhile; addresses given are read whole
-        return ProbeLine(
-            endpoint.url.address,
-            given,
-            endpoint.kind,
-            "valid",
-            visit.reason,
-            http_status=visit.http_status,
-            elapsed_ms=round(visit.elapsed_ms, 1),
-            probed_at=visit.at,
-        )
+    if visit.not_modified:  # the daemon's own probe of the endpoint; addresses that a person names are read whole
+        return _line_of_not_modified(visit, candidate.endpoint, given)
     if verdict is None:
+        why = _WHY_NOT.get(visit.reason, "")
         return ProbeLine(
-            endpoint.url.address, given, endpoint.kind, "refused", visit.reason, detail=_WHY_NOT.get(visit.reason, "")
+            candidate.endpoint.url.address, given, candidate.endpoint.kind, "refused", visit.reason, detail=why
         )
-    service = verdict.service
+    return _line_of_verdict(visit, verdict, candidate.endpoint, given)
+
+
+def _line_of_not_modified(visit: Visit, endpoint: Endpoint, given: str) -> ProbeLine:
+    return ProbeLine(
+        endpoint.url.address,
+        given,
+        endpoint.kind,
+        "valid",
+        visit.reason,
+        http_status=visit.http_status,
+        elapsed_ms=round(visit.elapsed_ms, 1),
+        probed_at=visit.at,
+    )
+
+
+def _line_of_verdict(visit: Visit, verdict: Verdict, endpoint: Endpoint, given: str) -> ProbeLine:
+    service, report = verdict.service, visit.content_report
     return ProbeLine(
         url=endpoint.url.address,
         given=given,
@@ -105,6 +112,6 @@ def line_of(visit: Visit, given: str) -> ProbeLine:
         elapsed_ms=round(verdict.elapsed_ms, 1),
         moved_to=verdict.moved_to.address if verdict.moved_to else "",
         probed_at=visit.at,
-        level=visit.content_report.level if visit.content_report else "",
-        proof=tuple(asdict(each) for each in visit.content_report.attempts) if visit.content_report else None,
+        level=report.level if report else "",
+        proof=tuple(asdict(each) for each in report.attempts) if report else None,
     )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.app import wiring
+from geocrawl.app import fetchers, wiring
 from geocrawl.errors import PassingFault
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run_session(
 async def _run(
     session: Session, observer: Observer, retrying: RetryPolicy, max_pages: int, record: Path | None
 ) -> RunSummary:
-    fetcher = wiring.make_session_fetcher(session, record)
+    fetcher = fetchers.make_session_fetcher(session, record)
     crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages)
     try:
         with _stopped_by_signals(crawler):
@@ -64,7 +64,7 @@ async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolic
             if crawler.visits > before:
                 retrying.reset()
             await retrying.until_writable(
-                fault, session.database, session.frontier.give_back_all, lambda: crawler.stopping
+                fault, session.database, session.frontier.release_all, lambda: crawler.stopping
             )
 
 

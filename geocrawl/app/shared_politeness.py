@@ -106,7 +106,7 @@ class SharingFetcher:
             try:
                 if self._leases.covers(name):
                     return None
-                found = self._leases.take(name, now)
+                found = self._leases.lease(name, now)
             except DatabaseFault as error:
                 self._not_shared(error)
                 return None
@@ -124,7 +124,7 @@ class SharingFetcher:
             pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
             state = replace(state, next_at=max(state.next_at, now + pace_s))
         try:
-            self._leases.give_back(held, state, now)
+            self._leases.release(held, state, now)
         except DatabaseFault as error:
             self._not_shared(error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from geocrawl.app import wiring
+from geocrawl.app import fetchers, wiring
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class BudgetedCrawl:
 
     async def run(self) -> RunSummary:
         """Run the loop once. Raises PassingFault when the database cannot be written for now."""
-        fetcher = wiring.make_session_fetcher(self.session, on_received=self._count_received)
+        fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
             self._crawler = wiring.make_crawler(
                 self.session,

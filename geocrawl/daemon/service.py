@@ -139,8 +139,8 @@ class Daemon:
             if (counts := self._network.undo_outage(self._clock.now())) is not None:
                 self._log("the network is back", **counts)
         except PassingFault as fault:
-            give_back_all = self._crawl.session.frontier.give_back_all
-            await self._retrying.until_writable(fault, self._database, give_back_all, lambda: bool(self._ending))
+            release_all = self._crawl.session.frontier.release_all
+            await self._retrying.until_writable(fault, self._database, release_all, lambda: bool(self._ending))
             return
         outage = self._network.outage
         if outage.suspected and not self._ending:

@@ -1,9 +1,9 @@
 """Start the daemon: open its database, lock it against other daemons, check it, and put the daemon's parts together.
 
-A database that is locked or has no room delays the start, as it delays the daemon later. systemd is told so: with
-`Type=notify` the start lasts until `READY=1`, and is given up after TimeoutStartSec (15 min) unless it is extended
-before each pause (EXTEND_TIMEOUT_USEC, sd_notify(3)). Another daemon on the database, or damage, ends the start at
-once.
+A database that is locked or whose disk is full delays the start, as it delays the daemon later. With `Type=notify`,
+systemd waits for `READY=1` and ends the start after TimeoutStartSec (15 min), unless the daemon extends that time
+before each pause (EXTEND_TIMEOUT_USEC, sd_notify(3)). Another daemon on the database, or a damaged database, ends the
+start at once.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
-    from geocrawl.ports import Observer
+    from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
     from geocrawl.store.engine.database import Database
 
 Log = Callable[..., object]
 
 _CHECK_S = 20.0
-"""How long the whole file is checked at most: damage is better found at the start than in the middle of a night."""
+"""Longest time for checking the file: damage is better found at the start than in the middle of a night."""
 _ATTEMPT_S = 60.0
-"""More than one attempt to start takes: 5 s for a lock, and the check of the file."""
+"""Longer than one attempt to start: 5 s of waiting for a lock, and the check of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +62,13 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
         notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
 
     def prepare(database: Database) -> _Prepared:
-        lock = DaemonLock(database)
-        lock.acquire(clock.now())
-        try:
-            if not quick_check(database.connection, path, _CHECK_S):
-                log("the database is large: only a part of it was looked over; `geocrawl backup FILE` checks all")
-            return _Prepared(database, lock, _configure(settings, database, log))
-        except BaseException:
-            _release(lock)
-            raise
+        return _prepare(settings, database, clock, log)
 
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
         session, jobs, budget = prepared.configured
         try:
             observer.started(session.frontier.stats, ())
-            running = Daemon(
+            daemon = Daemon(
                 session,
                 jobs,
                 prepared.lock,
@@ -88,9 +80,22 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
                 log=log,
                 reload=lambda: _configure(reread(), prepared.database, log),
             )
-            return asyncio.run(running.run())
+            return asyncio.run(daemon.run())
         finally:
             _release(prepared.lock)
+
+
+def _prepare(settings: Settings, database: Database, clock: Clock, log: Log) -> _Prepared:
+    """Lock the database, check it, and configure the daemon. Releases the lock when one of these fails."""
+    lock = DaemonLock(database)
+    lock.acquire(clock.now())
+    try:
+        if not quick_check(database.connection, database.path, _CHECK_S):
+            log("the database is large: only a part of it was checked; `geocrawl backup FILE` checks all")
+        return _Prepared(database, lock, _configure(settings, database, log))
+    except BaseException:
+        _release(lock)
+        raise
 
 
 def _configure(settings: Settings, database: Database, log: Log) -> Configured:

@@ -35,8 +35,8 @@ class HostLeases(Protocol):
     def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
 
-    def take(self, name: str, now: float) -> HostLease | HostBusy:
+    def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
 
-    def give_back(self, held: HostLease, state: HostState, now: float) -> None:
+    def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""

@@ -93,7 +93,7 @@ class QueueControl(Protocol):
     def release_site(self, site: str) -> int | None:
         """End the quarantine of a site; return how many addresses wait again, None when there was nothing to end."""
 
-    def give_back_all(self) -> None:
+    def release_all(self) -> None:
         """End the leases of this process, which has no visit under way. Writes in any case: a caller learns whether the
         store can be written."""
 

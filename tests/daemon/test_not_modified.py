@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from geocrawl.app import wiring
+from geocrawl.app import fetchers, wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
@@ -98,7 +98,7 @@ class Watch:
         self._clock.ahead_s += days * DAY_S
         for tick in ("reprobe", "revisit", "refresh", "retention"):
             getattr(self._work, tick)()
-        fetcher = wiring.make_session_fetcher(self._session)
+        fetcher = fetchers.make_session_fetcher(self._session)
         try:
             crawler = wiring.make_crawler(self._session, Silent(), fetcher, max_pages=1000)
             await crawler.run()

@@ -9,7 +9,7 @@ import pytest
 
 from geocrawl.model import Kind, RankedLink, Relevance, Service, State, Visit
 from geocrawl.settings import Settings
-from geocrawl.store.frontier.budgets import held_sites
+from geocrawl.store.frontier.budgets import quarantined_sites
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 
@@ -95,7 +95,7 @@ def test_services_that_look_alike_hold_their_site_until_a_person_has_looked(worl
             world.settle(lease, link("alike.example/more"), link("other.example/more"))
     connection = world.database.connection
     assert probed == 20
-    assert [(each.site, each.pattern) for each in held_sites(connection)] == [
+    assert [(each.site, each.pattern) for each in quarantined_sites(connection)] == [
         ("alike.example", "wms alike.example/wms?map")
     ]
     assert world.row("alike.example/more")[:2] == ("refused", "held")
@@ -104,7 +104,7 @@ def test_services_that_look_alike_hold_their_site_until_a_person_has_looked(worl
     assert world.frontier.reprobe(world.clock.now(), 100) == 20, "what was valid is still watched"
     assert world.lease().entry.purpose == "probe"
     assert world.frontier.release_site("alike.example") == 11
-    assert (held_sites(connection), world.frontier.release_site("alike.example")) == ((), None)
+    assert (quarantined_sites(connection), world.frontier.release_site("alike.example")) == ((), None)
 
 
 def test_services_that_never_are_valid_end_their_pattern(world: World) -> None:

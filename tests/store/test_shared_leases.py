@@ -26,10 +26,10 @@ def leases(world: World) -> SharedLeases:
     return SharedLeases(world.database, SETTINGS)
 
 
-def taken(world: World, name: str = "a.example") -> HostLease:
-    held = leases(world).take(name, world.clock.now())
-    assert isinstance(held, HostLease)
-    return held
+def leased(world: World, name: str = "a.example") -> HostLease:
+    lease = leases(world).lease(name, world.clock.now())
+    assert isinstance(lease, HostLease)
+    return lease
 
 
 def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ...]:
@@ -40,12 +40,10 @@ def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ..
 
 
 def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None:
-    held = taken(world)
+    lease = leased(world)
     assert world.frontier.lease() is None
-    assert isinstance(leases(world).take("a.example", world.clock.now()), HostBusy)
-    leases(world).give_back(
-        held, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
-    )
+    assert isinstance(leases(world).lease("a.example", world.clock.now()), HostBusy)
+    leases(world).release(lease, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now())
     assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
     world.clock.time += 4.0
     assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3)
@@ -55,24 +53,24 @@ def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None
 def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_known_politeness(world: World) -> None:
     world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
     lease = world.lease()
-    not_now = leases(world).take("a.example", world.clock.now())
+    not_now = leases(world).lease("a.example", world.clock.now())
     assert not_now == HostBusy(lease.until, "process 1 on test")
     world.settle(lease)
-    assert taken(world).state.crawl_delay_s == 7
+    assert leased(world).state.crawl_delay_s == 7
 
 
 def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> None:
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
-    assert leases(world).take("a.example", now) == HostBusy(now + 31.0, "")
-    assert isinstance(leases(world).take("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
+    assert leases(world).lease("a.example", now) == HostBusy(now + 31.0, "")
+    assert isinstance(leases(world).lease("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
 
 
 def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:
-    held = taken(world)
+    shared = leased(world)
     world.clock.time += 301.0
     lease = world.lease()
-    leases(world).give_back(held, HostState("a.example", 9e12), world.clock.now())
+    leases(world).release(shared, HostState("a.example", 9e12), world.clock.now())
     assert row(world, "next_at, lease_until") == (0.0, lease.until)
     world.settle(lease)
     check_invariants(world.database.connection)
@@ -85,12 +83,12 @@ def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_surely_an
     )
     machine = this_process().machine
     world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"{machine}:99999999",))
-    assert taken(world).state.next_at == world.clock.now() + 10.0 + 1.0
+    assert leased(world).state.next_at == world.clock.now() + 10.0 + 1.0
 
 
 def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
-    held = taken(world, "new.example")
-    leases(world).give_back(held, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
+    lease = leased(world, "new.example")
+    leases(world).release(lease, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
     assert row(world, "waiting, pages, next_at", "new.example") == (0, 0, world.clock.now() + 1.0)
     world.seed("new.example/")
     names = {world.lease().host.name}

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from geocrawl.app import wiring
+from geocrawl.app import fetchers, wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.session import Environment, Session
 from geocrawl.daemon.budget import without_limits
@@ -230,7 +230,7 @@ async def _live(
     """Hour by hour: the ticks that are due, then the loop until nothing is ready."""
     observer, due = Silent(), {tick.name: begun for tick in TICKS if tick.name != "heartbeat"}
     every = {tick.name: tick.every_s for tick in TICKS}
-    fetcher = wiring.make_session_fetcher(session)
+    fetcher = fetchers.make_session_fetcher(session)
     next_sample = begun
     while clock.now() < begun + days * DAY_S:
         hour_ends = clock.now() + STEP_S

@@ -66,11 +66,13 @@ class Caps:
 class Budgets:
     """Counts what patterns and sites bring. Every method works inside the caller's transaction."""
 
-    def __init__(self, connection: Connection, caps: Caps, lifted: Callable[[int], object] = lambda key: None) -> None:
-        """`lifted(key)` is called for a pattern whose budget was spent and grows."""
+    def __init__(
+        self, connection: Connection, caps: Caps, on_growth: Callable[[int], object] = lambda key: None
+    ) -> None:
+        """`on_growth(key)` is called when the spent budget of a pattern grows."""
         self._connection = connection
         self._caps = caps
-        self._lifted = lifted
+        self._on_growth = on_growth
 
     # ----------------------------------------------------------------------- before a request
 
@@ -151,7 +153,7 @@ class Budgets:
     def _found(self, key: int) -> None:
         fruitless, finds = self._connection.execute(_FOUND, (key,)).fetchone()
         if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
-            self._lifted(key)
+            self._on_growth(key)
 
     def _is_spent(self, key: int) -> bool:
         return is_spent(self._connection.execute(_READ, (key,)).fetchone(), self._caps)
@@ -203,7 +205,7 @@ def service_pattern_key(kind: str, url: Url, site: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSite:
+class QuarantinedSite:
     """A site that waits for a person: nothing new of it is asked."""
 
     site: str
@@ -212,9 +214,9 @@ class HeldSite:
     """The pattern of its services' addresses."""
 
 
-def held_sites(connection: Connection) -> tuple[HeldSite, ...]:
+def quarantined_sites(connection: Connection) -> tuple[QuarantinedSite, ...]:
     """Return the sites that a person has to look at, in the order in which they were quarantined."""
     rows = connection.execute(
         "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND NOT released ORDER BY held_at, name"
     )
-    return tuple(HeldSite(*row) for row in rows)
+    return tuple(QuarantinedSite(*row) for row in rows)

@@ -166,10 +166,10 @@ class SqlFrontier:
             self._leases.wake(now)
             if self._batches and pages:
                 self._batches.refill()
-            lease = self._leases.take(now, pages=pages)
+            lease = self._leases.lease(now, pages=pages)
             if lease is None and self._may_reopen(pages=pages) and self._reopener.reopen():
                 self._settlement.flush()
-                lease = self._leases.take(now, pages=pages)
+                lease = self._leases.lease(now, pages=pages)
             self._settlement.flush()
         self._idle = lease is None
         return lease
@@ -194,7 +194,7 @@ class SqlFrontier:
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """End a lease without a visit."""
         with self._database.transaction:
-            self._hosts.give_back(lease, host, self._clock.now())
+            self._hosts.release(lease, host, self._clock.now())
 
     # ----------------------------------------------------------------------- ranking and feedback
 
@@ -211,7 +211,7 @@ class SqlFrontier:
         `through`: the number of the feedback after which the ranks were made. It is stored after the last of the
         ranks, so a process that is killed before reranks once more after its restart.
         """
-        changed = self._reranking.give(ranks)
+        changed = self._reranking.write(ranks)
         if through is not None:
             with self._database.transaction:
                 self._feedback.write_revised(through)
@@ -279,7 +279,7 @@ class SqlFrontier:
         """
         with self._database.transaction:
             was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
-            rows = self._connection.execute(sql.HELD_URLS, (site,)).fetchall() if was_held else []
+            rows = self._connection.execute(sql.QUARANTINED_URLS, (site,)).fetchall() if was_held else []
             for (url_id,) in rows:
                 self._queue.reopen(url_id)
             had_spent = self._reopener.release(site)
@@ -296,18 +296,18 @@ class SqlFrontier:
             self._settlement.flush()
             self._database.write_meta("max_depth", str(max_depth))
 
-    def give_back_all(self) -> None:
+    def release_all(self) -> None:
         """End the leases that this process, which has no visit under way, still has because it could not write when
         its visits ended. Writes a row in any case, so that the caller learns whether the database can be written."""
         with self._database.transaction:
-            self._leases.end(self._hosts.held_by(self._owner), self._clock.now())
+            self._leases.end(self._hosts.leased_by(self._owner), self._clock.now())
             self._database.write_meta("daemon:written", b"")
 
     def _free_from_the_dead(self) -> None:
         """End the leases of this machine's killed processes, so that their URLs are leased first again."""
-        if self._hosts.held_by_the_dead(self._owner):
+        if self._hosts.leased_by_dead_processes(self._owner):
             with self._database.transaction:
-                self._leases.end(self._hosts.held_by_the_dead(self._owner), self._clock.now(), killed=True)
+                self._leases.end(self._hosts.leased_by_dead_processes(self._owner), self._clock.now(), killed=True)
 
     # ----------------------------------------------------------------------- counts
 

@@ -105,18 +105,18 @@ class Hosts:
             (host_id, *head, new.waiting - left, new.pages, *politeness(state, now), turn),
         )
 
-    def give_back(self, lease: Lease, state: HostState | None, now: float) -> None:
+    def release(self, lease: Lease, state: HostState | None, now: float) -> None:
         """End a lease without a visit; do nothing when another process has leased the host since."""
         row = self._connection.execute(sql.FREE, (lease.host.name, lease.token, lease.entry.id))
         if row.rowcount and state is not None:
             self._connection.execute(sql.WRITE_POLITENESS, (state.name, *politeness(state, now)))
 
-    def held_by(self, owner: str) -> list[tuple[int, str]]:
+    def leased_by(self, owner: str) -> list[tuple[int, str]]:
         """Return id and name of the hosts that `owner` has leased."""
         held = self._connection.execute(sql.HELD).fetchall()
         return [(host_id, name) for host_id, holder, name in held if holder == owner]
 
-    def held_by_the_dead(self, owner: str) -> list[tuple[int, str]]:
+    def leased_by_dead_processes(self, owner: str) -> list[tuple[int, str]]:
         """Return row number and name of the hosts held by processes of which `owner` can tell that they ended."""
         here = Owner.read(owner)
         held = self._connection.execute(sql.HELD).fetchall()

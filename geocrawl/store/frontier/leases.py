@@ -90,7 +90,7 @@ class Leases:
                 if kind == "rest":
                     self._connection.execute(sql.UNPARK, (row_id,))
 
-    def take(self, now: float, *, pages: bool) -> Lease | None:
+    def lease(self, now: float, *, pages: bool) -> Lease | None:
         """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
         least = self._least(pages=pages)
         while True:

@@ -34,7 +34,7 @@ class Reranking:
         self._hosts = hosts
         self._counters = counters
 
-    def give(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
+    def write(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
         """Write (id, new rank) of pages, where None drops a page from the queue; return how many were ranked anew.
 
         Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is.

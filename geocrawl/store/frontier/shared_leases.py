@@ -23,10 +23,10 @@ SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, leas
   coalesce(lease_owner, '')
 FROM host WHERE name = ?"""
 # Hold a host for none of its URLs.
-_TAKE = """
+_LEASE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
 # End that, unless somebody else took it after it ran out.
-_GIVE_BACK = """
+_RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
   asked_day = ?7, asked = ?8, parked = ?9
 WHERE id = ?1 AND lease_token = ?2"""
@@ -46,7 +46,7 @@ class SharedLeases:
         """Whether a host opted out."""
         return self._database.blocked.covers(host)
 
-    def take(self, name: str, now: float) -> HostLease | HostBusy:
+    def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
         if not_now := self._why_not(self._find(name), now):  # the write lock is not taken to wait
             return not_now
@@ -63,13 +63,13 @@ class SharedLeases:
                 next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its holder was killed
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
-            self._connection.execute(_TAKE, (host_id, lease_until, self._process.text))
+            self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
         return HostLease(host_id, token + 1, state)
 
-    def give_back(self, held: HostLease, state: HostState, now: float) -> None:
+    def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
         with self._database.transaction:
-            self._connection.execute(_GIVE_BACK, (held.host_id, held.token, *politeness(state, now)))
+            self._connection.execute(_RELEASE, (lease.host_id, lease.token, *politeness(state, now)))
 
     def _find(self, name: str) -> _Row | None:
         row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()

@@ -37,7 +37,7 @@ ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
 # Release a quarantined site.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
 # Find what quarantine refused of a site.
-HELD_URLS = f"""
+QUARANTINED_URLS = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.state = 'refused' AND u.reason = 'held' AND {is_or_lies_beneath("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
 # Count URLs into a host's queue: ?2, ?3 is the best of their ranks, ?4 how many are new to it, ?5 pages seen first now.

@@ -15,7 +15,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
-from geocrawl.store.frontier.budgets import HeldSite, held_sites
+from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
 from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
 from geocrawl.store.operations.retention import Size, size_of
@@ -86,10 +86,10 @@ class CatalogStatus:
     """Endpoints that are not valid, by reason, the most frequent first."""
     refused: Mapping[str, int]
     """Refused pages and probes, by reason (robots, deny, trap:calendar …), the most frequent first."""
-    held_sites: tuple[HeldSite, ...]
-    """Quarantined sites: nothing new is asked of them until a person has looked."""
+    held_sites: tuple[QuarantinedSite, ...]
+    """Quarantined sites: they get no new visits until a person releases them."""
     blocked: int
-    """Hosts that are left alone on request."""
+    """Number of hosts that have opted out."""
     size: Size
     services: int
     layers: int
@@ -158,7 +158,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
         refused=read_refusals(connection),
-        held_sites=held_sites(connection),
+        held_sites=quarantined_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
         size=size_of(connection),
         services=services,
@@ -167,6 +167,12 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         failures=tuple((masked(address), *rest) for address, *rest in connection.execute(_FAILURES)),
         held=json.loads(stored_fact(connection, "strategy:counts") or "{}"),
     )
+
+
+def last_visit_at(connection: Connection) -> float | None:
+    """Return when the last visit was settled, in seconds since the epoch; None before the first visit."""
+    row = connection.execute("SELECT max(settled_at) FROM url WHERE settled_at IS NOT NULL").fetchone()
+    return None if row[0] is None else float(row[0])
 
 
 def _next(connection: Connection) -> dict[str, float]:

@@ -1,0 +1,88 @@
+"""Make the fetcher of a session: polite connections, opt-outs, shared politeness, and a recording if one is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl import __version__
+from geocrawl.model import Url
+from geocrawl.urls import AddressRules
+
+if TYPE_CHECKING:
+    from geocrawl.app.session import Session
+    from geocrawl.app.shared_politeness import SharedPoliteness
+    from geocrawl.fetch.record import WarcRecorder
+    from geocrawl.fetch.transport import Transport
+    from geocrawl.ports import Clock, Fetcher, RobotsStore
+    from geocrawl.settings import Settings
+
+OnReceived = Callable[[int], object]
+"""Is called with the number of bytes of each piece of an answer, as it is received."""
+
+
+def make_session_fetcher(
+    session: Session, record: Path | None = None, on_received: OnReceived = lambda received_bytes: None
+) -> Fetcher:
+    """Return the connections of one run, to be closed by the caller. `record`: a WARC file for every answer."""
+    from geocrawl.store.store import Store
+
+    return make_fetcher(
+        session.settings,
+        Store(session.database, session.clock).robots(),
+        session.clock,
+        opted_out=session.database.blocked.covers,
+        share_with=session.share_with,
+        transport=session.environment.transport if session.environment else None,
+        recorder=_make_recorder(record, session) if record else None,
+        on_received=on_received,
+    )
+
+
+def make_fetcher(
+    settings: Settings,
+    robots: RobotsStore,
+    clock: Clock,
+    *,
+    opted_out: Callable[[str], bool] = lambda host: False,
+    share_with: SharedPoliteness | None = None,
+    transport: Transport | None = None,
+    recorder: WarcRecorder | None = None,
+    on_received: OnReceived = lambda received_bytes: None,
+) -> Fetcher:
+    """Return a fetcher that asks no host that opted out, and no address that the operator's lists exclude.
+
+    `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs hold, too. `transport` stands in for the
+    network.
+    """
+    from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.http import user_agent
+    from geocrawl.fetch.proxy import proxy_from_environment
+
+    rules = AddressRules(settings.allow, settings.deny)
+
+    def reason_not_to_ask(url: Url) -> str:
+        is_opted_out = opted_out(url.host) or (share_with is not None and share_with.covers(url.host))
+        return "forgotten" if is_opted_out else rules.reason(url)
+
+    fetcher = PoliteFetcher(
+        settings,
+        share_with.robots(robots) if share_with else robots,
+        clock,
+        user_agent=user_agent(settings, __version__),
+        environment=None if transport else proxy_from_environment(os.environ),
+        transport=transport,
+        recorder=recorder,
+        refusal_of=reason_not_to_ask,
+        on_received=on_received,
+    )
+    return share_with.fetcher(fetcher) if share_with else fetcher
+
+
+def _make_recorder(path: Path, session: Session) -> WarcRecorder:
+    from geocrawl.fetch.record import WarcRecorder
+
+    seeds = [seed.address for seed in session.frontier.seeds()]
+    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds)
