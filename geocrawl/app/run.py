@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
+from geocrawl.app.collector import long_run
 from geocrawl.errors import PassingFault
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def run_session(
     is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
     for a fault that waiting does not mend.
     """
-    summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
+    with long_run():
+        summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
     if run is not None:
         pages, services, stopped = summary.pages, summary.valid, summary.stopped
         retrying.call(lambda: session.database.end_run(run, pages=pages, services=services, stopped=stopped))

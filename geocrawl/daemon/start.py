@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
+from geocrawl.app.collector import long_run
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs
@@ -80,7 +81,8 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
                 log=log,
                 reload=lambda: _configure(reread(), prepared.database, log),
             )
-            return asyncio.run(daemon.run())
+            with long_run():
+                return asyncio.run(daemon.run())
         finally:
             _release(prepared.lock)
 
