@@ -1,8 +1,8 @@
-"""Ask start pages whether they still answer: one polite request each, redirects followed, nothing crawled.
+"""Check whether start pages still answer: one polite request each, redirects followed, nothing crawled.
 
-Hosts are asked at the same time, the pages of one host one after the other. Politeness is shared with the catalogue
-(`shared_politeness.py`): delays, back-off and robots.txt are the daemon's, and a host that the daemon has leased is
-waited for.
+Several hosts are requested at the same time, the pages of one host one after the other. Politeness is shared with the
+catalogue (`shared_politeness.py`): delays, back-offs and robots.txt are the daemon's, and the check waits for a host
+that the daemon has leased.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SeedAnswer:
     """How a start page answered."""
 
     outcome: str
-    """answers; moved: another address answers in its place; refused: robots.txt or the operator forbids to ask it;
+    """answers; moved: redirected to another address; refused: robots.txt or the operator's lists forbid the request;
     resting: its host is in back-off or leased by another process; dead."""
     reason: str
     """ok, http-404, dns, robots …"""
@@ -47,7 +47,7 @@ def check_seeds(
     on_answer: Callable[[Url, SeedAnswer], object],
     say: Callable[[str], object],
 ) -> Mapping[str, SeedAnswer]:
-    """Ask each start page and return its answer by its address.
+    """Request each start page and return the answers by the pages' addresses.
 
     `on_answer` is called with each answer as it comes, `say` with lines for a person. In the catalogue at `path` only
     hosts' politeness and robots.txt are written.
@@ -60,7 +60,7 @@ def check_seeds(
 
 
 class _Checker:
-    """Asks start pages, `workers` hosts at a time."""
+    """Requests start pages, `workers` hosts at a time."""
 
     def __init__(self, fetcher: Fetcher, *, workers: int, max_redirects: int) -> None:
         self._fetcher = fetcher
@@ -73,7 +73,7 @@ class _Checker:
     async def ask_all(
         self, seeds: Sequence[Url], on_answer: Callable[[Url, SeedAnswer], object]
     ) -> Mapping[str, SeedAnswer]:
-        """Ask all start pages, close the fetcher, and return each answer by its page's address."""
+        """Request all start pages, close the fetcher, and return each answer by its page's address."""
         by_host = defaultdict[str, list[Url]](list)
         for seed in seeds:
             by_host[seed.host].append(seed)
@@ -94,7 +94,7 @@ class _Checker:
         return answers
 
     async def _follow(self, url: Url) -> Page | Failure:
-        """Return the answer at the end of a page's redirects. Each host on the way is asked in a turn of its own."""
+        """Return the answer at the end of a page's redirects. Each host on the way has a turn of its own."""
         candidate = self._detector.of_url(url)
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
         at = url
@@ -110,7 +110,7 @@ class _Checker:
 
 
 def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
-    """Return how the page at `url` answered, given what was found at the end of its redirects."""
+    """Return how the page at `url` answered. `found`: the answer at the end of its redirects."""
     if isinstance(found, Failure):
         outcome = DEAD
         if found.code is FailureCode.RESTING:
@@ -129,7 +129,7 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
 
 
 class _RobotsInMemory:
-    """`ports.RobotsStore` that forgets everything at the end of a run."""
+    """`ports.RobotsStore` in memory, for one run."""
 
     def __init__(self) -> None:
         self._records: dict[str, RobotsRecord] = {}

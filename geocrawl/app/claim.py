@@ -1,4 +1,4 @@
-"""Claim a database for a crawl: restore what its strategy learnt, or rank its queue anew for another strategy."""
+"""Claim a database for a crawl: restore its strategy's learnt state, or rerank its queue for another strategy."""
 
 from __future__ import annotations
 

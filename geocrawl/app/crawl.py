@@ -31,11 +31,11 @@ def run_crawl(
     environment: Environment | None = None,
     record: Path | None = None,
 ) -> CrawlReport:
-    """Crawl from `seeds`, or go on with what waits, until a limit, the end or a signal. Returns what was done.
+    """Crawl from `seeds`, or continue with the queue, until a limit, the end or a signal. Returns a report.
 
-    `again`: visit seeds that were visited before, too. `environment` stands in for the real web. `record`: a WARC file
-    to which every answer is appended.
-    Raises UsageError for settings that cannot be meant, DatabaseFault for a database that cannot be used.
+    `again`: visit seeds that were visited before, too. `environment`: another clock and web than the real ones.
+    `record`: a WARC file to which every answer is appended.
+    Raises UsageError for invalid settings, DatabaseFault for an unusable database.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
@@ -60,7 +60,7 @@ class _Begun:
 
     session: Session
     run: int
-    """Its number in the database."""
+    """Number of the run in the database."""
     queued: int
     """How many of the seeds will be visited."""
     notes: tuple[str, ...]

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 def explain(settings: Settings, connection: Connection, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
     """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    `found` is what `store.queries.why` knows of the address. A strategy that learns explains with what it has learnt
-    so far.
+    `found` is the result of `store.queries.why` for the address. A strategy that learns explains with its state so far.
     """
     from geocrawl.store.engine.reading import stored_strategy, stored_topic
     from geocrawl.store.frontier.feedback_log import read_feedback, read_state

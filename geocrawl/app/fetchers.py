@@ -52,10 +52,10 @@ def make_fetcher(
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
 ) -> Fetcher:
-    """Return a fetcher that asks no host that opted out, and no address that the operator's lists exclude.
+    """Return a fetcher that refuses hosts that opted out, and addresses that the operator's lists exclude.
 
-    `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs hold, too. `transport` stands in for the
-    network.
+    `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs apply, too. `transport`: another network
+    than the real one.
     """
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.http import user_agent

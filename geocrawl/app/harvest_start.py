@@ -44,7 +44,7 @@ class HarvestStart:
         return any(records_page(page) is not None and "?" in page.address for page in self.pages)
 
     def holds(self, page: Url) -> bool:
-        """Return whether a page of records belongs to this catalogue and asks for the same choice of records."""
+        """Return whether a page of records belongs to this catalogue and to the same selection of records."""
         if not self.is_counted:
             return True
         return any(_choice(page) == _choice(first) for first in self.pages)
@@ -53,7 +53,7 @@ class HarvestStart:
 def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> HarvestStart:
     """Return the first pages of the catalogue at `url`; `candidate`: the service that its address names, if any.
 
-    `since` (YYYY-MM-DD): ask only for what was changed on that day or later, where the catalogue's interface can tell.
+    `since` (YYYY-MM-DD): request only records changed on that day or later, where the catalogue's interface can filter.
     """
     place, _, query = url.address.partition("?")
     if records_page(url) is not None and query and not since:

@@ -1,4 +1,4 @@
-"""Give back the pages that a crawl kept: as text, in a WARC file, or in a folder of text files."""
+"""Show and export the pages that a crawl kept: as text, as a WARC file, or as a folder of text files."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:
-    """Queue failed addresses again, those of `host` and with `reason` if given. Returns how many."""
+    """Queue failed addresses again. Returns how many.
+
+    `host`: those of this host alone; `reason`: those with this reason code alone; None: all.
+    """
     clock = wiring.system_clock()
     with wiring.open_database(path, clock, create=False) as database:
         return _session(settings, database, clock).frontier.retry(host=host, reason=reason)
@@ -40,7 +43,7 @@ def decide_same(
 ) -> Sequence[tuple[Address, Address]]:
     """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
 
-    `choose` returns the pairs, given the database's connection.
+    `choose(connection)` reads the pairs from the database.
     """
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.queries.addresses import decide

@@ -1,4 +1,4 @@
-"""Probe given addresses until each has a verdict."""
+"""Probe the addresses that a person names until each has a verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:
-    """Return the candidate at an address that a person gave: of the kind that they named, or else looks like."""
+    """Return the candidate at an address: of the kind that a person names, or else of the kind it looks like."""
     return wiring.make_detector().candidate_at(url, kind)
 
 
@@ -37,8 +37,8 @@ def run_probes(
     """Probe the candidates until each has a verdict or a signal comes.
 
     `wants_lead(asked, named)`: whether to probe the endpoint `named`, too, which an answer of `asked` names.
-    `share_with`: a catalogue with which to share politeness, where there is one; `say` is given a line for a person
-    when somebody else is waited for, or nothing can be shared.
+    `share_with`: the path of a catalogue with which to share politeness. `say` is called with a line for a person when
+    another process's lease delays a probe, or politeness cannot be shared.
     """
     clock = wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)

@@ -1,4 +1,4 @@
-"""Keep the finished lines of a list of addresses, so that an interrupted probe of the list goes on where it stopped."""
+"""Store the finished lines of a list of addresses, so that an interrupted probe of the list can be resumed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ProbeJournal:
 
     @classmethod
     def of(cls, list_file: Path, database: Path | None, kind: Kind | None) -> ProbeJournal:
-        """Return the journal of a list with its present content, asked as this kind, for this catalogue.
+        """Return the journal of a list with its present content, of probes as this kind for this catalogue.
 
         Raises EnvironmentFault when the user's cache folder cannot be made.
         """
@@ -33,11 +33,11 @@ class ProbeJournal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise EnvironmentFault(f"{folder}: {error.strerror}; the survey's progress is kept there") from None
+            raise EnvironmentFault(f"{folder}: {error.strerror}; the progress of the list is stored there") from None
         return cls(folder / name)
 
     def lines(self) -> Iterator[tuple[str, ProbeLine]]:
-        """Yield (endpoint key, line) of an earlier run that was interrupted; a torn last line is passed over."""
+        """Yield (endpoint key, line) of an earlier run that was interrupted; an incomplete last line is skipped."""
         if not self._path.exists():
             return
         for text in self._path.read_text(encoding="utf-8").splitlines():

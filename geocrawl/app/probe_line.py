@@ -1,4 +1,4 @@
-"""Describe what a probed address proved to be, for people, for programs and for the journal of a list."""
+"""Describe the result of a probe, for people, for programs and for the journal of a list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.model import Endpoint, Verdict, Visit
 
 @dataclass(frozen=True, slots=True)
 class ProbeLine:
-    """What one address proved to be."""
+    """The result of the probe of one address."""
 
     url: str
     """The endpoint, without request parameters."""

@@ -1,8 +1,8 @@
 """Probe a list of addresses without a crawl, resumable and politely.
 
-The crawl's own loop runs on a queue that contains probes only: the catalogue's own queue with `--save`, else that of a
-scratch database, which shares politeness with the catalogue (`shared_politeness.py`). A journal in the user's cache
-folder keeps the finished lines of a list until the whole list is done, so the same command goes on where it stopped.
+The crawl loop runs on a queue of probes alone: with `--save` the catalogue's queue, else that of a scratch database,
+which shares politeness with the catalogue (`shared_politeness.py`). A journal in the user's cache folder stores the
+finished lines of a list until the whole list is done, so that the same command resumes an interrupted list.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What the probes of a list came to."""
+    """Counts of the probes of a list."""
 
     asked: int
     valid: int
@@ -49,14 +49,13 @@ def run_probe(
     share_with: Path | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> ProbeResult:
-    """Probe every given address. `emit` is called with a line for each, in the given order when there is no
-    `list_file`,
-    else as each is settled.
+    """Probe every address of a list, and call `emit` with a line for each.
 
-    `kind`: what each address is asked as; None: as what it looks like, then as what it answers as. `database` stores
-    the verdicts; None stores none. `share_with`: a catalogue with which to share politeness, where there is one; `say`
-    is given a line for a person about that. `list_file`: the file of the list, which makes it resumable. Targets of
-    redirects to another host are probed, too, and have a line of their own.
+    The lines come in the order of `given`; with `list_file` each comes as soon as its probe is settled. `kind`: the
+    kind as which each address is probed; None: as what it looks like, then as what it answers as. `database`: the
+    catalogue that stores the verdicts; None stores none. `share_with`: the path of a catalogue with which to share
+    politeness; `say` is called with lines for a person about that. `list_file`: the file of the list, which makes it
+    resumable. Targets of redirects to another host are probed, too, and have a line of their own.
     """
     journal = ProbeJournal.of(list_file, database, kind) if list_file else None
     candidates = {_key(each.endpoint): each for each in (candidate_at(url, kind) for url in given)}
@@ -80,7 +79,7 @@ def run_probe(
 
 @contextmanager
 def _workspace(database: Path | None) -> Iterator[Path]:
-    """Yield the catalogue's path, or that of a scratch database that is removed in the end."""
+    """Yield the catalogue's path, or the path of a scratch database, which is removed in the end."""
     if database is not None:
         yield database
         return
@@ -89,12 +88,12 @@ def _workspace(database: Path | None) -> Iterator[Path]:
 
 
 def _key(endpoint: Endpoint) -> str:
-    """Return the key of what is asked once: an address as one kind."""
+    """Return the key of an address as one kind: each key is probed once."""
     return f"{endpoint.kind} {_place(endpoint)}"
 
 
 def _place(endpoint: Endpoint) -> str:
-    """Return what the keys of all kinds at one address share: those of some kinds end in a slash, others never do."""
+    """Return an endpoint's key without the closing slash, which the keys of some kinds have: equal for all kinds."""
     return endpoint.key.rstrip("/")
 
 
@@ -104,8 +103,8 @@ class _Lines:
     def __init__(
         self, asked: Mapping[str, str], emit: Emit | None, journal: ProbeJournal | None, *, any_kind: bool
     ) -> None:
-        """`asked`: key → address as given. `any_kind`: ask an address that answers as another kind as that kind,
-        too."""
+        """`asked`: key → address as a person named it. `any_kind`: probe an address that answers as another kind as
+        that kind, too."""
         self._any_kind = any_kind
         self._first_asked: dict[str, str] = {}
         """Key of an address asked as another kind → its key as it was asked first."""
@@ -127,7 +126,7 @@ class _Lines:
         """Nothing is shown."""
 
     def wants_lead(self, asked: Candidate, named: Candidate) -> bool:
-        """Return whether `named` is a given address, as the kind that it answered as."""
+        """Return whether `named` is an address of the list, as the kind as which it answered."""
         asked_key, named_key = _key(asked.endpoint), _key(named.endpoint)
         is_other_kind = asked_key != named_key and _place(asked.endpoint) == _place(named.endpoint)
         return self._any_kind and is_other_kind and asked_key in self._asked and named_key not in self._asked
@@ -156,6 +155,6 @@ class _Lines:
             self._emit(line)
 
     def in_order(self) -> Iterable[ProbeLine]:
-        """Return the lines in the order in which the addresses were given, redirects' targets last."""
+        """Return the lines in the order of the list, targets of redirects last."""
         keys = [*self._asked, *(key for key in self._lines if key not in self._asked)]
         return (self._lines[key] for key in keys if key in self._lines)

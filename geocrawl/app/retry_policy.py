@@ -1,7 +1,7 @@
-"""Retry what a locked database or a full disk prevented: how long to wait, when to give up, what to say meanwhile.
+"""Retry what a locked database or a full disk prevented, with exponential back-off and a line for the person who waits.
 
-Commands, crawls and the daemon share this policy. An interactive command gives up after `database_patience_s`; the
-daemon waits for as long as it takes. Visits under way when a write fails are made again; no settled visit is lost.
+Commands, crawls and the daemon share this policy. An interactive command fails after `database_patience_s`; the daemon
+waits without a limit. Visits under way when a write fails are made again; no settled visit is lost.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Log = Callable[..., object]
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _LONGEST_PAUSE_OF_A_COMMAND_S = 5.0
-"""Somebody sits before the terminal and expects the command to go on soon after the cause is gone."""
+"""A person at the terminal expects the command to continue soon after the cause is gone."""
 _STEP_S = 1.0
-"""How long a stop may go unnoticed during a pause."""
+"""Longest time in seconds until a stop during a pause is noticed."""
 
 
 class RetryPolicy:
@@ -78,7 +78,7 @@ class RetryPolicy:
 
     @contextmanager
     def opened(self, prepare: Callable[[Database], T]) -> Iterator[T]:
-        """Open the database, yield what `prepare` makes of it, and close it in the end. Each retry opens it anew.
+        """Open the database, yield the result of `prepare`, and close the database in the end. A retry opens it anew.
 
         Raises as `call` does.
         """
@@ -99,8 +99,8 @@ class RetryPolicy:
     ) -> None:
         """After `fault`, wait until `write` succeeds on `database`, or until `stopping` returns true.
 
-        The back-off goes on growing over several such waits: a small `write` may succeed on a disk that has no room for
-        a visit. `reset` ends that. Raises as `call` does.
+        The back-off keeps growing over several such waits until `reset`, because a small `write` may succeed on a disk
+        that has no room for a visit. Raises as `call` does.
         """
         from geocrawl.store.engine.recovery import try_write
 
@@ -111,11 +111,11 @@ class RetryPolicy:
         self._end_wait()
 
     def reset(self) -> None:
-        """Begin the back-off anew at the next fault: something was written."""
+        """Reset the back-off after a successful write: the next fault starts with the shortest pause."""
         self._pauses = 0
 
     def _next_pause_s(self, fault: PassingFault) -> float:
-        """Return the next pause, twice as long each time, and tell of it. Raises `fault` when `limit_s` is over."""
+        """Return the next pause, twice as long each time, and log its cause. Raises `fault` when `limit_s` is over."""
         now = self._clock.monotonic()
         if self._pauses == 0:
             self._failing_since = now
@@ -152,7 +152,7 @@ class RetryPolicy:
 
 
 def as_lines(say: Callable[[str], object]) -> Log:
-    """Return a log that gives each event to `say` as a line for a person."""
+    """Return a log that calls `say` with each event as a line for a person."""
 
     def log(event: str, *, error: str = "", **_: object) -> None:
         say(f"{event}: {error}" if error else event)

@@ -30,11 +30,11 @@ def run_session(
     run: int | None = None,
     record: Path | None = None,
 ) -> RunSummary:
-    """Run the loop and return what it did. Ctrl-C or SIGTERM lets the visits under way settle and ends the run.
+    """Run the loop and return a summary. Ctrl-C or SIGTERM lets the visits under way settle and ends the run.
 
     `run`: the number of the run in the database, where its end is recorded. `record`: a WARC file to which every answer
     is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
-    for a fault that waiting does not mend.
+    for a fault that lasts, such as a damaged file.
     """
     with long_run():
         summary = asyncio.run(_run(session, observer, retrying, max_pages, record))

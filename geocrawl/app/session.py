@@ -1,6 +1,6 @@
-"""Hold what one crawl, harvest or list of probes works with on one database: a strategy, a queue, a catalogue.
+"""Define a session: the parts of one crawl, harvest or list of probes on one database.
 
-`wiring.make_session` puts a session together, `claim` makes its database the session's own, `run` runs it.
+`wiring.make_session` makes a session, `claim` prepares its database for the session's strategy, `run` runs the loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A clock and a web that stand in for the machine's clock and the real web (a replay, a simulation)."""
+    """A clock and a web for tests, replays and simulations, instead of the machine's clock and the real web."""
 
     clock: Clock
     transport: Transport

@@ -1,9 +1,9 @@
-"""Share the politeness of a catalogue with a scratch session, which asks hosts and stores nothing else there.
+"""Share the politeness of a catalogue with a scratch session, which stores nothing else in the catalogue.
 
-For each turn the host is leased in the catalogue, as crawls and the daemon lease it, so that no other process asks it
-meanwhile. The turn begins with what the catalogue knows of the host (delay, errors, robots.txt) and writes back what it
-learnt of these. A catalogue that cannot be written (locked, read-only) stops no scratch session: a person is told once
-that nothing is shared.
+For each turn the host is leased in the catalogue, as crawls and the daemon lease it, so that no other process sends
+requests to it meanwhile. The turn begins with the host's stored politeness (delay, errors, robots.txt) and updates it.
+A catalogue that cannot be written (locked, read-only) does not stop the session: it shows one line that nothing is
+shared.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from geocrawl.store.frontier.shared_leases import SharedLeases, SharedRobots
 _LOOK_S = 0.1
 """Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""
 _PATIENCE = 0.5
-"""How long to wait for a host that another process has leased, as a part of a lease's time."""
+"""Longest wait for a host that another process has leased, as a fraction of a lease's duration."""
 _SAID_AFTER_S = 3.0
-"""After this wait a person is told what is waited for."""
+"""Length of a wait in seconds after which a line tells the person why it lasts."""
 
 
 class SharedPoliteness:
@@ -49,7 +49,7 @@ class SharedPoliteness:
         return SharedRobots(self._catalogue, own)
 
     def fetcher(self, inner: Fetcher) -> Fetcher:
-        """Return a fetcher that asks through `inner`, and leases the host of each turn in the catalogue."""
+        """Return a fetcher that leases the host of each turn in the catalogue and sends requests through `inner`."""
         leases = SharedLeases(self._catalogue, self._settings)
         return SharingFetcher(inner, leases, self._settings, self._clock, self._say)
 
@@ -98,8 +98,8 @@ class SharingFetcher:
         await self._inner.close()
 
     async def _lease(self, name: str) -> HostLease | HostBusy | None:
-        """Wait for a host and lease it; None when no lease is needed (the host opted out and will not be asked) or the
-        catalogue cannot be used."""
+        """Wait for a host and lease it. Returns HostBusy when it cannot be leased in time, None when no lease is needed
+        (the host opted out and gets no requests) or the catalogue cannot be used."""
         begun, told = self._clock.now(), False
         while True:
             now = self._clock.now()
@@ -134,7 +134,7 @@ class SharingFetcher:
             self._say(not_shared(error))
 
     def _refusal(self, name: str, not_now: HostBusy) -> str:
-        """Tell a person why a host is not asked, and return the text."""
+        """Show a person why a host gets no request, and return the text."""
         wait_s = max(not_now.until - self._clock.now(), 0.0)
         text = (
             f"{name} is asked by {not_now.holder} all the time; try again later"

@@ -1,7 +1,7 @@
-"""Put the program's parts together: the one place that knows which class stands behind which port.
+"""Make sessions and their loops: choose the classes that implement the ports (`fetchers.py` makes the fetcher).
 
-Everything else is handed its parts. Classes are imported when they are needed, so that a command loads no more than it
-uses.
+All other modules receive their parts as arguments. Classes are imported when they are needed, so that a command loads
+no more than it uses.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def shared_politeness(
 ) -> Iterator[SharedPoliteness | None]:
     """Share the politeness of the catalogue at `catalog`; yield None when there is none or it cannot be used.
 
-    `say` is given a line for a person: who is waited for, or why nothing is shared.
+    `say` is called with lines for a person: which process's lease delays a request, or why nothing is shared.
     """
     from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
     from geocrawl.errors import DatabaseFault
@@ -110,9 +110,9 @@ def make_session(
     environment: Environment | None = None,
     share_with: SharedPoliteness | None = None,
 ) -> Session:
-    """Return a session by the settings, or else by the strategy and topic that the database was crawled with.
+    """Return a session with the settings' strategy and topic, or else those with which the database was crawled.
 
-    `environment` stands in for the real web. Raises UsageError for settings that cannot be meant.
+    `environment`: another clock and web than the real ones. Raises UsageError for invalid settings.
     """
     from geocrawl.crawler.learning import Learning
     from geocrawl.page.document import PageReader

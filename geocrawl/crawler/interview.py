@@ -1,7 +1,7 @@
 """Make the requests that probes and content checks ask for.
 
-They think and do no I/O (`ports.Probe`, `ports.ContentCheck`). Their requests go through the turn of the leased host,
-so robots.txt, the delay and the address guard hold for them as for pages.
+Probes and content checks do no I/O (`ports.Probe`, `ports.ContentCheck`). Their requests go through the turn of the
+leased host, so robots.txt, the delay and the address guard apply to them as to pages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NotAllowed:
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """A service whose answer is the one that was last read whole (304); nothing else was asked of it."""
+    """The answer "not modified" (304) of a service: no other request was made."""
 
     page: Page
 

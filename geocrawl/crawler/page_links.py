@@ -1,4 +1,4 @@
-"""Choose the links of a page that are kept, each with its rank and the reason why it is left alone, if any."""
+"""Choose the links of a page that are kept, each with its rank and the reason why it is refused, if any."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PageLinks:
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:
-        """Return why a link is left alone. Scripts are no pages, but those that the reader chose belong to a page."""
+        """Return why a link is refused, '' when it is not. Scripts are refused unless the reader chose them."""
         reason = self._refusals.reason(link.url)
         return "" if link.where == SCRIPT_SRC and reason == _SCRIPT else reason
 

@@ -122,7 +122,7 @@ class PageVisitor:
         return replace(visit, candidates=(found,))
 
     def _understood(self, lease: Lease, page: Page, host: HostState, sitemaps: Sequence[Url]) -> Visit:
-        """Return the visit of a page that was read: judged, and with what it leads to."""
+        """Return the visit of a page that was read: its judgement, links and candidates."""
         document, own = self._reader.read(page, depth=lease.entry.depth), lease.entry.rank
         judgement = self._strategy.judge(document)
         found = self._recogniser.candidates(document)

@@ -138,7 +138,7 @@ class ProbeVisitor:
         return ((replace(target, evidence=evidence, weak=False), None),)
 
     def _leads(self, verdict: Verdict, candidate: Candidate) -> list[tuple[Candidate, None]]:
-        """Return the endpoints that the answer names, then those of other kinds that may stand beside a valid one.
+        """Return the endpoints that the answer names, then endpoints of other kinds that servers like a valid one have.
 
         A sibling leads to no further siblings.
         """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
-    """What a crawl did."""
+    """The report of a crawl."""
 
     summary: RunSummary
     strategy: str
@@ -63,13 +63,13 @@ class CrawlReport:
 
 @dataclass(frozen=True, slots=True)
 class HarvestReport:
-    """What a harvest did."""
+    """The report of a harvest."""
 
     summary: RunSummary
     database: Path
     services: int
     since: str = ""
-    """The day from which on records were asked for; '' for all."""
+    """The day since which records were requested (YYYY-MM-DD); '' for all."""
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""

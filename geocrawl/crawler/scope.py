@@ -41,7 +41,7 @@ class Refusals:
 
 
 def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
-    """Return a function that tells why an address is left alone for its text, '' when it is not."""
+    """Return a function that returns why an address is refused by its text alone, '' when it is not."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
     bound = records_bound(settings)
@@ -52,9 +52,9 @@ def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
 
 
 def records_bound(settings: Settings) -> Callable[[Url], bool]:
-    """Return a function that tells whether an address is within the bounds on each catalogue's pages of records.
+    """Return a function that returns whether an address is within the bounds on each catalogue's pages of records.
 
-    Addresses that are no page of records are within them.
+    Addresses that are not pages of records are always within them.
     """
     pages, records = settings.max_records_pages, settings.max_records
 

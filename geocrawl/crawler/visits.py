@@ -35,7 +35,7 @@ def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) ->
 
 
 def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
-    """Return the visit of a page or a service that is as it was when it was last read whole."""
+    """Return the visit of a page or a service that answered "not modified" (304)."""
     return Visit(
         lease=lease,
         state=State.VISITED,

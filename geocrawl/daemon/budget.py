@@ -56,7 +56,7 @@ class Hours:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the daemon may ask for. Hours and pages do not limit probes: services are watched at any hour."""
+    """The daemon's limits on requests. Hours and pages do not limit probes: services are probed at any hour."""
 
     hours: Hours
     pages_per_day: int
@@ -75,7 +75,7 @@ class Budget:
         return ""
 
     def is_traffic_spent(self, received_bytes: int) -> bool:
-        """Return whether nobody may be asked any more today."""
+        """Return whether the day's traffic is spent, so that no more requests are allowed today."""
         return 0 < self.traffic_per_day_bytes <= received_bytes
 
 

@@ -35,7 +35,7 @@ class BudgetedCrawl:
 
     @property
     def is_traffic_spent(self) -> bool:
-        """Whether nobody may be asked any more today."""
+        """Return whether the day's traffic is spent, so that no more requests are allowed today."""
         return self._budget.is_traffic_spent(self._day.total("bytes"))
 
     def why_no_pages(self) -> str:

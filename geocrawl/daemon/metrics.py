@@ -38,7 +38,7 @@ class MetricsFile:
         self._trouble = ""
 
     def write(self, connection: Connection, now: float) -> None:
-        """Write what `status` tells now. Logs once that the file cannot be written, and once that it can be again.
+        """Write the metrics. Logs once that the file cannot be written, and once that it can be again.
 
         Raises DatabaseFault when the database cannot be read.
         """

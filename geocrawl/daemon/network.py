@@ -1,7 +1,7 @@
-"""Watch this machine's network by the visits of the crawl, and undo what visits changed while it was away.
+"""Watch this machine's network by the visits of the crawl, and undo what visits changed while the network was away.
 
-Changes are undone as soon as an outage is noticed and after each try during it, not at its end: nobody sees services
-die in between, and a daemon that ends during an outage leaves no trace of it.
+Changes are undone as soon as an outage is noticed and after each try during the outage, not at its end. So no service
+appears as down in between, and a daemon that ends during an outage leaves no trace of the outage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tell systemd the daemon's state: sd_notify(3) is one datagram to the socket that $NOTIFY_SOCKET names."""
+"""Report the daemon's state to systemd: sd_notify(3) is one datagram to the socket that $NOTIFY_SOCKET names."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ class Notifier:
         """How often to call `alive` at least; 0: systemd expects no sign of life."""
 
     def starting(self, text: str, seconds: float) -> None:
-        """Say that the start takes longer, and that another message comes within `seconds` (EXTEND_TIMEOUT_USEC)."""
+        """Report that the start lasts longer and another message follows within `seconds` (EXTEND_TIMEOUT_USEC)."""
         self._send(f"EXTEND_TIMEOUT_USEC={round(seconds * 1e6)}\nSTATUS={_line(text)}")
 
     def ready(self) -> None:
-        """Say that the daemon has started, so that units that wait for it may start."""
+        """Report that the daemon has started, so that units that wait for it may start."""
         self._send("READY=1")
 
     def alive(self, text: str) -> None:
-        """Give a sign of life, with a line for `systemctl status`."""
+        """Reset systemd's watchdog, with a line for `systemctl status`."""
         self._send(f"WATCHDOG=1\nSTATUS={_line(text)}")
 
     def reloading(self) -> None:
-        """Say that the configuration is being read again, until `ready`. (Type=notify-reload wants the time, too.)"""
+        """Report that the configuration is read again, until `ready`. (Type=notify-reload needs the time, too.)"""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={_monotonic_usec()}")
 
     def stopping(self, text: str) -> None:
-        """Say that the daemon is ending."""
+        """Report that the daemon is ending."""
         self._send(f"STOPPING=1\nSTATUS={_line(text)}")
 
     def _send(self, state: str) -> None:

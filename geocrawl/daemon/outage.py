@@ -1,12 +1,12 @@
-"""Detect that this machine's network is away: many visits in a row, to several well hosts, that reached nobody.
+"""Detect that this machine's network is away: many visits in a row, to several well hosts, that reached no server.
 
-Going on during an outage would spend the tries of every address, put every host into back-off and call every service
-dead, although none of them failed. So the daemon undoes what those visits changed (`outage_undo_log.py`), waits, and
-tries with a few visits whether the network is back.
+Crawling on during an outage would spend the attempts of every address, put every host into back-off and mark every
+service as down, although none of them failed. So the daemon undoes what those visits changed (`outage_undo_log.py`),
+waits, and tries with a few visits whether the network is back.
 
-A host is well when it has answered before; until any host has answered, all hosts count as well. Dead hosts that are
-asked one after the other are therefore no outage. A host that reached nobody during an outage, and has not answered at
-its end, counts as well again only after an answer: if it died in truth, it causes no second alarm.
+A host is *well* when it has answered before; until any host has answered, all hosts count as well. Visits to dead
+hosts, one after the other, are therefore no outage. A host that could not be reached during an outage and has not
+answered at its end counts as well again only after an answer: a host that is really dead causes no second alarm.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ UNREACHED = frozenset(
     }
     | {"robots-unreachable"}
 )
-"""Reasons of visits that reached nobody."""
+"""Reasons of visits that reached no server."""
 CUT_OFF = frozenset(
     map(str, (FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL, FailureCode.RESET, FailureCode.TRUNCATED))
 )
-"""Reasons of visits that were under way when the network went; alone they are no sign of an outage."""
+"""Reasons of visits that were under way when the network failed; alone they are no sign of an outage."""
 LOOK_BACK_S = 60.0
 """How much earlier than its first failed visit an outage may have begun: an answer that was on its way may be settled
 after failures that came before it."""
@@ -41,7 +41,7 @@ _FIRST_S, _LONGEST_S = 15.0, 300.0
 
 
 class Outage:
-    """Decides by the results of visits whether the network is away."""
+    """Decides from the results of visits whether the network is away."""
 
     def __init__(self, well: Iterable[str] = ()) -> None:
         """`well`: hosts that are known to answer, the one that answered last at the end."""
@@ -73,9 +73,9 @@ class Outage:
         self._pauses = 0
 
     def observe(self, host: str, at: float, http_status: int | None, reason: str) -> None:
-        """Take into account when and how a visit of a host ended."""
+        """Note when and how a visit of a host ended."""
         if reason in UNREACHED:
-            if http_status is None:  # a status is that of a former answer for robots.txt: nobody was asked now
+            if http_status is None:  # a status would be that of a former robots.txt answer: no request was made now
                 self._unreached(host, at)
         elif http_status is not None:
             self._answered(host)

@@ -1,8 +1,8 @@
-"""Run the daemon: one loop that crawls while there is something to do, and ticks beside it.
+"""Run the daemon: a loop that crawls while there is something to do, and ticks at fixed intervals.
 
-The ticks do what is due (`jobs`); what is due stands in the database's tables. The heartbeat renews the daemon's lock
-on the database, reads what people ask for (pause, resume, reload), writes the day's counts and tells systemd that the
-daemon is alive. After SIGTERM the visits under way are settled, or released at the end of the settling time.
+The ticks run the jobs (`jobs`), whose due times are stored in the database. The heartbeat renews the daemon's lock on
+the database, reads people's requests (pause, resume, reload), writes the day's counts and resets systemd's watchdog.
+After SIGTERM the visits under way are settled, or released at the end of the settling time.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Daemon:
             self._crawl.interrupt(reason)
 
     async def _rest_until_midnight(self) -> None:
-        """Ask nobody: the day's traffic is spent."""
+        """Send no requests, because the day's traffic is spent; the day's end is noticed after the next pause."""
         text = "the day's traffic is spent: no requests until midnight UTC"
         if self._state != text:
             self._state = text
@@ -208,7 +208,7 @@ class Daemon:
     # ----------------------------------------------------------------------- ticks
 
     async def _tick_in_loop(self, name: str) -> None:
-        """Do a tick. One that cannot write is left out, what is due stays due; a damaged database ends the daemon."""
+        """Do a tick. A tick that cannot write is skipped, and its jobs stay due; a damaged database ends the daemon."""
         if self._retrying.is_waiting:
             self._notifier.alive(self._state)
             return
@@ -222,7 +222,7 @@ class Daemon:
             self.stop("the database cannot be used")
 
     def tick(self, name: str) -> None:
-        """Do what the tick of this name is for, now."""
+        """Do the tick of this name now."""
         if name == "heartbeat":
             self._beat()
             return

@@ -32,7 +32,7 @@ def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ti
     """Return an AsyncIOScheduler that calls `tick` with each name, the heartbeat at least every `watchdog_s` (if not
     0).
 
-    Missed calls of a tick are made up for by one call, and a tick that is still at work is not called again.
+    Missed calls of a tick are replaced by one call, and a tick that is still running is not called again.
     """
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 

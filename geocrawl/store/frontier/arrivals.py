@@ -1,7 +1,7 @@
 """Work out what links and candidates change in the frontier, on a snapshot and without a database.
 
-`ArrivalPlan` is told of links and probes in their order and collects the rows to add, the improvements of known rows
-and the counters. Ids are given out in that order, because of equals the URL with the lower id is served first.
+`ArrivalPlan` receives links and probes in their order and collects the rows to add, the improvements of known rows and
+the counters. Ids are assigned in that order, because URLs of equal rank are served in the order of their ids.
 """
 
 from __future__ import annotations

@@ -36,5 +36,5 @@ class AwaitedFrontier:
         self._frontier.release(lease)
 
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Give waiting pages a new rank; return how many changed."""
+        """Store new ranks of waiting pages; return how many changed."""
         return self._frontier.rerank(ranks, through=through)

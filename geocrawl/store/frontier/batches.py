@@ -1,8 +1,8 @@
-"""Serve the best N waiting pages as a batch (best-N-first); what they bring waits for the next batch.
+"""Serve the best N waiting pages as a batch (best-N-first); the links that they bring wait for the next batch.
 
 A batch is a tier above every strategy's own: its pages are served before all others, and the next batch is made only
-when none of them waits or is leased. It stands in the rows, so a killed crawl goes on with its batch. A host that backs
-off delays nobody: a batch is used up when all that is left of it is on such hosts.
+when none of them waits or is leased. The tier is stored with the URLs, so a killed crawl continues with its batch. A
+host that backs off does not delay the next batch: a batch is used up when all its remaining pages are on such hosts.
 """
 
 from __future__ import annotations

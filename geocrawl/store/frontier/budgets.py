@@ -109,7 +109,7 @@ class Budgets:
         self._connection.execute(_VISITED, (key, fruitless, relevance))
 
     def uncount(self, url_id: int) -> None:
-        """Take back what the last visit of a URL counted towards its pattern: our own network was away."""
+        """Subtract the last visit of a URL from its pattern's requests, because this machine's network was away."""
         purpose, address, depth, tier, revisit_s, endpoint_id, reason = self._connection.execute(
             _ASKED, (url_id,)
         ).fetchone()
@@ -127,7 +127,7 @@ class Budgets:
             self._connection.execute(_UNCOUNT, (key,))
 
     def credit(self, page_id: int) -> None:
-        """Credit the pattern of a page that brought an endpoint nobody knew, and those on the way to it."""
+        """Credit the pattern of a page that named a new endpoint, and the patterns of the pages that led there."""
         urls = [read_url(address) for (address,) in self._connection.execute(_WAY, (page_id, _CREDIT_HOPS)).fetchall()]
         keys = dict.fromkeys(page_pattern_key(url) for url in urls if url is not None)
         for key in keys:
@@ -206,7 +206,7 @@ def service_pattern_key(kind: str, url: Url, site: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedSite:
-    """A site that waits for a person: nothing new of it is asked."""
+    """A quarantined site: it gets no new visits until a person releases it."""
 
     site: str
     since: float

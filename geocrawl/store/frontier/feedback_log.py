@@ -1,8 +1,8 @@
-"""Keep the feedback that a strategy learns from until its next dump covers it.
+"""Store the feedback that a strategy learns from until its next dump covers it.
 
-A settlement writes its feedback in its own transaction, so a visit is settled and remembered, or neither. A dump
-arrives with the visit that follows it: it is stored, and the feedback before that visit is deleted at once. Whenever
-the process is killed, the dump and the feedback after it, fed again in order, give the strategy back as it was.
+Feedback is written in the transaction that settles its visit, so a visit is settled with its feedback or not at all. A
+dump comes with the visit that follows it: the dump is stored, and the feedback before that visit is deleted. Whenever
+the process is killed, the dump and the feedback after it, in order, restore the strategy's state.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FeedbackLog:
         self._connection: Connection = database.connection
 
     def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
-        """Write and return the feedback of a visit; with `visit.dump` drop what came before it.
+        """Write and return the feedback of a visit; with `visit.dump` store the dump and delete earlier feedback.
 
         `targets`: the ids of `visit.links`.
         """
@@ -48,7 +48,7 @@ class FeedbackLog:
         row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
         if visit.dump is not None:
-            # Only now: the numbers go on from the highest that stands in the table.
+            # After the insert, because a new row's number follows the highest one in the table.
             self._connection.execute(sql.FORGET_LESSONS, (number,))
             self._database.write_meta(STATE, visit.dump)
             self._database.write_meta(COUNTS, json.dumps(dict(visit.dump_counts)))

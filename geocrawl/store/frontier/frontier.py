@@ -1,7 +1,7 @@
 """Keep the frontier on one database: which URLs are known, which one is next, and what a visit changes.
 
-`lifecycle.py` says which states there are; `enqueue.py` adds what an operator supplies; `leases.py` and `hosts.py`
-choose who is next; `plan.py` and `arrivals.py` decide what a visit changes, and `settlement.py` writes it. This file
+`lifecycle.py` defines the states; `enqueue.py` adds addresses that an operator supplies; `leases.py` and `hosts.py`
+choose what is next; `plan.py` and `arrivals.py` decide what a visit changes, and `settlement.py` writes it. This module
 opens and closes their transactions.
 """
 

@@ -1,9 +1,8 @@
-"""Keep the host rows: which host is next, which one backs off, which one is leased.
+"""Read and write the rows of hosts: each has its host's politeness, its lease, and the rank of the queue's head.
 
-One row a host carries its politeness, its lease and the rank of its queue's head.
-
-The ready query walks an index of free hosts in order of their heads and passes over those whose delay has not run out;
-hosts that rest longer than `PARK_S` are taken out of its way and brought back when they are due.
+The query for the next host walks an index of the hosts that are not leased, in the order of their heads, and skips
+those whose delay has not run out. Hosts that back off for longer than `PARK_S` are left out of that index (*parked*)
+until they are due.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
 PARK_S = 5.0
-"""A host that backs off for longer is parked: the ready query would pass over it at every lease."""
+"""A host that backs off for more seconds is parked: the query for the next host would skip it at every lease."""
 _LOWEST = Rank(-(2**31), float("-inf"))
 
 
 @dataclass(slots=True)
 class HostArrivals:
-    """What a transaction brings to one host's queue."""
+    """Changes of one host's queue that a transaction collects."""
 
     best: Rank = _LOWEST
     waiting: int = 0
@@ -32,13 +31,13 @@ class HostArrivals:
     """Pages seen for the first time."""
 
     def enter(self, rank: Rank, waiting: int) -> None:
-        """Let `waiting` more URLs into the queue, the best of this rank; 0: one that waits already rose to it."""
+        """Add `waiting` URLs to the queue, the best of this rank; 0: a URL of the queue rose to this rank."""
         self.waiting += waiting
         if rank > self.best:
             self.best = rank
 
     def merge(self, other: HostArrivals) -> None:
-        """Add what came to the same host besides."""
+        """Add other changes of the same host's queue."""
         self.enter(other.best, other.waiting)
         self.pages += other.pages
 
@@ -51,10 +50,10 @@ class Hosts:
         self._arrivals: dict[int, HostArrivals] = {}
 
     def clear(self) -> None:
-        """Drop what was collected in a transaction that was undone."""
+        """Drop the changes that were collected in a transaction that was rolled back."""
         self._arrivals.clear()
 
-    # ----------------------------------------------------------------------- what arrives
+    # ----------------------------------------------------------------------- the queues of hosts
 
     def find(self, name: str) -> int:
         """Return the id of a host, which is added when it is new."""
@@ -73,19 +72,19 @@ class Hosts:
         self._of(host_id).enter(rank, waiting=0)
 
     def merge(self, arrivals: Mapping[int, HostArrivals]) -> None:
-        """Note what a plan brings to the queues of hosts, by their ids."""
+        """Collect a plan's changes of hosts' queues, by the hosts' ids."""
         for host_id, new in arrivals.items():
             self._of(host_id).merge(new)
 
     def flush(self) -> None:
-        """Write what arrived, in one batch."""
+        """Write the collected changes, in one batch."""
         if self._arrivals:
             rows = [(host_id, *new.best, new.waiting, new.pages) for host_id, new in self._arrivals.items()]
             self._connection.executemany(sql.ENQUEUE, rows)
             self._arrivals.clear()
 
     def refresh(self, host_id: int, left: int) -> None:
-        """Find the head of a host's queue anew after `left` URLs left it (or lost rank)."""
+        """Find the new head of a host's queue after `left` URLs left the queue (or lost rank)."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(sql.REFRESH, (host_id, *head, new.waiting - left, new.pages))
@@ -97,7 +96,10 @@ class Hosts:
         return int(self._connection.execute(sql.NEXT_TURN).fetchone()[0])
 
     def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
-        """End a lease: write the host's politeness, take `left` URLs off its queue, find its head anew."""
+        """End a lease: write the host's politeness, count `left` URLs out of its queue, and find the queue's new head.
+
+        `turn`: the number of the settlement (`next_turn`).
+        """
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
         self._connection.execute(
@@ -113,14 +115,14 @@ class Hosts:
 
     def leased_by(self, owner: str) -> list[tuple[int, str]]:
         """Return id and name of the hosts that `owner` has leased."""
-        held = self._connection.execute(sql.HELD).fetchall()
-        return [(host_id, name) for host_id, holder, name in held if holder == owner]
+        leased = self._connection.execute(sql.LEASED_HOSTS).fetchall()
+        return [(host_id, name) for host_id, holder, name in leased if holder == owner]
 
     def leased_by_dead_processes(self, owner: str) -> list[tuple[int, str]]:
-        """Return row number and name of the hosts held by processes of which `owner` can tell that they ended."""
+        """Return id and name of the hosts that processes have leased which, as seen from `owner`, run no more."""
         here = Owner.read(owner)
-        held = self._connection.execute(sql.HELD).fetchall()
-        return [(host_id, name) for host_id, holder, name in held if is_dead(holder or "", here)]
+        leased = self._connection.execute(sql.LEASED_HOSTS).fetchall()
+        return [(host_id, name) for host_id, holder, name in leased if is_dead(holder or "", here)]
 
     def _of(self, host_id: int) -> HostArrivals:
         arrivals = self._arrivals.get(host_id)

@@ -1,4 +1,4 @@
-"""Lease the best ready URL together with its host, and end leases that expired or whose holder died."""
+"""Lease the best ready URL together with its host, and end leases that expired or whose process died."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 
 
 def lease_of_s(host: HostState, settings: Settings) -> float:
-    """Return the seconds for which a host is leased: the delay before each request of the lease is part of it."""
+    """Return the seconds for which a host is leased, including the delay before each request of the lease."""
     pace_s = settings.pace_s(host.name, host.crawl_delay_s)
     return max(settings.lease_s, pace_s * (settings.map_requests + _REQUESTS_BUT_MAPS))
 
@@ -35,8 +35,8 @@ def lease_of_s(host: HostState, settings: Settings) -> float:
 def at_work_s(settings: Settings) -> float:
     """Return the seconds for which a server may still work on the last request of a killed process.
 
-    A server need not notice that nobody waits for the answer. Few take longer, and a crawl that is started again should
-    not wait for the rarest.
+    A server need not notice that its client is gone. Few servers need longer, and a crawl that is started again should
+    not wait for the slowest.
     """
     return min(settings.total_timeout_s, _AT_WORK_S)
 
@@ -69,12 +69,12 @@ class Leases:
         self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
 
     def may_be_ready(self, now: float, *, pages: bool) -> bool:
-        """Whether a lease may succeed. Spares the write lock: idle workers ask often."""
+        """Return whether a lease may succeed. Reads only, because idle workers call this often."""
         due = self._connection.execute(sql.DUE, (now,)).fetchone()
         return bool(due or self._connection.execute(sql.READY_HOST, (now, self._least(pages=pages))).fetchone())
 
     def wake(self, now: float) -> None:
-        """Bring back what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again."""
+        """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again."""
         due = self._connection.execute(sql.DUE, (now,)).fetchall()
         for kind, row_id in due:
             if kind == "rest":
@@ -91,7 +91,7 @@ class Leases:
                     self._connection.execute(sql.UNPARK, (row_id,))
 
     def lease(self, now: float, *, pages: bool) -> Lease | None:
-        """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
+        """Lease the best ready entry and its host; None when nothing is ready now. `pages=False`: probes only."""
         least = self._least(pages=pages)
         while True:
             host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
@@ -107,7 +107,10 @@ class Leases:
             return Lease(self._entry(head, now), state, token + 1, until)
 
     def _leave_out(self, head: _Head, of_host: int) -> bool:
-        """Refuse a URL that caps or budgets exclude by now; return True then. `of_host`: pages seen of its host."""
+        """Refuse a URL if caps or budgets exclude it by now, and return whether it was refused.
+
+        `of_host`: number of pages seen of its host.
+        """
         url_id, purpose, endpoint_id = head[0], head[3], head[9]
         is_page = purpose == Purpose.PAGE
         reason = self._page_reason(head, of_host) if is_page else self._budgets.probe_reason(endpoint_id)
@@ -155,14 +158,14 @@ class Leases:
         return min(times, default=None)
 
     def others_at_work(self) -> bool:
-        """Whether other processes have leased hosts that have queued URLs; asked when this process has leased none."""
-        return self._connection.execute(sql.ANY_HELD).fetchone() is not None
+        """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""
+        return self._connection.execute(sql.ANY_LEASED).fetchone() is not None
 
     def end(self, hosts: Iterable[tuple[int, str]], now: float, *, killed: bool = False) -> None:
-        """End the leases of these hosts (id, name) that were never settled.
+        """End leases of these hosts (id, name) whose visits were never settled.
 
-        Their last requests may just have been answered, so the delay is kept; those of a killed process may still be
-        under way, which takes longer.
+        The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
+        be under way, so the delay begins `at_work_s` later.
         """
         under_way_s = at_work_s(self._settings) if killed else 0.0
         for host_id, name in hosts:

@@ -1,4 +1,4 @@
-"""The life of a URL in the frontier. Everything that decides a state stands here.
+"""Decide the states of a URL in the frontier.
 
     (new) ──► waiting ◄──► leased ──► visited            done; its out-links are kept
        │         ▲            ├─────► failed             for good, or until `retry_at`, when it waits again
@@ -7,9 +7,9 @@
        └──► refused                                      stop rule, trap, scope; `candidate`: a service's address that
                                                          waits as a page when its probe finds HTML there
 
-*Leased* is not written on the URL but on its host (`lease_until`, `lease_url`): nobody else asks a held host, so the
-URL may stay in the queue until it is settled, and an expired lease needs no repair. Seeds, `crawl --again` and
-`retry` bring back what has ended.
+*Leased* is stored with the host (`lease_until`, `lease_url`), not with the URL: no other process leases that host, so
+the URL may stay in the queue until it is settled, and an expired lease needs no repair. Seeds, `crawl --again` and
+`retry` make visited, failed and refused URLs wait again.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from __future__ import annotations
 from geocrawl.model import Purpose, State, Visit
 
 PROBE_TIER = 1000
-"""Above every strategy's tiers: probes run right after the visit that found them."""
+"""Tier of probes, above every strategy's tiers: they run right after the visit that found their endpoints."""
 
 HARVEST_TIER = 900
-"""Above every strategy's tiers, too: pages of records of a harvest, which visits nothing else."""
+"""Tier of a harvest's pages of records, above every strategy's tiers, too: a harvest visits no other pages."""
 
 BATCH_TIER = 500
-"""Above every strategy's own tiers: the batch that best-N-first has taken (`batches.py`)."""
+"""Tier of the present batch of best-N-first (`batches.py`), above every strategy's own tiers."""
 
 CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""
@@ -34,20 +34,22 @@ UNRANKED = "unranked"
 _TOO_BUSY = frozenset({"http-429", "http-503"})
 
 REOPENED_BY_SEED = frozenset({CANDIDATE, UNRANKED, "scope", "redirect-target"})
-"""A person who names such a page as a seed means it; so, too, stop rules and traps (see `seed_reopens`)."""
+"""Reasons of refused pages that are visited after all when a person names them as seeds; `seed_reopens` adds stop
+rules and traps."""
 
 
 def arrival_state(depth: int, max_depth: int, refused: str) -> State:
-    """State of a link seen for the first time."""
+    """Return the state of a link that is seen for the first time."""
     if refused:
         return State.REFUSED
     return State.WAITING if depth <= max_depth else State.TOO_DEEP
 
 
 def settled_state(visit: Visit, attempts: int, max_attempts: int) -> tuple[State, float | None]:
-    """State after a visit and the time to try again; `attempts` counts the failed ones, this one included.
+    """Return the state after a visit and the time of the next attempt, None for no other attempt.
 
-    A host that is too busy for a day says nothing of the address: that has four times as many tries.
+    `attempts` counts failed visits, this one included. An address has four times as many attempts when its host is too
+    busy, since that is no fault of the address.
     """
     most = max_attempts * 4 if visit.reason in _TOO_BUSY else max_attempts
     if visit.state is not State.FAILED or visit.retry_after_s is None or attempts >= most:
@@ -56,7 +58,7 @@ def settled_state(visit: Visit, attempts: int, max_attempts: int) -> tuple[State
 
 
 def seed_reopens(state: State, reason: str, *, again: bool) -> bool:
-    """Whether a known page that is named as a seed is to be visited (once more)."""
+    """Return whether a known page that a person names as a seed is to be visited (again)."""
     if state in (State.WAITING, State.TOO_DEEP, State.FAILED):
         return True
     if state is State.REFUSED:
@@ -65,14 +67,14 @@ def seed_reopens(state: State, reason: str, *, again: bool) -> bool:
 
 
 def probe_frees_page(purpose: Purpose, visit: Visit) -> bool:
-    """Whether a probe has shown that its candidate is an ordinary page after all."""
+    """Return whether a probe has shown that its candidate is an ordinary page after all."""
     return purpose is Purpose.PROBE and visit.verdict is not None and shows_page(visit.verdict.reason)
 
 
 def shows_page(reason: str | None) -> bool:
-    """Whether a rejection leaves open that the address, as it was linked, is a page: nothing there spoke as a service.
+    """Return whether an address may be a page although its probe was rejected for `reason`, since no service answered.
 
-    That the request for capabilities is not found says little of the address without it.
+    When the request for capabilities is not found, the address without that request's parameters may still be a page.
     """
     return reason in _PAGE_AFTER
 

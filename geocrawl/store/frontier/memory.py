@@ -1,7 +1,7 @@
-"""Remember links that were seen lately, so that a link that repeats on every page of a site costs no statement.
+"""Remember recently seen links, so that a link that repeats on every page of a site costs no statement.
 
-Depth only falls and rank only rises in the database, so a link that is no better than what is remembered is no better
-than what stands there, whatever other processes wrote meanwhile.
+In the database depth only falls and rank only rises. So a link that is no better than the remembered URL is no better
+than the stored one either, whatever other processes wrote meanwhile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REMEMBERED_LINKS = 100_000
 
 
 class LinkMemory:
-    """URLs by their identity, as they stood when a link to them was last read or written."""
+    """URLs by identity, with their depth, rank and state when a link to them was last read or written."""
 
     def __init__(self, *, by_depth: bool) -> None:
         """`by_depth`: the score follows the depth, and only the tier is the link's own."""
@@ -41,7 +41,7 @@ class LinkMemory:
         return ids, unsettled
 
     def put(self, url: Url, known: KnownUrl) -> None:
-        """Remember a URL as it now stands."""
+        """Remember the present depth, rank and state of a URL."""
         self._seen.put(hash(url.identity), known)
 
     def clear(self) -> None:

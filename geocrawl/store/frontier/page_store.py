@@ -14,14 +14,14 @@ STORED_BYTES = "stored-bytes"
 
 
 class PageStore:
-    """Holds at most `max_bytes` of pages. Works inside the caller's transaction."""
+    """Stores at most `max_bytes` of pages. Works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, max_bytes: int) -> None:
         self._connection = connection
         self._max_bytes = max_bytes
 
     def keep(self, url_id: int, page: StoredPage, score: float, at: float) -> bool:
-        """Keep a page in the place of its former self; then the lowest scores go until the rest fits.
+        """Store a page, replacing its former version; then delete pages of the lowest scores until the others fit.
 
         Returns whether the page stayed.
         """

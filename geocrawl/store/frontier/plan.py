@@ -96,7 +96,7 @@ def source_of(visit: Visit, current: Current) -> Source:
 
 
 def place_of(ranked: RankedLink, source: Source) -> tuple[int, Rank]:
-    """Return depth and rank of a link; a redirect's target stands as deep and as high as its source."""
+    """Return depth and rank of a link; a redirect's target has those of its source."""
     if ranked.same_depth:
         return source.depth, max(ranked.rank, source.rank)
     return source.depth + 1, ranked.rank
@@ -116,7 +116,7 @@ def candidate_pattern(candidate: Candidate) -> int:
 
 
 def candidate_key(candidate: Candidate) -> int:
-    """Return the key under which a candidate's probe stands in the frontier."""
+    """Return the key of a candidate's probe in the frontier."""
     return probe_key(candidate.endpoint.kind, candidate.endpoint.key)
 
 

@@ -1,8 +1,8 @@
-"""New ranks for the queue, a million at a time, without loading the queue.
+"""Write new ranks of a million URLs at a time, without loading the queue.
 
-The ranks are laid ready in a temporary table, sorted by the row they belong to, and carried over in ranges of rows:
-each range is one transaction of a few statements, so the write lock is never held for long and each page of the file
-is touched once.
+The ranks are staged in a temporary table, sorted by the row that they belong to, and applied in ranges of rows: each
+range is one short transaction, so other processes never wait long for the write lock, and each page of the file is
+written once.
 """
 
 from __future__ import annotations

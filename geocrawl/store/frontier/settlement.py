@@ -1,4 +1,4 @@
-"""Settle visits: read a snapshot, plan the changes (`plan.py`), write them in batches, in the caller's transaction."""
+"""Settle visits in the caller's transaction: read a snapshot, plan the changes (`plan.py`), write them in batches."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Settlement:
     """None for a strategy that does not learn."""
 
     def write(self, visit: Visit) -> Settled:
-        """Write everything that the visit brought, but for hosts that opted out; nothing when the lease is no longer
-        its own."""
+        """Write everything that the visit brought, except for hosts that opted out. Writes nothing when the lease has
+        expired and another worker has leased the host."""
         visit, lease = self._without_opted_out(visit), visit.lease
         current = self._leased(lease)
         if current is None:
@@ -69,21 +69,21 @@ class Settlement:
         return Settled(new_links=plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback)
 
     def flush(self) -> None:
-        """Write what was collected; the last step before a commit."""
+        """Write the collected changes of hosts and counters: the last step before a commit."""
         self.hosts.flush()
         self.counters.flush()
 
     # ----------------------------------------------------------------------- reading
 
     def _leased(self, lease: Lease) -> Current | None:
-        """Return the leased URL as it stands; None when another worker has leased its host since, or settled it."""
+        """Return the leased URL's row; None when another worker has leased its host since, or settled it."""
         current = self.arrivals.reader.read_current(lease.entry.id)
         if current is None or (current.lease_token, current.lease_url) != (lease.token, lease.entry.id):
             return None
         return current
 
     def _without_opted_out(self, visit: Visit) -> Visit:
-        """Return the visit without what it says of hosts that opted out."""
+        """Return the visit without links to and candidates of hosts that opted out."""
         if not self.opt_out:
             return visit
         covers = self.opt_out.covers
@@ -121,7 +121,7 @@ class Settlement:
         return Snapshot(current, urls, facts, link_ids, link_keys, candidates)
 
     def _note(self, candidates: Sequence[CandidateArrival], at: float) -> None:
-        """Note the admitted candidates in the catalogue, and look up what was said of those that may be pages."""
+        """Write the admitted candidates into the catalogue, and read the verdicts on candidates that may be pages."""
         admitted = [each for each in candidates if each.is_admitted]
         ids = self.catalog.note([each.candidate for each in admitted], at)
         for each, endpoint_id in zip(admitted, ids, strict=True):
@@ -135,7 +135,7 @@ class Settlement:
     # ----------------------------------------------------------------------- writing
 
     def _apply(self, visit: Visit, snapshot: Snapshot, plan: SettlementPlan) -> Feedback | None:
-        """Write the plan, and what the catalogue, the feedback log and the page store keep of the visit."""
+        """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current = visit.lease.entry, snapshot.current
         turn = self.hosts.next_turn()
         self._write_outcome(visit, plan)
@@ -148,7 +148,7 @@ class Settlement:
         if entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
         feedback = None
-        if self.feedback and not visit.not_modified:  # that a page was not read says nothing of what stands on it
+        if self.feedback and not visit.not_modified:  # a page that was not read again brings no result
             feedback = self.feedback.write(visit, current.depth, current.found_on, plan.link_ids)
         if entry.purpose is Purpose.PAGE:
             self._schedule(visit, plan)
@@ -180,7 +180,7 @@ class Settlement:
             self.budgets.count_page(plan.pattern)
 
     def _keep_validators(self, visit: Visit, *, comes_again: bool) -> None:
-        """Keep what the next visit can ask by: the former ones where nothing was modified or nobody answered."""
+        """Store the validators for the next visit; the former ones stay after "not modified" and after no answer."""
         if visit.not_modified or visit.http_status is None:
             return
         url_id, validators = visit.lease.entry.id, visit.validators if comes_again else None
@@ -207,7 +207,7 @@ class Settlement:
             self._free_pages(endpoint_id)
 
     def _free_pages(self, endpoint_id: int) -> None:
-        """Let pages that were kept back for a service wait like any other, caps and depth permitting."""
+        """Queue pages that were refused while a probe of their address was due, caps and depth permitting."""
         rows = self.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id,)).fetchall()
         pages = [(page_id, key, read_url(address), depth) for page_id, key, address, depth in rows]
         plan = self.arrivals.begin([url for _, _, url, _ in pages if url is not None])

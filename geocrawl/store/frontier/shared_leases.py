@@ -1,7 +1,7 @@
 """Lease hosts of a catalogue for a scratch session (`app.shared_politeness`), and share their robots.txt.
 
-A guest has no URL in the catalogue, so its lease names none; else it is a lease like any other: it has an owner and an
-end, a later holder's fencing number puts it out of force, and that of a killed process is over at once.
+A scratch session has no URL in the catalogue, so its lease names none. Otherwise it is a lease like any other: it has
+an owner and an end, the fencing number of a later lease invalidates it, and the lease of a killed process ends at once.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _FIND = """
 SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_until, lease_token,
   coalesce(lease_owner, '')
 FROM host WHERE name = ?"""
-# Hold a host for none of its URLs.
+# Lease a host for none of its URLs.
 _LEASE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
-# End that, unless somebody else took it after it ran out.
+# End that lease, unless another process leased the host after it expired.
 _RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
   asked_day = ?7, asked = ?8, parked = ?9
@@ -33,8 +33,8 @@ WHERE id = ?1 AND lease_token = ?2"""
 
 
 class SharedLeases:
-    """`ports.HostLeases` of a catalogue. Every method raises DatabaseFault when the
-    catalogue cannot be read or written."""
+    """`ports.HostLeases` of a catalogue. Every method raises DatabaseFault when the catalogue cannot be read or
+    written."""
 
     def __init__(self, catalogue: Database, settings: Settings) -> None:
         self._database = catalogue
@@ -43,12 +43,12 @@ class SharedLeases:
         self._process = this_process()
 
     def covers(self, host: str) -> bool:
-        """Whether a host opted out."""
+        """Return whether a host opted out."""
         return self._database.blocked.covers(host)
 
     def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
-        if not_now := self._why_not(self._find(name), now):  # the write lock is not taken to wait
+        if not_now := self._why_not(self._find(name), now):  # before the write lock: a busy host needs none
             return not_now
         with self._database.transaction:
             found = self._find(name)
@@ -60,7 +60,7 @@ class SharedLeases:
                 assert found is not None, "it was made just now"
             host_id, next_at, errors, last_error_at, crawl_delay_s, day, asked, until, token, _ = found
             if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
-                next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its holder was killed
+                next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its process was killed
             state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
@@ -85,7 +85,7 @@ class SharedLeases:
 
 
 class SharedRobots:
-    """`ports.RobotsStore`: the catalogue's, and one's own for what cannot be written there."""
+    """`ports.RobotsStore` that reads and writes both the catalogue's robots.txt answers and the session's own."""
 
     def __init__(self, catalogue: Database, own: RobotsStore) -> None:
         self._catalogue = SqlRobots(catalogue)
@@ -106,4 +106,4 @@ class SharedRobots:
         try:
             self._catalogue.write_robots(record)
         except DatabaseFault:
-            return  # the next turn says that it is not shared
+            return  # the next turn shows the line that nothing is shared

@@ -49,7 +49,7 @@ class Shortcuts:
         self._by_depth = by_depth
 
     def write(self, improvements: Mapping[int, Improvement]) -> None:
-        """Write where improved URLs stand now, and move all that is reached from them."""
+        """Write the new depths and ranks of improved URLs, and improve all URLs that are reached from them."""
         found = [(url_id, *better.found) for url_id, better in improvements.items() if better.found is not None]
         if found:
             self._connection.executemany(sql.WRITE_FOUND, found)

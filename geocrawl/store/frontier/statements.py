@@ -84,9 +84,9 @@ UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = '
 # End a host's back-off.
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 # Find leased hosts with the owners of their leases.
-HELD = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
+LEASED_HOSTS = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
 # Whether a leased host has queued URLs.
-ANY_HELD = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
+ANY_LEASED = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
 # Expire a lease; a settlement by its owner still counts until another process leases the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # End a lease that was not settled. Its last request may just have been answered, so the delay is kept (from ?2; ?3 is
