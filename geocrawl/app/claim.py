@@ -35,8 +35,7 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
         notes.append(f"Strategy {now} instead of {before}: {count:,} waiting addresses ranked anew.")
     elif waiting:
         notes.append(f"Going on with {waiting:,} waiting addresses, strategy {strategy.name}.")
-    session.database.set_meta("strategy", strategy.name)
-    session.database.set_meta("topic", topic)
+    session.store.facts.write_strategy(strategy.name, topic)
     return notes
 
 
@@ -48,7 +47,7 @@ def _join(session: Session, others: Sequence[OtherRun], *, is_same: bool) -> lis
         return []
     if not is_same:
         raise UsageError(
-            f"{session.database.path}: {others[0]} crawls on this database; let it end before you change its "
+            f"{session.store.path}: {others[0]} crawls on this database; let it end before you change its "
             "strategy or topic, or name another --db"
         )
     if not session.strategy.learns:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 def run_crawl(
@@ -41,10 +41,10 @@ def run_crawl(
     retrying = wiring.retry_policy(settings, path, clock, observer)
     run: int | None = None
 
-    def begin(database: Database) -> _Begun:
+    def begin(store: Store) -> _Begun:
         nonlocal run
-        session = wiring.make_session(settings, database, clock, environment=environment)
-        run = run or database.start_run(session.strategy.name, settings)  # one row for all retries
+        session = wiring.make_session(settings, store, clock, environment=environment)
+        run = run or store.start_run(session.strategy.name, settings)  # one row for all retries
         return _begin(session, run, seeds, again=again)
 
     with retrying.opened(begin) as begun:
@@ -68,13 +68,9 @@ class _Begun:
 
 def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
-    from geocrawl.store.engine.owner import this_process
-    from geocrawl.store.queries.runs import earlier_runs
-
-    database = session.database
-    notes = claim(session, earlier_runs(database.connection, run, this_process(), session.clock.now()))
+    notes = claim(session, session.store.earlier_runs(run))
     queued = session.add_seeds(seeds, again=again)
-    opted_out = sorted({url.host for url in seeds if database.blocked.covers(url.host)})
+    opted_out = sorted({url.host for url in seeds if session.store.opt_out.covers(url.host)})
     notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]
     if seeds and not queued:
         notes.append("All given pages were visited before; --again visits them anew.")
@@ -88,7 +84,7 @@ def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlRe
     return CrawlReport(
         summary=summary,
         strategy=session.strategy.name,
-        database=session.database.path,
+        database=session.store.path,
         seeds=len(seeds),
         waiting=session.frontier.stats().states.get(State.WAITING, 0),
         services=session.catalog.counts().get("valid", 0),

@@ -12,30 +12,29 @@ from geocrawl.crawler.scope import text_rule
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
-from geocrawl.store.engine.connection import Connection
 from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
+    from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.why import Why
 
 
-def explain(settings: Settings, connection: Connection, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
+def explain(settings: Settings, queries: Queries, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
     """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    `found` is the result of `store.queries.why` for the address. A strategy that learns explains with its state so far.
+    `found` is the result of `queries.why` for the address. A strategy that learns explains with its state so far.
     """
-    from geocrawl.store.engine.reading import stored_strategy, stored_topic
-    from geocrawl.store.frontier.feedback_log import read_feedback, read_state
-    from geocrawl.store.operations.opt_out import OptOut
-
-    stored = stored_strategy(connection)
+    stored = queries.strategy()
     name = settings.strategy or stored or DEFAULT_STRATEGY
-    strategy = wiring.make_strategy(replace(settings, topic=settings.topic or stored_topic(connection)), name)
+    strategy = wiring.make_strategy(replace(settings, topic=settings.topic or queries.topic()), name)
     if strategy.learns and name == stored:
-        restore(strategy, read_state(connection), read_feedback(connection), read_all)
-    is_blocked = OptOut(connection).covers(url.host)
-    refused = "forgotten" if is_blocked else text_rule(settings, date_of(wiring.system_clock().now()))(url)
+        restore(strategy, queries.strategy_state(), queries.feedback(), read_all)
+    refused = (
+        "forgotten"
+        if queries.has_opted_out(url.host)
+        else text_rule(settings, date_of(wiring.system_clock().now()))(url)
+    )
     page, parent = found.page, found.parent
     if page is None:
         return name, {}, refused

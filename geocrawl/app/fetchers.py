@@ -27,13 +27,11 @@ def make_session_fetcher(
     session: Session, record: Path | None = None, on_received: OnReceived = lambda received_bytes: None
 ) -> Fetcher:
     """Return the connections of one run, to be closed by the caller. `record`: a WARC file for every answer."""
-    from geocrawl.store.store import Store
-
     return make_fetcher(
         session.settings,
-        Store(session.database, session.clock).robots(),
+        session.store.robots(),
         session.clock,
-        opted_out=session.database.blocked.covers,
+        opted_out=session.store.opt_out.covers,
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
         recorder=_make_recorder(record, session) if record else None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 def run_harvest(
@@ -38,23 +38,23 @@ def run_harvest(
     web than the real ones. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
     """
     clock = environment.clock if environment else wiring.system_clock()
-    retrying, name = wiring.retry_policy(settings, path, clock, observer), f"harvest:{url.identity}"
+    retrying = wiring.retry_policy(settings, path, clock, observer)
 
-    def begin(database: Database) -> _Begun:
-        day = (database.meta(name) or "") if since == "last" else since
+    def begin(store: Store) -> _Begun:
+        day = store.facts.harvested_on(url.identity) if since == "last" else since
         start = find_start(url, wiring.make_detector().of_url(url), since=day)
         kind = SessionKind(records_only=True, reads_found_catalogues=not start.is_counted)
-        stored = with_stored_depth(settings, database)
-        session = wiring.make_session(stored, database, clock, kind, environment=environment)
+        stored = with_stored_depth(settings, store)
+        session = wiring.make_session(stored, store, clock, kind, environment=environment)
         return _Begun(session, start, day, _queue(session, url, start))
 
     with retrying.opened(begin) as begun:
-        database, today = begun.session.database, day_of(clock.now())
+        store, today = begun.session.store, day_of(clock.now())
         observer.started(begun.session.frontier.stats, _notes(begun))
-        run = retrying.call(lambda: database.start_run("harvest", settings))
+        run = retrying.call(lambda: store.start_run("harvest", settings))
         summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages, run=run)
         if summary.stopped == "done" and summary.pages:
-            retrying.call(lambda: database.set_meta(name, today))
+            retrying.call(lambda: store.facts.write_harvested(url.identity, today))
         return _report(begun, summary)
 
 
@@ -82,7 +82,7 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
 
 def _report(begun: _Begun, summary: RunSummary) -> HarvestReport:
     session, since = begun.session, begun.day if begun.start.since else ""
-    return HarvestReport(summary, session.database.path, session.catalog.counts().get("valid", 0), since=since)
+    return HarvestReport(summary, session.store.path, session.catalog.counts().get("valid", 0), since=since)
 
 
 def _notes(begun: _Begun) -> list[str]:

@@ -16,7 +16,7 @@ from geocrawl.model import Candidate, Kind, Url
 if TYPE_CHECKING:
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:
@@ -44,12 +44,12 @@ def run_probes(
     retrying = wiring.retry_policy(settings, path, clock, observer)
     with wiring.shared_politeness(share_with, settings, clock, say) as sharing:
 
-        def begin(database: Database) -> Session:
-            stored = replace(with_stored_depth(settings, database), siblings=0)
+        def begin(store: Store) -> Session:
+            stored = replace(with_stored_depth(settings, store), siblings=0)
             if sharing is not None:  # the scratch session's lease has to outlast the wait for another process's
                 stored = replace(stored, lease_s=2 * stored.lease_s)
             kind = SessionKind(wants_lead=wants_lead)
-            session = wiring.make_session(stored, database, clock, kind, share_with=sharing)
+            session = wiring.make_session(stored, store, clock, kind, share_with=sharing)
             session.frontier.add_candidates(candidates, again=True)
             return session
 

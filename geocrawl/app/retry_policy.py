@@ -18,7 +18,7 @@ from geocrawl.errors import PassingFault
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 T = TypeVar("T")
 Log = Callable[..., object]
@@ -77,7 +77,7 @@ class RetryPolicy:
                 return made
 
     @contextmanager
-    def opened(self, prepare: Callable[[Database], T]) -> Iterator[T]:
+    def opened(self, prepare: Callable[[Store], T]) -> Iterator[T]:
         """Open the database, yield the result of `prepare`, and close the database in the end. A retry opens it anew.
 
         Raises as `call` does.
@@ -86,28 +86,26 @@ class RetryPolicy:
 
             def attempt() -> T:
                 stack.close()
-                return prepare(stack.enter_context(wiring.open_database(self._path, self._clock)))
+                return prepare(stack.enter_context(wiring.open_store(self._path, self._clock)))
 
             yield self.call(attempt)
 
     async def until_writable(
         self,
         fault: PassingFault | None,
-        database: Database,
+        store: Store,
         write: Callable[[], object],
         stopping: Callable[[], bool],
     ) -> None:
-        """After `fault`, wait until `write` succeeds on `database`, or until `stopping` returns true.
+        """After `fault`, wait until `write` succeeds on `store`, or until `stopping` returns true.
 
         The back-off keeps growing over several such waits until `reset`, because a small `write` may succeed on a disk
         that has no room for a visit. Raises as `call` does.
         """
-        from geocrawl.store.engine.recovery import try_write
-
         while fault is not None:
             if await self._is_stopped_in_pause(self._next_pause_s(fault), stopping):
                 return
-            fault = try_write(database, write)
+            fault = store.try_write(write)
         self._end_wait()
 
     def reset(self) -> None:

@@ -40,7 +40,7 @@ def run_session(
         summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
     if run is not None:
         pages, services, stopped = summary.pages, summary.valid, summary.stopped
-        retrying.call(lambda: session.database.end_run(run, pages=pages, services=services, stopped=stopped))
+        retrying.call(lambda: session.store.end_run(run, pages=pages, services=services, stopped=stopped))
     return summary
 
 
@@ -65,9 +65,7 @@ async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolic
         except PassingFault as fault:
             if crawler.visits > before:
                 retrying.reset()
-            await retrying.until_writable(
-                fault, session.database, session.frontier.release_all, lambda: crawler.stopping
-            )
+            await retrying.until_writable(fault, session.store, session.frontier.release_all, lambda: crawler.stopping)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from geocrawl.model import Candidate, Evidence, Rank, Url
+from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
 
 if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, CrawlQueue, Frontier, Strategy
+    from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store.catalog.catalog import Catalog
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Session:
 
     kind: SessionKind
     settings: Settings
-    database: Database
+    store: Store
     clock: Clock
     strategy: Strategy
     stored_strategy: str | None
@@ -67,7 +66,7 @@ class Session:
     frontier: Frontier
     queue: CrawlQueue
     """The frontier as the loop awaits it."""
-    catalog: Catalog
+    catalog: CatalogQueries
     detector: Detector
     reader: PageReader
     environment: Environment | None
@@ -91,13 +90,11 @@ class Session:
 
     def records_rank(self) -> Rank:
         """Return the rank of the first page of records of a catalogue that a probe finds."""
-        from geocrawl.store.frontier.lifecycle import HARVEST_TIER
-
         is_read_now = self.kind.records_only and self.kind.reads_found_catalogues
         return Rank(HARVEST_TIER) if is_read_now else self.strategy.seed_rank()
 
 
-def with_stored_depth(settings: Settings, database: Database) -> Settings:
+def with_stored_depth(settings: Settings, store: Store) -> Settings:
     """Return the settings with the last crawl's depth limit: only a crawl changes which pages wait."""
-    depth = database.meta("max_depth")
-    return replace(settings, max_depth=int(depth)) if depth else settings
+    depth = store.facts.max_depth()
+    return settings if depth is None else replace(settings, max_depth=depth)

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import Database
-from geocrawl.store.frontier.shared_leases import SharedLeases, SharedRobots
+
+if TYPE_CHECKING:
+    from geocrawl.store.store import Store
 
 _LOOK_S = 0.1
 """Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""
@@ -30,7 +32,7 @@ _SAID_AFTER_S = 3.0
 class SharedPoliteness:
     """Lets a scratch session share a catalogue's host leases, delays, opt-outs and robots.txt."""
 
-    def __init__(self, catalogue: Database, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
+    def __init__(self, catalogue: Store, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
         """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
         self._catalogue = catalogue
         self._settings = settings
@@ -40,17 +42,17 @@ class SharedPoliteness:
     def covers(self, host: str) -> bool:
         """Return whether a host opted out; False when the catalogue cannot be read."""
         try:
-            return self._catalogue.blocked.covers(host)
+            return self._catalogue.opt_out.covers(host)
         except DatabaseFault:
             return False
 
     def robots(self, own: RobotsStore) -> RobotsStore:
         """Return a store of robots.txt that reads and writes both the catalogue's and `own`."""
-        return SharedRobots(self._catalogue, own)
+        return self._catalogue.shared_robots(own)
 
     def fetcher(self, inner: Fetcher) -> Fetcher:
         """Return a fetcher that leases the host of each turn in the catalogue and sends requests through `inner`."""
-        leases = SharedLeases(self._catalogue, self._settings)
+        leases = self._catalogue.host_leases(self._settings)
         return SharingFetcher(inner, leases, self._settings, self._clock, self._say)
 
 
@@ -76,22 +78,22 @@ class SharingFetcher:
     @asynccontextmanager
     async def turn(self, host: HostState) -> AsyncIterator[Turn]:
         """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
-        held = await self._lease(host.name)
-        if isinstance(held, HostBusy):
-            yield _RefusedTurn(host, self._refusal(host.name, held))
+        lease = await self._lease(host.name)
+        if isinstance(lease, HostBusy):
+            yield _RefusedTurn(host, self._refusal(host.name, lease))
             return
-        if held is None:
+        if lease is None:
             async with self._inner.turn(host) as turn:
                 yield turn
             return
-        state = replace(held.state, next_at=max(held.state.next_at, host.next_at))
+        state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
         async with self._inner.turn(state) as turn:
             settled = False
             try:
                 yield turn
                 settled = True
             finally:
-                self._give_back(held, turn.host, settled=settled)
+                await self._release(lease, turn.host, settled=settled)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -104,9 +106,9 @@ class SharingFetcher:
         while True:
             now = self._clock.now()
             try:
-                if self._leases.covers(name):
+                if await self._leases.covers(name):
                     return None
-                found = self._leases.lease(name, now)
+                found = await self._leases.lease(name, now)
             except DatabaseFault as error:
                 self._not_shared(error)
                 return None
@@ -117,14 +119,14 @@ class SharingFetcher:
                 self._say(f"{name} is asked by {found.holder} just now: waiting for its turn to end")
             await self._clock.sleep(_LOOK_S)
 
-    def _give_back(self, held: HostLease, state: HostState, *, settled: bool) -> None:
+    async def _release(self, lease: HostLease, state: HostState, *, settled: bool) -> None:
         """End the lease. After a turn that was cut off, the delay begins now, as if a request had just ended."""
         now = self._clock.now()
         if not settled:
             pace_s = self._settings.pace_s(state.name, state.crawl_delay_s)
             state = replace(state, next_at=max(state.next_at, now + pace_s))
         try:
-            self._leases.release(held, state, now)
+            await self._leases.release(lease, state, now)
         except DatabaseFault as error:
             self._not_shared(error)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.ports import Clock, Fetcher, Observer, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 def system_clock() -> Clock:
@@ -57,12 +57,12 @@ def make_detector() -> Detector:
 
 
 @contextmanager
-def open_database(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Database]:
+def open_store(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Store]:
     """Open the database at `path`, its schema brought up to date, and close it in the end. Raises DatabaseFault."""
     from geocrawl.store.store import Store
 
     with Store.open(path, create=create, clock=clock) as store:
-        yield store.database
+        yield store
 
 
 def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observer) -> RetryPolicy:
@@ -83,19 +83,18 @@ def shared_politeness(
     """
     from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
     from geocrawl.errors import DatabaseFault
-    from geocrawl.store.engine.faults import is_there
     from geocrawl.store.store import Store
 
     try:
-        store = Store.join(catalog, clock=clock) if catalog is not None and is_there(catalog) else None
+        store = Store.join(catalog, clock=clock) if catalog is not None and Store.exists(catalog) else None
     except DatabaseFault as error:
         say(not_shared(error))
         store = None
     try:
-        yield SharedPoliteness(store.database, settings, clock, say) if store else None
+        yield SharedPoliteness(store, settings, clock, say) if store else None
     finally:
         if store is not None:
-            store.database.connection.close()
+            store.close()
 
 
 # --------------------------------------------------------------------------- session
@@ -103,7 +102,7 @@ def shared_politeness(
 
 def make_session(
     settings: Settings,
-    database: Database,
+    store: Store,
     clock: Clock,
     kind: SessionKind = CRAWL,
     *,
@@ -116,14 +115,12 @@ def make_session(
     """
     from geocrawl.crawler.learning import Learning
     from geocrawl.page.document import PageReader
-    from geocrawl.store.store import Store
 
-    stored_strategy, stored_topic = database.meta("strategy"), database.meta("topic") or ""
+    stored_strategy, stored_topic = store.facts.strategy(), store.facts.topic()
     if stored_topic and not settings.topic:
-        demand_topic(stored_topic, database.path)
+        demand_topic(stored_topic, store.path)
         settings = replace(settings, topic=stored_topic)
     strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
-    store = Store(database, clock)
     catalog = store.catalog()
     frontier = store.frontier(
         settings,
@@ -137,7 +134,7 @@ def make_session(
     return Session(
         kind=kind,
         settings=settings,
-        database=database,
+        store=store,
         clock=clock,
         strategy=strategy,
         stored_strategy=stored_strategy,

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
-
-if TYPE_CHECKING:
-    pass
 
 
 def backup(
@@ -22,10 +19,10 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    from geocrawl.store.operations.backup import back_up
+    from geocrawl.store.store import Store
 
     source = opt.database_path_from(opt.settings_from(overrides))
-    size = back_up(source, file)
+    size = Store.back_up(source, file)
     typer.echo(f"{file}: {size / 1e6:,.1f} MB, checked.")
 
 
@@ -34,8 +31,8 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
     """Replace the database by a copy. Stop the daemon first; the former database is kept in the same folder."""
-    from geocrawl.store.operations.backup import restore as put_back
+    from geocrawl.store.store import Store
 
     target = opt.database_path_from(opt.settings_from(overrides))
-    kept = put_back(file, target, time.time())
+    kept = Store.restore(file, target, time.time())
     typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))

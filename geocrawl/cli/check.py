@@ -24,13 +24,10 @@ def check(
 ) -> None:
     """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
     from geocrawl.errors import GeocrawlError
-    from geocrawl.store.queries.status import last_visit_at
-    from geocrawl.store.queries.status import status as read_status
 
     try:
-        with opt.reading(overrides) as connection:
-            found = read_status(connection, time.time())
-            last = last_visit_at(connection)
+        with opt.reading(overrides) as queries:
+            found, last = queries.status(time.time()), queries.last_visit_at()
     except GeocrawlError as error:
         typer.echo(f"GEOCRAWL UNKNOWN - {error}")
         raise typer.Exit(UNKNOWN) from None

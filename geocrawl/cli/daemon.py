@@ -12,7 +12,7 @@ from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 def daemon(overrides: opt.Overrides) -> None:
@@ -38,36 +38,32 @@ def daemon(overrides: opt.Overrides) -> None:
 
 def pause(overrides: opt.Overrides) -> None:
     """Pause the daemon: it finishes current requests and sends none until `geocrawl resume`."""
-    from geocrawl.store.operations.daemon_lock import ask_to_pause
-
-    _ask(overrides, lambda database: ask_to_pause(database, pause=True), "The daemon pauses", "It will start paused")
+    _ask(overrides, lambda store: store.pause_daemon(pause=True), "The daemon pauses", "It will start paused")
 
 
 def resume(overrides: opt.Overrides) -> None:
     """Resume a paused daemon."""
-    from geocrawl.store.operations.daemon_lock import ask_to_pause
-
-    _ask(
-        overrides, lambda database: ask_to_pause(database, pause=False), "The daemon resumes", "It will start unpaused"
-    )
+    _ask(overrides, lambda store: store.pause_daemon(pause=False), "The daemon resumes", "It will start unpaused")
 
 
 def reload(overrides: opt.Overrides) -> None:
     """Make the daemon read its configuration again, as `systemctl reload geocrawl` does."""
-    from geocrawl.store.operations.daemon_lock import ask_to_reload
+    _ask(
+        overrides,
+        lambda store: store.reload_daemon(),
+        "The daemon reads its configuration",
+        "It will read its configuration",
+    )
 
-    _ask(overrides, ask_to_reload, "The daemon reads its configuration", "It will read its configuration")
 
-
-def _ask(overrides: opt.Overrides, ask: Callable[[Database], None], running: str, idle: str) -> None:
+def _ask(overrides: opt.Overrides, ask: Callable[[Store], None], running: str, idle: str) -> None:
     """Write a request into the database, and print whether a daemon is there to follow it."""
     from geocrawl.app import wiring
-    from geocrawl.store.operations.daemon_lock import alive_holder
 
     path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
-        ask(database)
-        holder = alive_holder(database.connection, time.time())
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        ask(store)
+        holder = store.queries.daemon(time.time())
     if holder is None:
         typer.echo(f"No daemon runs on {path} now. {idle} when it is started.")
     else:

@@ -55,11 +55,10 @@ def _fresh_database() -> Path:
 
 
 def _print_catalogue(path: Path) -> None:
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.export import export_rows
+    from geocrawl.store.store import Store
 
-    with open_readonly(path) as connection:
-        rows = list(export_rows(connection))
+    with Store.open_readonly(path) as queries:
+        rows = list(queries.export_rows())
     rows.sort(key=lambda row: (row.status != "valid", row.reason, row.url))
     typer.echo("")
     output.print_table(

@@ -29,12 +29,11 @@ def export(
     docs/export.md describes all columns.
     """
     from geocrawl.export import export as write
-    from geocrawl.store.queries.export import export_rows
 
     wanted = opt.kind_of(kind) if kind else None
     in_full = opt.settings_from(overrides).export_secrets
-    with opt.reading(overrides) as connection:
-        rows = export_rows(connection, wanted)
+    with opt.reading(overrides) as queries:
+        rows = queries.export_rows(wanted)
         count = write(rows, format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":
         typer.echo(f"{count:,} endpoints written to {out}")

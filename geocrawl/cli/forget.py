@@ -47,11 +47,8 @@ def forget(
 
 
 def _listed(overrides: opt.Overrides) -> list[BlockedHost]:
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.operations.opt_out import read_blocked
-
-    with open_readonly(opt.database_path_from(opt.settings_from(overrides))) as connection:
-        return read_blocked(connection)
+    with opt.reading(overrides) as queries:
+        return queries.opted_out()
 
 
 def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
@@ -66,11 +63,10 @@ def _print_list(rows: list[BlockedHost], *, json: bool) -> None:
 
 def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> None:
     from geocrawl.app import wiring
-    from geocrawl.store.operations.forget import forget as remove
 
     path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
-        removed = remove(database, host, plain(reason, 500), time.time())
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        removed = store.forget(host, plain(reason, 500), time.time())
     if json:
         output.echo_json({"host": host, **asdict(removed)})
         return
@@ -82,11 +78,10 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
 
 def _undo(host: str, overrides: opt.Overrides) -> None:
     from geocrawl.app import wiring
-    from geocrawl.store.operations.forget import undo
 
     path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
-        was_blocked = undo(database, host)
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        was_blocked = store.undo_forget(host)
     if not was_blocked:
         typer.echo(
             f"geocrawl: {host} was not removed on request (`geocrawl forget --list` lists the hosts that were)",

@@ -28,14 +28,13 @@ def history(
     Example: geocrawl history 17
     """
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.store.queries.history import history_of_address, history_of_service
     from geocrawl.urls import endpoint_key
 
-    with opt.reading(overrides) as connection:
+    with opt.reading(overrides) as queries:
         if service.isdecimal() and len(service) < 19:
-            found = history_of_service(connection, int(service), time.time())
+            found = queries.history_of_service(int(service), time.time())
         else:
-            found = history_of_address(connection, endpoint_key(gather_seeds([service], None)[0]), time.time())
+            found = queries.history_of_address(endpoint_key(gather_seeds([service], None)[0]), time.time())
     if not found:
         typer.echo(f"geocrawl: {service} was never probed (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
@@ -87,14 +86,13 @@ def changes(
     """
     from geocrawl.config.values import read_duration
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.history import changes_since
 
     try:
         seconds = read_duration(since)
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
-    with opt.reading(overrides) as connection:
-        rows = list(changes_since(connection, time.time() - seconds, limit))
+    with opt.reading(overrides) as queries:
+        rows = list(queries.changes_since(time.time() - seconds, limit))
     if json:
         output.echo_json(rows)
         return

@@ -10,8 +10,8 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.queries.addresses import Address
+    from geocrawl.store.queries.queries import Queries
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
 Other = Annotated[str, typer.Argument(metavar="B", help="The other service: its number, or an address of it.")]
@@ -40,7 +40,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
 
     settings = opt.settings_from(overrides)
     decided = decide_same(
-        opt.database_path_from(settings), lambda connection: _pairs(connection, one, other, same), same=same
+        opt.database_path_from(settings), lambda queries: _pairs(queries, one, other, same), same=same
     )
     if json:
         output.echo_json([{"first": a.url, "second": b.url, "kind": a.kind, "same": same} for a, b in decided])
@@ -50,7 +50,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
         typer.echo(f"{a.kind.upper()} {a.url} and {b.url} {said}.")
 
 
-def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
+def _pairs(queries: Queries, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """Return the endpoints that were named, in pairs of one kind.
 
     Raises UsageError when there are none.
@@ -58,7 +58,7 @@ def _pairs(connection: Connection, one: str, other: str, same: bool) -> list[tup
     from geocrawl.errors import UsageError
     from geocrawl.store.queries.addresses import pairs
 
-    ones, others = _addresses(connection, one), _addresses(connection, other)
+    ones, others = _addresses(queries, one), _addresses(queries, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
     found = pairs(ones, others)
@@ -77,15 +77,14 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
     return found[:1] if text.isdecimal() else found
 
 
-def _addresses(connection: Connection, text: str) -> tuple[Address, ...]:
+def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.addresses import addresses_at, addresses_of
 
     if text.isdecimal():
-        found = addresses_of(connection, int(text)) if len(text) < 19 else ()
+        found = queries.addresses_of(int(text)) if len(text) < 19 else ()
     else:
-        found = addresses_at(connection, gather_seeds([text], None)[0])
+        found = queries.addresses_at(gather_seeds([text], None)[0])
     if not found:
         raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found

@@ -28,8 +28,7 @@ def metrics(
     Example (cron, each minute): geocrawl metrics --out /var/lib/node_exporter/geocrawl.prom
     """
     from geocrawl.daemon.metrics import write_metrics
-    from geocrawl.store.queries.status import status as read_status
 
-    with opt.reading(overrides) as connection:
-        found = read_status(connection, time.time())
+    with opt.reading(overrides) as queries:
+        found = queries.status(time.time())
     write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)

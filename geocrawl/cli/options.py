@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.connection import Connection
+    from geocrawl.store.queries.queries import Queries
 
 Overrides = dict[str, object]
 """Settings that were given as options, by name; the value as typed."""
@@ -116,12 +116,12 @@ def database_path_from(settings: Settings) -> Path:
 
 
 @contextmanager
-def reading(overrides: Mapping[str, object]) -> Iterator[Connection]:
-    """Open a read-only connection to the catalogue; create and change nothing."""
-    from geocrawl.store.engine.reading import open_readonly
+def reading(overrides: Mapping[str, object]) -> Iterator[Queries]:
+    """Open the catalogue to read it; create and change nothing."""
+    from geocrawl.store.store import Store
 
-    with open_readonly(database_path_from(settings_from(overrides))) as connection:
-        yield connection
+    with Store.open_readonly(database_path_from(settings_from(overrides))) as queries:
+        yield queries
 
 
 def kind_of(text: str) -> Kind:

@@ -28,11 +28,9 @@ def list_(
     json: opt.Json = False,
 ) -> None:
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""
-    from geocrawl.store.queries.pages import list_kept
-
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
-        rows = list_kept(connection, min_score, limit)
+    with opt.reading(overrides) as queries:
+        rows = queries.list_kept(min_score, limit)
     if json:
         output.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
     elif rows:
@@ -67,14 +65,13 @@ def show(
     """
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.pages import kept_page
 
     if raw and sys.stdout.isatty():
         raise UsageError("--raw: a page may hold characters that change a terminal; write it to a file or a pipe")
     asked = gather_seeds([url], None)[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
-        page = kept_page(connection, asked)
+    with opt.reading(overrides) as queries:
+        page = queries.kept_page(asked)
     if page is None:
         typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists what is)", err=True)
         raise typer.Exit(1)
@@ -109,15 +106,14 @@ def export(
         geocrawl pages export --format text --out texts --min-score 0.5
     """
     from geocrawl.app.kept_pages import export as write
-    from geocrawl.store.queries.pages import kept_pages, list_kept
 
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as connection:
-        if not list_kept(connection, min_score, 1):
+    with opt.reading(overrides) as queries:
+        if not queries.list_kept(min_score, 1):
             typer.echo(NOTHING_KEPT, err=True)
             raise typer.Exit(1)
         count = write(
-            kept_pages(connection, min_score),
+            queries.kept_pages(min_score),
             format_,
             out,
             opt.database_path_from(settings),

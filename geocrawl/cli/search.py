@@ -47,7 +47,6 @@ def search(
         geocrawl search 地图 --format json
     """
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.search import search as find
 
     if format_ not in ("table", "json", "csv"):
         raise UsageError(f"--format {format_!r}: expected table, json or csv")
@@ -56,9 +55,9 @@ def search(
     box = _bbox(bbox) if bbox else None
     wanted = opt.kind_of(kind) if kind else None
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
-        rows = find(
-            connection, " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
+    with opt.reading(overrides) as queries:
+        rows = queries.search(
+            " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
         )
     if format_ == "json":
         output.echo_json([asdict(row) for row in rows])

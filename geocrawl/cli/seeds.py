@@ -42,7 +42,7 @@ def add(
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.operations.seeds import NewSeed, add_seeds
+    from geocrawl.store.operations.seeds import NewSeed
 
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], file)]
     if shipped:
@@ -52,8 +52,8 @@ def add(
     if not chosen:
         raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
     path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_database(path, wiring.system_clock()) as database:
-        added = add_seeds(database, chosen, time.time())
+    with wiring.open_store(path, wiring.system_clock()) as store:
+        added = store.add_seeds(chosen, time.time())
     typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} already present.")
 
 
@@ -92,11 +92,10 @@ def remove(
     """Remove start pages; what was found from them stays in the catalogue."""
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.store.operations.seeds import remove_seeds
 
     path = opt.database_path_from(opt.settings_from(overrides))
-    with wiring.open_database(path, wiring.system_clock(), create=False) as database:
-        removed = remove_seeds(database, gather_seeds(urls, None))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        removed = store.remove_seeds(gather_seeds(urls, None))
     typer.echo(f"{removed:,} start pages removed.")
     if not removed:
         raise typer.Exit(1)
@@ -104,12 +103,8 @@ def remove(
 
 def stored_seeds(overrides: opt.Overrides, region: str | None, language: str | None) -> list[SeedRow]:
     """Return the daemon's start pages, optionally of one region and one language."""
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.operations.seeds import read_seeds
-
-    path = opt.database_path_from(opt.settings_from(overrides))
-    with open_readonly(path) as connection:
-        rows = read_seeds(connection)
+    with opt.reading(overrides) as queries:
+        rows = queries.seeds()
     return [
         row
         for row in rows

@@ -106,11 +106,8 @@ def _progress(total: int, *, quiet: bool) -> Iterator[tuple[Callable[[], object]
 
 
 def _led_to(overrides: opt.Overrides) -> Mapping[str, int]:
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.seed_attribution import services_by_seed
-
-    with open_readonly(opt.database_path_from(opt.settings_from(overrides))) as connection:
-        return services_by_seed(connection)
+    with opt.reading(overrides) as queries:
+        return queries.services_by_seed()
 
 
 def _print(rows: Sequence[SeedRow], answers: Mapping[str, SeedAnswer], led_to: Mapping[str, int]) -> None:

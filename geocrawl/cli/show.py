@@ -15,7 +15,7 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    from geocrawl.store.engine.connection import Connection
+    from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.show import EndpointRow, ServiceDetail
 
 
@@ -25,14 +25,12 @@ def show(
     json: opt.Json = False,
 ) -> None:
     """Print all that is known of one service: its layers, its addresses, how it was found."""
-    from geocrawl.store.queries.show import service_detail
-
     show_in_full(opt.settings_from(overrides).export_secrets)
-    with opt.reading(overrides) as connection:
+    with opt.reading(overrides) as queries:
         if service.isdecimal():
-            found = service_detail(connection, int(service)) if len(service) < 19 else None
+            found = queries.service(int(service)) if len(service) < 19 else None
         else:
-            found = _service_at(connection, service)
+            found = _service_at(queries, service)
     if found is None:
         typer.echo(f"geocrawl: no service {service} in the catalogue (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
@@ -43,18 +41,17 @@ def show(
         typer.echo(line)
 
 
-def _service_at(connection: Connection, text: str) -> ServiceDetail | None:
+def _service_at(queries: Queries, text: str) -> ServiceDetail | None:
     """Return the service at an address; of several, the one of the kind that the address names."""
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.detect import Detector
     from geocrawl.probe.registry import declarations
-    from geocrawl.store.queries.show import service_at
     from geocrawl.urls import service_keys
 
     url = gather_seeds([text], None)[0]
     candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
-    found = (service_at(connection, key, kind) for key in service_keys(url))
+    found = (queries.service_at(key, kind) for key in service_keys(url))
     return next((service for service in found if service is not None), None)
 
 

@@ -16,10 +16,8 @@ def signals(overrides: opt.Overrides, json: opt.Json = False) -> None:
     One row for each signal and kind: endpoints found, those with a verdict, valid ones, and valid ones that no other
     signal found.
     """
-    from geocrawl.store.queries.signals import signal_yields
-
-    with opt.reading(overrides) as connection:
-        rows = signal_yields(connection)
+    with opt.reading(overrides) as queries:
+        rows = queries.signal_yields()
     if json:
         output.echo_json([asdict(row) for row in rows])
     elif rows:

@@ -28,12 +28,11 @@ def stats(
     Example: geocrawl stats --survival --plot survival.svg
     """
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.history import survival as estimate
 
     if not survival:
         raise UsageError("nothing to print: give --survival")
-    with opt.reading(overrides) as connection:
-        found = estimate(connection)
+    with opt.reading(overrides) as queries:
+        found = queries.survival()
     if plot is not None:
         _draw(found, plot)
     if json:

@@ -32,8 +32,7 @@ def status(
     The limits shown are those of your settings; the daemon may have been started with others.
     """
     from geocrawl.cli.status_text import status_lines
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.status import status as read_status
+    from geocrawl.store.store import Store
 
     if watch:
         if json:
@@ -44,8 +43,8 @@ def status(
         return
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
-    with open_readonly(path) as connection:
-        found = read_status(connection, time.time())
+    with Store.open_readonly(path) as queries:
+        found = queries.status(time.time())
     if json:
         limits = {name: getattr(settings, name) for name in _LIMITS}
         output.echo_json({"database": str(path), **limits, **asdict(found)})
@@ -62,14 +61,13 @@ def _watch(overrides: opt.Overrides) -> None:
 
     def now() -> Text:
         from geocrawl.cli.status_text import status_lines
-        from geocrawl.store.engine.reading import open_readonly
-        from geocrawl.store.queries.status import status as read_status
+        from geocrawl.store.store import Store
         from geocrawl.utc import moment
 
         at, settings = time.time(), opt.settings_from(overrides)
         path = opt.database_path_from(settings)
-        with open_readonly(path) as connection:
-            lines = [*status_lines(read_status(connection, at), path, at, settings)]
+        with Store.open_readonly(path) as queries:
+            lines = [*status_lines(queries.status(at), path, at, settings)]
         return Text("\n".join([*lines, f"{moment(at)} UTC, every {WATCH_S:g} s; Ctrl-C ends"]), no_wrap=True)
 
     # A shell that started us in the background had SIGINT ignored, and we would inherit that.

@@ -28,13 +28,12 @@ def why(
     """Explain an address: state, rank and its parts, depth, where it was found, what refused it."""
     from geocrawl.app.explain import explain
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.store.queries.why import why as look_up
 
     asked = gather_seeds([url], None)[0]
     settings = opt.settings_from(overrides)
-    with opt.reading(overrides) as connection:
-        found = look_up(connection, asked)
-        strategy, parts, refused = explain(settings, connection, asked, found)
+    with opt.reading(overrides) as queries:
+        found = queries.why(asked)
+        strategy, parts, refused = explain(settings, queries, asked, found)
     if json:
         output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
     else:

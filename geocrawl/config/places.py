@@ -11,14 +11,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import EnvironmentFault
 from geocrawl.settings import Settings
+from geocrawl.urls.database import sqlite_path
 
 FILE_IN_FOLDER = "geocrawl.toml"
 SYSTEM_FILE = Path("/etc/geocrawl/config.toml")
 DATABASE_NAME = "geocrawl.db"
-MEMORY = ":memory:"
-"""The path of a database in memory, which ends with its process: SQLite's own name for it."""
 
 
 def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
@@ -60,26 +59,6 @@ def database_path(settings: Settings, environ: Mapping[str, str]) -> Path:
         except EnvironmentFault as fault:
             raise EnvironmentFault(f"{fault}; name the catalogue: --db FILE") from None
     return _expanded(sqlite_path(settings.db), environ)
-
-
-def sqlite_path(text: str) -> str:
-    """Return the path within `sqlite:///path` (four slashes: an absolute one), `MEMORY` for `sqlite://`. A text without
-    scheme is a path itself.
-
-    Raises UsageError for the scheme of another engine, and for a missing path.
-    """
-    scheme, separator, rest = text.partition("://")
-    if not separator:
-        return text
-    if scheme.lower() != "sqlite":
-        raise UsageError(
-            f"db {scheme}://…: only SQLite is supported; give a path, sqlite:///path, or sqlite:// for one in memory"
-        )
-    if not rest:
-        return MEMORY
-    if not rest.startswith("/") or len(rest) < 2:
-        raise UsageError(f"db {text!r}: expected three slashes before a relative path, four before an absolute one")
-    return rest[1:]
 
 
 def _expanded(text: str, environ: Mapping[str, str]) -> Path:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from geocrawl.config import values
 from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
-from geocrawl.config.places import MEMORY, sqlite_path
 from geocrawl.errors import GeocrawlError
+from geocrawl.urls.database import MEMORY, sqlite_path
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers

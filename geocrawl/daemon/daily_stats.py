@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import Entry, FrontierStats, Lease, Purpose, Settled, Status, Visit
-from geocrawl.store.operations.daemon_lock import counts_of_day
 from geocrawl.utc import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store.engine.database import Database
     from geocrawl.store.operations.daemon_lock import DaemonLock
 
 
@@ -78,12 +76,12 @@ class CountingObserver:
 class DayCounts:
     """The counts of the current day (UTC): those in the database, and those still to be written there."""
 
-    def __init__(self, database: Database, lock: DaemonLock, clock: Clock, observer: CountingObserver) -> None:
+    def __init__(self, lock: DaemonLock, clock: Clock, observer: CountingObserver) -> None:
         self._lock = lock
         self._clock = clock
         self._observer = observer
         self._day = day_of(clock.now())
-        self._written = Counter(counts_of_day(database.connection, self._day))
+        self._written = Counter(lock.counts(self._day))
 
     def total(self, name: str) -> int:
         """Return one of the day's counts: pages, bytes …"""

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.metrics import MetricsFile
-from geocrawl.store.operations.retention import Retention
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, QueueControl
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.store import Store
 
 
 class Jobs:
@@ -23,18 +22,18 @@ class Jobs:
     def __init__(
         self,
         settings: Settings,
-        database: Database,
+        store: Store,
         frontier: QueueControl,
         clock: Clock,
         log: Callable[..., object] = lambda event, **values: None,
     ) -> None:
         """`log(event, **values)` writes a line."""
-        self._connection = database.connection
+        self._queries = store.queries
         self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
         self._most = settings.due_per_tick
         self._frontier = frontier
         self._clock = clock
-        self._retention = Retention(database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
+        self._retention = store.retention(settings)
 
     def reprobe(self) -> Mapping[str, int]:
         """Queue services whose next probe is due."""
@@ -54,5 +53,5 @@ class Jobs:
 
     def metrics(self) -> Mapping[str, int]:
         """Write the file for Prometheus, if the settings name one."""
-        self._metrics.write(self._connection, self._clock.now())
+        self._metrics.write(self._queries, self._clock.now())
         return {}

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.export.files import opened
-from geocrawl.store.queries.status import status
 
 if TYPE_CHECKING:
-    from geocrawl.store.engine.connection import Connection
+    from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.status import CatalogStatus
 
 
@@ -37,14 +36,14 @@ class MetricsFile:
         self._log = log
         self._trouble = ""
 
-    def write(self, connection: Connection, now: float) -> None:
+    def write(self, queries: Queries, now: float) -> None:
         """Write the metrics. Logs once that the file cannot be written, and once that it can be again.
 
         Raises DatabaseFault when the database cannot be read.
         """
         if self._path is None:
             return
-        found, trouble = status(connection, now), ""
+        found, trouble = queries.status(now), ""
         try:
             write_metrics(found, self._max_traffic_bytes, self._path)
         except (EnvironmentFault, OSError) as error:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from geocrawl.daemon.outage import LOOK_BACK_S, Outage
 from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
-from geocrawl.store.operations.outages import answering_hosts, end_back_offs, put_back, shorten_back_offs
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.operations.outages import Outages
 
 _WELL_HOSTS = 500
 """Hosts that answered last before the daemon started; these count as well from its start on."""
@@ -26,10 +25,10 @@ _REST_S = 900.0
 class NetworkWatch:
     """Detects outages of this machine's network, and undoes their effects."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._undo_log = UndoLog(database.connection)
-        self.outage = Outage(answering_hosts(database.connection, _WELL_HOSTS))
+    def __init__(self, outages: Outages) -> None:
+        self._outages = outages
+        self._undo_log = UndoLog(outages)
+        self.outage = Outage(outages.answering_hosts(_WELL_HOSTS))
 
     def reset(self) -> None:
         """Drop what is known of visits under way, before a turn in which there are none."""
@@ -52,12 +51,12 @@ class NetworkWatch:
         since = self.outage.since
         if since is None:
             return None
-        again = put_back(self._database, since, IN_VAIN, self._undo_log.endpoints)
+        again = self._outages.put_back(since, IN_VAIN, self._undo_log.endpoints)
         self._undo_log.drop_endpoints()
         if self.outage.suspected:
-            shorten_back_offs(self._database, self._undo_log.hosts, now + _REST_S)
+            self._outages.shorten_back_offs(self._undo_log.hosts, now + _REST_S)
             return None
-        end_back_offs(self._database, self._undo_log.hosts, now)
+        self._outages.end_back_offs(self._undo_log.hosts, now)
         self._undo_log.clear()
         self.outage.end()
         return {"away_s": round(now - since - LOOK_BACK_S), "tried_again": again}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from geocrawl.daemon.outage import CUT_OFF, LOOK_BACK_S, UNREACHED
 from geocrawl.model import Purpose
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.operations.outages import Standing, UnreachedEndpoint, UnreachedHost, standing_of
+from geocrawl.store.operations.outages import Outages, Standing, UnreachedEndpoint, UnreachedHost
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
@@ -28,8 +27,8 @@ _MOST = 10_000
 class UndoLog:
     """The state of endpoints and hosts before visits that reached no server."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, outages: Outages) -> None:
+        self._outages = outages
         self._asked: dict[int, Standing] = {}
         self._endpoints: dict[int, UnreachedEndpoint] = {}
         self._hosts: dict[str, UnreachedHost] = {}
@@ -60,7 +59,7 @@ class UndoLog:
     def leased(self, lease: Lease) -> None:
         """Read the state of an endpoint before its probe begins."""
         if lease.entry.purpose is Purpose.PROBE:
-            standing = standing_of(self._connection, lease.entry.id)
+            standing = self._outages.standing_of(lease.entry.id)
             if standing is not None:
                 self._asked[lease.entry.id] = standing
 

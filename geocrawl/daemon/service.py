@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store.engine.database import Database
     from geocrawl.store.operations.daemon_lock import DaemonLock
+    from geocrawl.store.store import Store
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""
@@ -47,7 +47,7 @@ class Daemon:
         jobs: Jobs,
         lock: DaemonLock,
         *,
-        database: Database,
+        store: Store,
         clock: Clock,
         budget: Budget,
         notifier: Notifier,
@@ -60,16 +60,16 @@ class Daemon:
         self._ticks = ticks
         self._jobs = jobs
         self._lock = lock
-        self._database = database
+        self._store = store
         self._clock = clock
         self._notifier = notifier
         self._log = log
         self._read_configuration = reload
-        self._network = NetworkWatch(database)
+        self._network = NetworkWatch(store.outages())
         counting = CountingObserver(observer, begun=self._network.leased, ended=self._visit_settled)
-        self._day = DayCounts(database, lock, clock, counting)
+        self._day = DayCounts(lock, clock, counting)
         self._crawl = BudgetedCrawl(session, budget, observer=counting, day=self._day, clock=clock)
-        self._retrying = RetryPolicy(database.path, clock, log, before_pause=self._begin_pause)
+        self._retrying = RetryPolicy(store.path, clock, log, before_pause=self._begin_pause)
         self._damage: DatabaseFault | None = None
         self._reloads = lock.reloads()
         self._ending = ""
@@ -140,7 +140,7 @@ class Daemon:
                 self._log("the network is back", **counts)
         except PassingFault as fault:
             release_all = self._crawl.session.frontier.release_all
-            await self._retrying.until_writable(fault, self._database, release_all, lambda: bool(self._ending))
+            await self._retrying.until_writable(fault, self._store, release_all, lambda: bool(self._ending))
             return
         outage = self._network.outage
         if outage.suspected and not self._ending:

@@ -24,15 +24,14 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
-from geocrawl.store.engine.integrity import quick_check
-from geocrawl.store.operations.daemon_lock import DaemonLock
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.engine.database import Database
+    from geocrawl.store.operations.daemon_lock import DaemonLock
+    from geocrawl.store.store import Store
 
 Log = Callable[..., object]
 
@@ -46,7 +45,7 @@ _ATTEMPT_S = 60.0
 class _Prepared:
     """A database that is locked and checked, and the parts that the settings decide."""
 
-    database: Database
+    store: Store
     lock: DaemonLock
     configured: Configured
 
@@ -62,8 +61,8 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
     def before_pause(fault: PassingFault, pause_s: float) -> None:
         notifier.starting(f"waiting for the database: {fault}", pause_s + _ATTEMPT_S)
 
-    def prepare(database: Database) -> _Prepared:
-        return _prepare(settings, database, clock, log)
+    def prepare(store: Store) -> _Prepared:
+        return _prepare(settings, store, clock, log)
 
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
         session, jobs, budget = prepared.configured
@@ -73,13 +72,13 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
                 session,
                 jobs,
                 prepared.lock,
-                database=prepared.database,
+                store=prepared.store,
                 clock=clock,
                 budget=budget,
                 notifier=notifier,
                 observer=observer,
                 log=log,
-                reload=lambda: _configure(reread(), prepared.database, log),
+                reload=lambda: _configure(reread(), prepared.store, log),
             )
             with long_run():
                 return asyncio.run(daemon.run())
@@ -87,35 +86,34 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
             _release(prepared.lock)
 
 
-def _prepare(settings: Settings, database: Database, clock: Clock, log: Log) -> _Prepared:
+def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _Prepared:
     """Lock the database, check it, and configure the daemon. Releases the lock when one of these fails."""
-    lock = DaemonLock(database)
+    lock = store.daemon_lock()
     lock.acquire(clock.now())
     try:
-        if not quick_check(database.connection, database.path, _CHECK_S):
+        if not store.quick_check(_CHECK_S):
             log("the database is large: only a part of it was checked; `geocrawl backup FILE` checks all")
-        return _Prepared(database, lock, _configure(settings, database, log))
+        return _Prepared(store, lock, _configure(settings, store, log))
     except BaseException:
         _release(lock)
         raise
 
 
-def _configure(settings: Settings, database: Database, log: Log) -> Configured:
+def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     """Claim the database, queue its start pages, and return the parts of the daemon that the settings decide."""
     clock = wiring.system_clock()
-    session = wiring.make_session(without_limits(settings), database, clock)
+    session = wiring.make_session(without_limits(settings), store, clock)
     for note in claim(session):
         log(note)
-    queued = session.add_seeds(_stored_seeds(database), again=False)
-    log("ready", database=str(database.path), strategy=session.strategy.name, start_pages_queued=queued)
+    queued = session.add_seeds(_stored_seeds(store), again=False)
+    log("ready", database=str(store.path), strategy=session.strategy.name, start_pages_queued=queued)
     if session.frontier.ready_at() is None:
         log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
-    return session, Jobs(settings, database, session.frontier, clock, log), budget_of(settings)
+    return session, Jobs(settings, store, session.frontier, clock, log), budget_of(settings)
 
 
-def _stored_seeds(database: Database) -> list[Url]:
-    addresses = database.connection.execute("SELECT address FROM seed ORDER BY added_at, identity").fetchall()
-    return [url for url in (read_url(address) for (address,) in addresses) if url is not None]
+def _stored_seeds(store: Store) -> list[Url]:
+    return [url for url in map(read_url, store.queries.seed_addresses()) if url is not None]
 
 
 def _release(lock: DaemonLock) -> None:

@@ -36,6 +36,7 @@ from geocrawl.model.services import (
 )
 from geocrawl.model.web import (
     ADDRESS_ONLY,
+    HARVEST_TIER,
     NOT_PERMITTED,
     SCRIPT_SRC,
     Failure,
@@ -53,6 +54,7 @@ from geocrawl.model.web import (
 
 __all__ = [
     "ADDRESS_ONLY",
+    "HARVEST_TIER",
     "NOT_PERMITTED",
     "SCRIPT_SRC",
     "SIBLING",

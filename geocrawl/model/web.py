@@ -68,6 +68,10 @@ class Rank(NamedTuple):
     score: float = 0.0
 
 
+HARVEST_TIER = 900
+"""The tier of a harvest's pages of records: above every strategy's tiers, for a harvest visits nothing else."""
+
+
 class Purpose(StrEnum):
     """What a request is for, which determines the limits on its body and the media types that are read."""
 

@@ -30,13 +30,16 @@ class HostBusy:
 
 
 class HostLeases(Protocol):
-    """Hosts of a catalogue, leased by a session that shares its politeness. Every method raises DatabaseFault."""
+    """Hosts of a catalogue, leased by a session that shares its politeness.
 
-    def covers(self, host: str) -> bool:
+    Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
+    """
+
+    async def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
 
-    def lease(self, name: str, now: float) -> HostLease | HostBusy:
+    async def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
 
-    def release(self, lease: HostLease, state: HostState, now: float) -> None:
+    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""

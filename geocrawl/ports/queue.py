@@ -64,7 +64,11 @@ class LearningLog(Protocol):
 
 
 class QueueControl(Protocol):
-    """The queue as commands and the daemon see it."""
+    """The queue as commands and the daemon's ticks see it.
+
+    The methods are not awaited: a command has nothing else to do meanwhile, and a tick of the daemon is short and rare;
+    it holds up the loop for as long as one settlement does.
+    """
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Queue start pages at depth 0; return how many will be visited. A visited one only with `again`."""

@@ -7,23 +7,35 @@ status loads no frontier.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.config.places import sqlite_path
 from geocrawl.store.engine.database import Database
+from geocrawl.urls.database import path_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from geocrawl.errors import PassingFault
+    from geocrawl.model import Url
     from geocrawl.ports import Clock, HostLeases, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
-    from geocrawl.store.engine.connection import Connection
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.operations.daemon_lock import DaemonLock
+    from geocrawl.store.operations.facts import Facts
+    from geocrawl.store.operations.forget import Removed
+    from geocrawl.store.operations.opt_out import OptOut
+    from geocrawl.store.operations.outages import Outages
     from geocrawl.store.operations.retention import Retention
+    from geocrawl.store.operations.seeds import NewSeed
+    from geocrawl.store.queries.addresses import Address
+    from geocrawl.store.queries.queries import Queries
+    from geocrawl.store.queries.runs import OtherRun
 
 
 class Store:
@@ -40,7 +52,7 @@ class Store:
         `url` is `sqlite:///path` (four slashes before an absolute path), `sqlite://` for a new one in memory, or a
         path. Raises UsageError for another scheme, DatabaseFault for a database that cannot be used.
         """
-        return cls(Database.open(_path_of(url), create=create, clock=clock), clock)
+        return cls(Database.open(path_of(url), create=create, clock=clock), clock)
 
     @classmethod
     def join(cls, url: str | Path, *, clock: Clock) -> Store:
@@ -48,7 +60,32 @@ class Store:
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema.
         """
-        return cls(Database.join(_path_of(url), clock=clock), clock)
+        return cls(Database.join(path_of(url), clock=clock), clock)
+
+    @staticmethod
+    @contextmanager
+    def open_readonly(url: str | Path) -> Iterator[Queries]:
+        """Open the database at `url` to read it, and close it in the end; nothing is made or changed.
+
+        Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
+        """
+        from geocrawl.store.engine.reading import open_readonly
+        from geocrawl.store.queries.queries import Queries
+
+        with open_readonly(path_of(url)) as connection:
+            yield Queries(connection)
+
+    @staticmethod
+    def exists(url: str | Path) -> bool:
+        """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be told."""
+        from geocrawl.store.engine.faults import is_there
+
+        return is_there(path_of(url))
+
+    @property
+    def path(self) -> Path:
+        """The database's file, as messages name it."""
+        return self.database.path
 
     def close(self) -> None:
         """Close the database; what is committed stays."""
@@ -116,18 +153,103 @@ class Store:
 
         return SqlRobots(self.database)
 
+    def shared_robots(self, own: RobotsStore) -> RobotsStore:
+        """Return a store of answers for /robots.txt that reads and writes both this database's and `own`."""
+        from geocrawl.store.frontier.shared_leases import SharedRobots
+
+        return SharedRobots(self.database, own)
+
+    # ----------------------------------------------------------------------- runs
+
+    def start_run(self, strategy: str, settings: Settings) -> int:
+        """Write down that a run begins; return its number."""
+        return self.database.start_run(strategy, settings)
+
+    def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
+        """Write down how a run ended."""
+        self.database.end_run(run, pages=pages, services=services, stopped=stopped)
+
+    def earlier_runs(self, run: int) -> list[OtherRun]:
+        """Return the crawls of other processes that began before `run` and still run, the earliest first."""
+        from geocrawl.store.engine.owner import this_process
+        from geocrawl.store.queries.runs import earlier_runs
+
+        return earlier_runs(self.database.connection, run, this_process(), self._clock.now())
+
     # ----------------------------------------------------------------------- reading and operating
 
+    @cached_property
+    def queries(self) -> Queries:
+        """What people and programs ask of the catalogue."""
+        from geocrawl.store.queries.queries import Queries
+
+        return Queries(self.database.connection)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What commands remember about the whole database."""
+        from geocrawl.store.operations.facts import Facts
+
+        return Facts(self.database)
+
     @property
-    def reading(self) -> Connection:
-        """What the functions of `queries/` read from."""
-        return self.database.connection
+    def opt_out(self) -> OptOut:
+        """The hosts that opted out, as this process knows them."""
+        return self.database.blocked
+
+    def forget(self, host: str, reason: str, at: float) -> Removed:
+        """Remove a host and all beneath it, and never visit it again; return what was removed."""
+        from geocrawl.store.operations.forget import forget
+
+        return forget(self.database, host, reason, at)
+
+    def undo_forget(self, host: str) -> bool:
+        """Allow a host again, as a new one; return whether it had opted out."""
+        from geocrawl.store.operations.forget import undo
+
+        return undo(self.database, host)
+
+    def add_seeds(self, seeds: Iterable[NewSeed], at: float) -> int:
+        """Keep start pages for the daemon; return how many are new."""
+        from geocrawl.store.operations.seeds import add_seeds
+
+        return add_seeds(self.database, seeds, at)
+
+    def remove_seeds(self, urls: Iterable[Url]) -> int:
+        """Drop start pages of the daemon; return how many there were. What was found from them stays."""
+        from geocrawl.store.operations.seeds import remove_seeds
+
+        return remove_seeds(self.database, urls)
+
+    def decide_same(self, pairs: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
+        """Keep a person's decision that the endpoints of each pair are one service, or are not."""
+        from geocrawl.store.queries.addresses import decide
+
+        decide(self.catalog(), pairs, same=same, at=at)
 
     def daemon_lock(self) -> DaemonLock:
-        """Return the lock that one daemon at a time holds."""
+        """Return the lock that one daemon at a time has."""
         from geocrawl.store.operations.daemon_lock import DaemonLock
 
         return DaemonLock(self.database)
+
+    def pause_daemon(self, *, pause: bool) -> None:
+        """Pause the daemon, or let it go on; it obeys at its next heartbeat, also after a restart."""
+        from geocrawl.store.operations.daemon_lock import ask_to_pause
+
+        ask_to_pause(self.database, pause=pause)
+
+    def reload_daemon(self) -> None:
+        """Have the daemon read its configuration anew."""
+        from geocrawl.store.operations.daemon_lock import ask_to_reload
+
+        ask_to_reload(self.database)
+
+    def outages(self) -> Outages:
+        """Return what undoes an outage of this machine's network."""
+        from geocrawl.store.operations.outages import Outages
+
+        return Outages(self.database)
 
     def retention(self, settings: Settings) -> Retention:
         """Return what drops old probes, and what a limit on the size leaves no room for."""
@@ -135,6 +257,38 @@ class Store:
 
         return Retention(self.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
 
+    # ----------------------------------------------------------------------- the database as a whole
 
-def _path_of(url: str | Path) -> Path:
-    return url if isinstance(url, Path) else Path(sqlite_path(url))
+    def quick_check(self, limit_s: float) -> bool:
+        """Look for damage for at most `limit_s`; return whether all of the database was looked over. Raises
+        DatabaseFault for damage."""
+        from geocrawl.store.engine.integrity import quick_check
+
+        return quick_check(self.database.connection, self.path, limit_s)
+
+    def try_write(self, write: Callable[[], object]) -> PassingFault | None:
+        """Call `write`; return the fault that still passes, None when `write` succeeded. Raises DatabaseFault for a
+        fault that does not pass."""
+        from geocrawl.store.engine.recovery import try_write
+
+        return try_write(self.database, write)
+
+    @staticmethod
+    def back_up(url: str | Path, target: Path) -> int:
+        """Write a consistent, checked copy of the database at `url`; return its size in bytes.
+
+        Raises DatabaseFault for a database that cannot be read, EnvironmentFault for a target that cannot be written.
+        """
+        from geocrawl.store.operations.backup import back_up
+
+        return back_up(path_of(url), target)
+
+    @staticmethod
+    def restore(source: Path, url: str | Path, now: float) -> Path | None:
+        """Put a copy in the place of the database at `url`; return where the former one was kept, None without one.
+
+        Raises DatabaseFault for a damaged copy or one of a newer geocrawl, EnvironmentFault while a daemon runs.
+        """
+        from geocrawl.store.operations.backup import restore
+
+        return restore(source, path_of(url), now)

@@ -15,8 +15,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.app.explain import explain
 from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
-from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.queries.why import why
+from geocrawl.store.store import Store
 from geocrawl.urls import read_url
 from tests.support.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
 
@@ -88,8 +87,8 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
     settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
     assert seed is not None
     run_crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
-    with open_readonly(tmp_path / "crawl.db") as connection:
-        name, reasons, _ = explain(settings, connection, seed, why(connection, seed))
+    with Store.open_readonly(tmp_path / "crawl.db") as queries:
+        name, reasons, _ = explain(settings, queries, seed, queries.why(seed))
     crawled, asked = made
     assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
     assert asked is not crawled and asked.digest == crawled.digest

@@ -20,6 +20,7 @@ from geocrawl.model import Entry, Settled, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.operations.daemon_lock import DaemonLock
+from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World
@@ -163,12 +164,12 @@ def test_what_does_not_pass_ends_a_start_at_once(tmp_path: Path, damage: bytes |
 
 def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_each_pause(tmp_path: Path) -> None:
     path, clock = tmp_path / "c.db", ManualClock()
-    opened: list[Database] = []
+    opened: list[Store] = []
     said: list[str] = []
     pauses: list[float] = []
 
-    def prepare(database: Database) -> int:
-        opened.append(database)
+    def prepare(store: Store) -> int:
+        opened.append(store)
         if len(opened) < 9:
             raise PassingFault("the disk is full")
         return len(opened)
@@ -177,12 +178,12 @@ def test_each_try_begins_with_a_database_of_its_own_and_systemd_is_told_before_e
         path, clock, as_lines(said.append), before_pause=lambda fault, pause_s: pauses.append(pause_s)
     )
     with retrying.opened(prepare) as made:
-        assert made == 9 and opened[-1].meta("any") is None
+        assert made == 9 and opened[-1].facts.strategy() is None
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
     assert said == [f"{WAITS}: the disk is full", "the database can be written again"]
-    for database in opened:
+    for store in opened:
         with pytest.raises(DatabaseFault, match="closed"):
-            database.meta("any")
+            store.facts.strategy()
 
 
 class Failing:
@@ -223,10 +224,10 @@ async def test_a_loop_waits_longer_each_time_until_a_visit_is_settled(tmp_path: 
         before_pause=lambda fault, pause_s: pauses.append(pause_s),
     )
     fault = PassingFault("locked")
-    await retrying.until_writable(fault, world.database, Failing(2), lambda: False)
-    await retrying.until_writable(fault, world.database, Failing(0), lambda: False)
+    await retrying.until_writable(fault, world.store, Failing(2), lambda: False)
+    await retrying.until_writable(fault, world.store, Failing(0), lambda: False)
     retrying.reset()
-    await retrying.until_writable(fault, world.database, Failing(0), lambda: False)
+    await retrying.until_writable(fault, world.store, Failing(0), lambda: False)
     assert pauses == [1, 2, 4, 8, 1]
     once = [(WAITS, {"error": "locked"}), ("the database can be written again", {"waited_s": 7.0})]
     assert said[:2] == once and [event for event, _ in said] == [event for event, _ in once] * 3
@@ -240,7 +241,7 @@ async def test_a_stop_ends_the_wait_of_a_loop_within_a_second(tmp_path: Path) ->
     def stopping() -> bool:
         return world.clock.time > began + 20
 
-    await retrying.until_writable(PassingFault("locked"), world.database, Failing(99), stopping)
+    await retrying.until_writable(PassingFault("locked"), world.store, Failing(99), stopping)
     assert began + 20 < world.clock.time <= began + 21 and retrying.is_waiting
 
 
@@ -252,4 +253,4 @@ async def test_damage_ends_the_wait_of_a_loop_at_once(tmp_path: Path) -> None:
         raise DatabaseFault("the database is damaged")
 
     with pytest.raises(DatabaseFault, match="damaged"):
-        await retrying.until_writable(PassingFault("locked"), world.database, write, lambda: False)
+        await retrying.until_writable(PassingFault("locked"), world.store, write, lambda: False)

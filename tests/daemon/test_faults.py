@@ -26,7 +26,7 @@ from geocrawl.store.engine.integrity import quick_check
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.frontier.lifecycle import settled_state
 from geocrawl.store.operations.backup import restore
-from geocrawl.store.operations.outages import end_back_offs, put_back
+from geocrawl.store.operations.outages import Outages
 from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.support.daemons import Place
 from tests.support.faults import simulated, storage, upgrade
@@ -203,14 +203,14 @@ def test_what_failed_in_an_outage_waits_again_and_nothing_else_does(tmp_path: Pa
     for reason, at in (("dns", 1_000.0), ("dns", 2_000.0), ("http-500", 2_000.0)):
         world.clock.time = at
         world.settle(world.lease(), link("d.example/"), state=State.FAILED, reason=reason)
-    assert put_back(world.database, 1_500.0, IN_VAIN, ()) == 1
+    assert Outages(world.database).put_back(1_500.0, IN_VAIN, ()) == 1
     assert [world.row(f"{name}.example/")[0] for name in "abc"] == ["failed", "waiting", "failed"]
     check_invariants(world.database.connection)
 
 
 def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_proved_stays(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0))
-    connection, traces = world.database.connection, UndoLog(world.database.connection)
+    connection, traces = world.database.connection, UndoLog(Outages(world.database))
     mine, theirs = candidate("http://a.example/wms"), candidate("http://b.example/wms")
     well = verdict(service=Service(Kind.WMS, "1.3.0", "a", fingerprint="a"))
     for each in (mine, theirs):
@@ -235,7 +235,7 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
         traces.settled(lease.entry, visit, away=False)
     world.clock.time += 1
     world.record(theirs, well, world.clock.now())
-    assert put_back(world.database, world.clock.now() - 60, IN_VAIN, traces.endpoints) == 2
+    assert Outages(world.database).put_back(world.clock.now() - 60, IN_VAIN, traces.endpoints) == 2
     after = connection.execute(rows).fetchall()
     assert after[0] == before[0] and after[1] != before[1]
     assert connection.execute("SELECT endpoint_id, status FROM probe ORDER BY id").fetchall() == [
@@ -244,14 +244,14 @@ def test_a_probe_in_vain_is_undone_to_the_last_column_and_what_another_process_p
         (2, "invalid"),
         (2, "valid"),
     ]
-    end_back_offs(world.database, traces.hosts, world.clock.now())
+    Outages(world.database).end_back_offs(traces.hosts, world.clock.now())
     assert connection.execute("SELECT sum(errors), sum(parked) FROM host").fetchone() == (0, 0)
     check_invariants(connection)
 
 
 def test_an_answer_lets_go_what_is_remembered(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0))
-    traces = UndoLog(world.database.connection)
+    traces = UndoLog(Outages(world.database))
     world.frontier.add_candidates([candidate(f"http://{name}.example/wms") for name in "abc"])
     for reason, status, later_s, kept in (("dns", None, 0, 1), ("refused", None, 1, 2), ("html", 200, 60, 1)):
         world.clock.time += later_s
@@ -269,7 +269,7 @@ def test_visits_in_vain_do_not_spend_the_budget_of_a_pattern(tmp_path: Path) -> 
     world.settle(world.lease(), state=State.FAILED, reason="dns")
     fruitless = "SELECT fruitless FROM pattern"
     assert world.database.connection.execute(fruitless).fetchall() == [(1,)]
-    put_back(world.database, 0.0, IN_VAIN, ())
+    Outages(world.database).put_back(0.0, IN_VAIN, ())
     assert world.database.connection.execute(fruitless).fetchall() == [(0,)]
 
 

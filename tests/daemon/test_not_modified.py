@@ -116,14 +116,14 @@ async def watch(tmp_path: Path, site: Site) -> AsyncIterator[Watch]:
     clock = LaterClock()
     async with serve(lambda target, writer: site.respond(target)) as server:
         site.loopback = server
-        with wiring.open_database(tmp_path / "c.db", clock) as database:
-            session = wiring.make_session(without_limits(SETTINGS), database, clock)
+        with wiring.open_store(tmp_path / "c.db", clock) as store:
+            session = wiring.make_session(without_limits(SETTINGS), store, clock)
             claim(session)
             seed = read_url(f"{server.base}/")
             assert seed is not None
             session.add_seeds([seed], again=False)
-            work = Jobs(SETTINGS, database, session.frontier, clock)
-            yield Watch(session, work, clock, database.connection)
+            work = Jobs(SETTINGS, store, session.frontier, clock)
+            yield Watch(session, work, clock, store.database.connection)
 
 
 async def test_an_honest_server_is_asked_by_validators_and_says_when_something_is_new(tmp_path: Path) -> None:

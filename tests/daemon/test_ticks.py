@@ -22,7 +22,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import DaemonLock, read_holder
+from geocrawl.store.operations.daemon_lock import read_holder
+from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 
 LIMIT_S = 60
@@ -84,13 +85,14 @@ def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_drop
     with DemoWeb() as web:
         settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
         run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
-        with wiring.open_database(path, clock) as database:
-            asyncio.run(_see_what_is_due_done(database, settings_for(web)))
-            assert read_holder(database.connection) is None
+        with wiring.open_store(path, clock) as store:
+            asyncio.run(_see_what_is_due_done(store, settings_for(web)))
+            assert read_holder(store.database.connection) is None
 
 
-async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
-    daemon, began = _daemon(database, settings), wiring.system_clock().now()
+async def _see_what_is_due_done(store: Store, settings: Settings) -> None:
+    database = store.database
+    daemon, began = _daemon(store, settings), wiring.system_clock().now()
     running = asyncio.create_task(daemon.run())
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
@@ -109,19 +111,19 @@ async def _see_what_is_due_done(database: Database, settings: Settings) -> None:
     assert await running == "test"
 
 
-def _daemon(database: Database, settings: Settings) -> Daemon:
+def _daemon(store: Store, settings: Settings) -> Daemon:
     clock = wiring.system_clock()
-    session = wiring.make_session(without_limits(settings), database, clock)
+    session = wiring.make_session(without_limits(settings), store, clock)
     claim(session)
-    lock = DaemonLock(database)
+    lock = store.daemon_lock()
     lock.acquire(clock.now())
-    database.set_meta("daemon:paused", "1")
-    work, budget = Jobs(settings, database, session.frontier, clock), Budget(Hours(), 0)
+    store.pause_daemon(pause=True)
+    work, budget = Jobs(settings, store, session.frontier, clock), Budget(Hours(), 0)
     return Daemon(
         session,
         work,
         lock,
-        database=database,
+        store=store,
         clock=clock,
         budget=budget,
         notifier=Notifier({}),

@@ -26,8 +26,8 @@ def leases(world: World) -> SharedLeases:
     return SharedLeases(world.database, SETTINGS)
 
 
-def leased(world: World, name: str = "a.example") -> HostLease:
-    lease = leases(world).lease(name, world.clock.now())
+async def leased(world: World, name: str = "a.example") -> HostLease:
+    lease = await leases(world).lease(name, world.clock.now())
     assert isinstance(lease, HostLease)
     return lease
 
@@ -39,56 +39,58 @@ def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ..
     return found
 
 
-def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None:
-    lease = leased(world)
+async def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None:
+    lease = await leased(world)
     assert world.frontier.lease() is None
-    assert isinstance(leases(world).lease("a.example", world.clock.now()), HostBusy)
-    leases(world).release(lease, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now())
+    assert isinstance(await leases(world).lease("a.example", world.clock.now()), HostBusy)
+    await leases(world).release(
+        lease, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
+    )
     assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
     world.clock.time += 4.0
     assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3)
     check_invariants(world.database.connection)
 
 
-def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_known_politeness(world: World) -> None:
+async def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_known_politeness(world: World) -> None:
     world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
     lease = world.lease()
-    not_now = leases(world).lease("a.example", world.clock.now())
+    not_now = await leases(world).lease("a.example", world.clock.now())
     assert not_now == HostBusy(lease.until, "process 1 on test")
     world.settle(lease)
-    assert leased(world).state.crawl_delay_s == 7
+    assert (await leased(world)).state.crawl_delay_s == 7
 
 
-def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> None:
+async def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> None:
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
-    assert leases(world).lease("a.example", now) == HostBusy(now + 31.0, "")
-    assert isinstance(leases(world).lease("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
+    assert await leases(world).lease("a.example", now) == HostBusy(now + 31.0, "")
+    assert isinstance(await leases(world).lease("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
 
 
-def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:
-    shared = leased(world)
+async def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:
+    shared = await leased(world)
     world.clock.time += 301.0
     lease = world.lease()
-    leases(world).release(shared, HostState("a.example", 9e12), world.clock.now())
+    await leases(world).release(shared, HostState("a.example", 9e12), world.clock.now())
     assert row(world, "next_at, lease_until") == (0.0, lease.until)
     world.settle(lease)
     check_invariants(world.database.connection)
 
 
-def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
+async def test_the_host_of_a_killed_process_is_free_when_its_last_request_is_surely_answered(world: World) -> None:
     world.lease()
     world.database.connection.execute(
         "UPDATE host SET lease_owner = replace(lease_owner, substr(lease_owner, instr(lease_owner, ':')), ':99999999')"
     )
     machine = this_process().machine
     world.database.connection.execute("UPDATE host SET lease_owner = ?", (f"{machine}:99999999",))
-    assert leased(world).state.next_at == world.clock.now() + 10.0 + 1.0
+    assert (await leased(world)).state.next_at == world.clock.now() + 10.0 + 1.0
 
 
-def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
-    lease = leased(world, "new.example")
-    leases(world).release(lease, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
+async def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
+    lease = await leased(world, "new.example")
+    await leases(world).release(lease, HostState("new.example", world.clock.now() + 1.0), world.clock.now())
     assert row(world, "waiting, pages, next_at", "new.example") == (0, 0, world.clock.now() + 1.0)
     world.seed("new.example/")
     names = {world.lease().host.name}

@@ -30,7 +30,7 @@ from geocrawl.store.engine.database import REVISIONS
 from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.forget import forget
-from geocrawl.store.operations.outages import UnreachedEndpoint, put_back, standing_of
+from geocrawl.store.operations.outages import Outages, UnreachedEndpoint
 from geocrawl.store.queries.history import history_of_service
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, url, verdict
@@ -175,10 +175,10 @@ def test_what_failed_for_our_own_network_is_asked_by_them_again(world: World) ->
     probed(world)
     later(world, 2)
     number, since = int(str(one(world, "SELECT id FROM url")[0])), world.clock.now()
-    standing = standing_of(world.database.connection, number)
+    standing = Outages(world.database).standing_of(number)
     assert standing is not None
     settle(world, found=verdict("dns", http_status=None), state=State.FAILED, http_status=None)
-    put_back(world.database, since, {"dns"}, [UnreachedEndpoint(standing, since, since)])
+    Outages(world.database).put_back(since, {"dns"}, [UnreachedEndpoint(standing, since, since)])
     assert world.lease().entry.validators == ASKED
 
 

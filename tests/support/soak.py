@@ -179,24 +179,24 @@ async def _simulate(
     clock = SoakClock()
     transport = FaultyTransport(settings, clock, faults)
     begun, memory, sizes = clock.now(), [_resident_mib()], list[float]()
-    with wiring.open_database(path, clock) as database:
+    with wiring.open_store(path, clock) as store:
         within = Environment(clock, transport, lambda: 0)
-        session = wiring.make_session(without_limits(settings), database, clock, environment=within)
+        session = wiring.make_session(without_limits(settings), store, clock, environment=within)
         claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
-        work = Jobs(settings, database, session.frontier, clock)
+        work = Jobs(settings, store, session.frontier, clock)
         await _live(session, work, clock, days, begun, lambda day: _sample(day, memory, sizes, path, say))
         return {
             "days": days,
             "hosts": len(world.hosts),
-            **_stored(database.connection),
+            **_stored(store.database.connection),
             "memory_mib": {
                 "start": memory[min(1, len(memory) - 1)],
                 "middle": memory[len(memory) // 2],
                 "end": memory[-1],
             },
             "database_mib": {"start": sizes[0], "middle": sizes[len(sizes) // 2], "end": sizes[-1]},
-            **_noticed(database.connection, world, faults, begun, days),
+            **_noticed(store.database.connection, world, faults, begun, days),
             "requests": sum(transport.by_host_and_day.values()),
             "not_modified": transport.not_modified,
             "bodies_mib": {

@@ -87,10 +87,10 @@ class World:
     ) -> None:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
-        store = Store.open(path, clock=self.clock)
-        self.database = store.database
-        self.catalog = store.catalog()
-        self.frontier = store.frontier(
+        self.store = Store.open(path, clock=self.clock)
+        self.database = self.store.database
+        self.catalog = self.store.catalog()
+        self.frontier = self.store.frontier(
             self.settings,
             self.catalog,
             by_depth=by_depth,

@@ -138,11 +138,10 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:
     """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.export import export_rows
+    from geocrawl.store.store import Store
 
-    with open_readonly(database) as connection:
-        return [(row.url, str(row.kind)) for row in export_rows(connection) if row.status == "valid"]
+    with Store.open_readonly(database) as queries:
+        return [(row.url, str(row.kind)) for row in queries.export_rows() if row.status == "valid"]
 
 
 def read_seeds(addresses: Sequence[str]) -> list[Url]:

@@ -59,13 +59,12 @@ def train_bayes(
     Raises UsageError for an unknown topic.
     """
     from geocrawl.lab.training.bayes_files import Sources, train_bayes_file
-    from geocrawl.store.engine.reading import open_readonly
-    from geocrawl.store.queries.finds import link_finds
+    from geocrawl.store.store import Store
 
     finds: list[tuple[str, str, bool]] = []
     if database:
-        with open_readonly(database) as connection:
-            finds = list(link_finds(connection))
+        with Store.open_readonly(database) as queries:
+            finds = list(queries.link_finds())
     sources = Sources(pages, urls, finds, database, exclude)
     if topic:
         sources = _for_topic(sources, topic)

@@ -43,8 +43,9 @@ _PRAGMAS = (
 class Database:
     """One connection to the database, with its transactions and the facts about the whole of it."""
 
-    def __init__(self, path: Path, connection: Connection, clock: Clock) -> None:
+    def __init__(self, path: Path, connection: Connection, clock: Clock, *, joined: bool = False) -> None:
         self.path = path
+        self._joined = joined
         self.connection = connection
         self.transaction = Transaction(self)
         """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
@@ -85,12 +86,13 @@ class Database:
         except DatabaseFault:
             connection.close()
             raise
-        return cls(path, connection, clock)
+        return cls(path, connection, clock, joined=True)
 
     def close(self) -> None:
         """Close the connection; what is committed stays."""
         try:
-            self.connection.execute("PRAGMA optimize")
+            if not self._joined:
+                self.connection.execute("PRAGMA optimize")
         except DatabaseFault:  # only advice for later queries: a full or locked disk is no reason to fail now
             pass
         finally:

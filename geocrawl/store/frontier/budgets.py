@@ -18,9 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from geocrawl.model import Purpose, Url
+from geocrawl.model import HARVEST_TIER, Purpose, Url
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.frontier.lifecycle import HARVEST_TIER
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.store.operations.opt_out import FORGOTTEN
 from geocrawl.urls import pattern_of, read_url, service_pattern

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
-from geocrawl.model import Candidate, Link, Rank, RankedLink, State, Url
+from geocrawl.model import HARVEST_TIER, Candidate, Link, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Source
 from geocrawl.store.frontier.arriving import ArrivalWriter
-from geocrawl.store.frontier.lifecycle import HARVEST_TIER, seed_reopens
+from geocrawl.store.frontier.lifecycle import seed_reopens
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.settlement import Settlement
 from geocrawl.urls import RECORDS, read_url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, State, Validators
+from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators
 from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
@@ -12,7 +12,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.lifecycle import HARVEST_TIER, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
 from geocrawl.urls import query_group, read_url

@@ -19,9 +19,6 @@ from geocrawl.model import Purpose, State, Visit
 PROBE_TIER = 1000
 """Tier of probes, above every strategy's tiers: they run right after the visit that found their endpoints."""
 
-HARVEST_TIER = 900
-"""Tier of a harvest's pages of records, above every strategy's tiers, too: a harvest visits no other pages."""
-
 BATCH_TIER = 500
 """Tier of the present batch of best-N-first (`batches.py`), above every strategy's own tiers."""
 

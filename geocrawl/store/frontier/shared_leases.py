@@ -33,8 +33,7 @@ WHERE id = ?1 AND lease_token = ?2"""
 
 
 class SharedLeases:
-    """`ports.HostLeases` of a catalogue. Every method raises DatabaseFault when the catalogue cannot be read or
-    written."""
+    """`ports.HostLeases` of a catalogue in SQLite: no method waits for anything but the file."""
 
     def __init__(self, catalogue: Database, settings: Settings) -> None:
         self._database = catalogue
@@ -42,11 +41,11 @@ class SharedLeases:
         self._settings = settings
         self._process = this_process()
 
-    def covers(self, host: str) -> bool:
+    async def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
         return self._database.blocked.covers(host)
 
-    def lease(self, name: str, now: float) -> HostLease | HostBusy:
+    async def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
         if not_now := self._why_not(self._find(name), now):  # before the write lock: a busy host needs none
             return not_now
@@ -66,7 +65,7 @@ class SharedLeases:
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
         return HostLease(host_id, token + 1, state)
 
-    def release(self, lease: HostLease, state: HostState, now: float) -> None:
+    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
         with self._database.transaction:
             self._connection.execute(_RELEASE, (lease.host_id, lease.token, *politeness(state, now)))

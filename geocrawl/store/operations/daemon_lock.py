@@ -125,6 +125,10 @@ class DaemonLock:
                 [(day, name, value) for name, value in counts.items() if value],
             )
 
+    def counts(self, day: str) -> dict[str, int]:
+        """Return the counts of a day (YYYY-MM-DD) by name."""
+        return counts_of_day(self._connection, day)
+
     def _write(self, holder: Holder) -> None:
         self._database.write_meta(_LEASE, json.dumps(asdict(holder)))
 

@@ -76,44 +76,46 @@ class UnreachedHost:
     last_error_at: float
 
 
-def standing_of(connection: Connection, url_id: int) -> Standing | None:
-    """Return the stored state of the endpoint that the frontier row `url_id` probes; None when there is none."""
-    row = connection.execute(_STANDING, (url_id,)).fetchone()
-    return Standing(row[0], tuple(row[1:]), row[6]) if row else None
+class Outages:
+    """Reads the state of endpoints and hosts, and restores it after an outage of this machine's network."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
 
-def answering_hosts(connection: Connection, most: int) -> list[str]:
-    """Return at most `most` hosts of living services, the one that answered last at the end."""
-    return [row[0] for row in connection.execute(_WELL, (most,))][::-1]
+    def standing_of(self, url_id: int) -> Standing | None:
+        """Return the stored state of the endpoint that the frontier row `url_id` probes; None when there is none."""
+        row = self._connection.execute(_STANDING, (url_id,)).fetchone()
+        return Standing(row[0], tuple(row[1:]), row[6]) if row else None
 
+    def answering_hosts(self, most: int) -> list[str]:
+        """Return at most `most` hosts of living services, the one that answered last at the end."""
+        return [row[0] for row in self._connection.execute(_WELL, (most,))][::-1]
 
-def put_back(database: Database, since: float, reasons: Collection[str], endpoints: Iterable[UnreachedEndpoint]) -> int:
-    """Undo what visits changed that ended at `since` (seconds since the epoch) or later for one of `reasons`.
+    def put_back(self, since: float, reasons: Collection[str], endpoints: Iterable[UnreachedEndpoint]) -> int:
+        """Undo what visits changed that ended at `since` (seconds since the epoch) or later for one of `reasons`.
 
-    `endpoints` are restored, and robots.txt answers that failed since then are deleted. Returns how many addresses were
-    put back into the queue with all their attempts.
-    """
-    connection = database.connection
-    with database.transaction:
-        ids = [row[0] for row in connection.execute(_FAILED, (since,)).fetchall() if row[1] in reasons]
-        _uncount(connection, ids)
-        _reopen(connection, ids)
-        for touched in endpoints:
-            _put_back_one(connection, touched)
-        connection.execute(_FORGET_ROBOTS, (since,))
-    return len(ids)
+        `endpoints` are restored, and robots.txt answers that failed since then are deleted. Returns how many addresses
+        were put back into the queue with all their attempts.
+        """
+        with self._database.transaction:
+            ids = [row[0] for row in self._connection.execute(_FAILED, (since,)).fetchall() if row[1] in reasons]
+            _uncount(self._connection, ids)
+            _reopen(self._connection, ids)
+            for touched in endpoints:
+                _put_back_one(self._connection, touched)
+            self._connection.execute(_FORGET_ROBOTS, (since,))
+        return len(ids)
 
+    def shorten_back_offs(self, hosts: Iterable[UnreachedHost], until: float) -> None:
+        """End the back-off of these hosts at `until` at the latest, unless it began before the outage."""
+        with self._database.transaction:
+            self._connection.executemany(_SHORTEN, [(host.name, host.last_error_at, until) for host in hosts])
 
-def shorten_back_offs(database: Database, hosts: Iterable[UnreachedHost], until: float) -> None:
-    """End the back-off of these hosts at `until` at the latest, unless it began before the outage."""
-    with database.transaction:
-        database.connection.executemany(_SHORTEN, [(host.name, host.last_error_at, until) for host in hosts])
-
-
-def end_back_offs(database: Database, hosts: Iterable[UnreachedHost], now: float) -> None:
-    """End the back-off of these hosts now and restore their count of errors."""
-    with database.transaction:
-        database.connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in hosts])
+    def end_back_offs(self, hosts: Iterable[UnreachedHost], now: float) -> None:
+        """End the back-off of these hosts now and restore their count of errors."""
+        with self._database.transaction:
+            self._connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in hosts])
 
 
 def _uncount(connection: Connection, ids: Sequence[int]) -> None:

@@ -69,3 +69,8 @@ def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
 def read_seeds(connection: Connection) -> list[SeedRow]:
     """Return all start pages, by region, title and address."""
     return [SeedRow(*row) for row in connection.execute(_LIST)]
+
+
+def seed_addresses(connection: Connection) -> list[str]:
+    """Return the addresses of all start pages, those added first at the beginning."""
+    return [row[0] for row in connection.execute("SELECT address FROM seed ORDER BY added_at, identity")]

@@ -32,7 +32,6 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
-from geocrawl.store.operations.daemon_lock import DaemonLock
 from geocrawl.urls import read_url
 from tests.support.faults.row import Row
 from tests.support.soak import Silent
@@ -120,19 +119,19 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
     transport = StruckTransport(world, clock, strike)
     settings = without_limits(Settings(strategy="gws", allow_private=True, patience_s=0.0))
     said: list[str] = []
-    with wiring.open_database(path, clock) as database:
+    with wiring.open_store(path, clock) as store:
         within = Environment(clock, transport, lambda: 0)
-        session = wiring.make_session(settings, database, clock, environment=within)
+        session = wiring.make_session(settings, store, clock, environment=within)
         claim(session)
         session.add_seeds([url for url in map(read_url, world.seeds) if url is not None], again=False)
-        lock = DaemonLock(database)
+        lock = store.daemon_lock()
         lock.acquire(clock.now())
-        work = Jobs(settings, database, session.frontier, clock)
+        work = Jobs(settings, store, session.frontier, clock)
         daemon = Daemon(
             session,
             work,
             lock,
-            database=database,
+            store=store,
             clock=clock,
             budget=Budget(Hours(), 0),
             notifier=Notifier({}),
@@ -140,7 +139,7 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
             log=lambda event, **_: said.append(event),
             reload=lambda: (session, work, Budget(Hours(), 0)),
         )
-        begun = clock.now()
+        begun, database = clock.now(), store.database
         before, condition_before = asyncio.run(_live(daemon, database, clock, hours, strike.after_s, step_s))
         gone = "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL"
         given_up = database.connection.execute(gone).fetchone()[0]

@@ -38,7 +38,7 @@ def upgraded(folder: Path) -> Row:
             path = folder / f"from-{revision}.db"
             _crawl_as_then(folder / revision, path, following, web)
             counts, began = _counts(path), time.monotonic()
-            with wiring.open_database(path, wiring.system_clock(), create=False):
+            with wiring.open_store(path, wiring.system_clock(), create=False):
                 steps[revision] = {"rows": sum(counts.values()), "seconds": round(time.monotonic() - began, 2)}
             lost += sum(abs(counts[table] - count) for table, count in _counts(path).items())
             if revision < "0005":  # the schema that brought health

@@ -1,0 +1,221 @@
+"""Answer questions about a catalogue: every query of this room behind one object, which knows how to reach the rows.
+
+What a method needs is imported when it is called: `status` has to start in a moment, and loads no SQLAlchemy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from geocrawl.model import Feedback, KeptPage, Url
+    from geocrawl.store.engine.connection import Connection
+    from geocrawl.store.operations.daemon_lock import Holder
+    from geocrawl.store.operations.opt_out import BlockedHost
+    from geocrawl.store.operations.seeds import SeedRow
+    from geocrawl.store.queries.addresses import Address
+    from geocrawl.store.queries.export import ExportRow
+    from geocrawl.store.queries.history import EndpointHistory, Survival
+    from geocrawl.store.queries.pages import KeptPageRow
+    from geocrawl.store.queries.search import BBox, Found
+    from geocrawl.store.queries.show import ServiceDetail
+    from geocrawl.store.queries.signals import SignalYield
+    from geocrawl.store.queries.status import CatalogStatus
+    from geocrawl.store.queries.why import Why
+
+
+class Queries:
+    """Reads one catalogue. Every method raises DatabaseFault when the database cannot be read."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    # ----------------------------------------------------------------------- services
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        kind: str | None = None,
+        bbox: BBox | None = None,
+        crs: str | None = None,
+        alive: bool = False,
+        level: str | None = None,
+        limit: int = 20,
+    ) -> list[Found]:
+        """Return the services in which all the words occur, best first; without words, those valid last come first."""
+        from geocrawl.store.queries.search import search
+
+        return search(self._connection, words, kind=kind, bbox=bbox, crs=crs, alive=alive, level=level, limit=limit)
+
+    def service(self, number: int) -> ServiceDetail | None:
+        """Return all that is known of a service; None for an unknown number."""
+        from geocrawl.store.queries.show import service_detail
+
+        return service_detail(self._connection, number)
+
+    def service_at(self, key: str, kind: str = "") -> ServiceDetail | None:
+        """Return the service at an endpoint's key, rather the one of `kind`; None when there is none."""
+        from geocrawl.store.queries.show import service_at
+
+        return service_at(self._connection, key, kind)
+
+    def addresses_of(self, number: int) -> tuple[Address, ...]:
+        """Return the endpoints of a service, the best first."""
+        from geocrawl.store.queries.addresses import addresses_of
+
+        return addresses_of(self._connection, number)
+
+    def addresses_at(self, url: Url) -> tuple[Address, ...]:
+        """Return the endpoints at an address that belong to services."""
+        from geocrawl.store.queries.addresses import addresses_at
+
+        return addresses_at(self._connection, url)
+
+    def export_rows(self, kind: str | None = None) -> Iterator[ExportRow]:
+        """Yield every endpoint that has a verdict, or those of one kind."""
+        from geocrawl.store.queries.export import export_rows
+
+        return export_rows(self._connection, kind)
+
+    def signal_yields(self) -> list[SignalYield]:
+        """Return what each way of finding services found."""
+        from geocrawl.store.queries.signals import signal_yields
+
+        return signal_yields(self._connection)
+
+    # ----------------------------------------------------------------------- history
+
+    def history_of_service(self, number: int, now: float) -> tuple[EndpointHistory, ...]:
+        """Return the histories of a service's endpoints."""
+        from geocrawl.store.queries.history import history_of_service
+
+        return history_of_service(self._connection, number, now)
+
+    def history_of_address(self, key: str, now: float) -> tuple[EndpointHistory, ...]:
+        """Return the histories of the endpoints with this key."""
+        from geocrawl.store.queries.history import history_of_address
+
+        return history_of_address(self._connection, key, now)
+
+    def changes_since(self, since: float, most: int) -> Iterator[dict[str, object]]:
+        """Yield at most `most` changes of services since a time, the latest first."""
+        from geocrawl.store.queries.history import changes_since
+
+        return changes_since(self._connection, since, most)
+
+    def survival(self) -> Survival:
+        """Return how long services live."""
+        from geocrawl.store.queries.history import survival
+
+        return survival(self._connection)
+
+    # ----------------------------------------------------------------------- crawling
+
+    def status(self, now: float) -> CatalogStatus:
+        """Return the summary of the catalogue, the queue and the daemon."""
+        from geocrawl.store.queries.status import status
+
+        return status(self._connection, now)
+
+    def last_visit_at(self) -> float | None:
+        """Return when the last visit was settled; None before the first."""
+        from geocrawl.store.queries.status import last_visit_at
+
+        return last_visit_at(self._connection)
+
+    def why(self, url: Url) -> Why:
+        """Return what is known of an address as a page and as an endpoint."""
+        from geocrawl.store.queries.why import why
+
+        return why(self._connection, url)
+
+    def strategy(self) -> str:
+        """Return the name of the strategy that ranked what waits; '' before the first crawl."""
+        from geocrawl.store.engine.reading import stored_strategy
+
+        return stored_strategy(self._connection)
+
+    def topic(self) -> str:
+        """Return the name of that strategy's topic; '' for its own."""
+        from geocrawl.store.engine.reading import stored_topic
+
+        return stored_topic(self._connection)
+
+    def strategy_state(self) -> bytes | None:
+        """Return the strategy's last dump; None when there was none."""
+        from geocrawl.store.frontier.feedback_log import read_state
+
+        return read_state(self._connection)
+
+    def feedback(self) -> Iterator[Feedback]:
+        """Yield the feedback since the strategy's last dump, in order."""
+        from geocrawl.store.frontier.feedback_log import read_feedback
+
+        return read_feedback(self._connection)
+
+    def link_finds(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield (anchor, address, whether it led to a valid service) of followed links, to train from."""
+        from geocrawl.store.queries.finds import link_finds
+
+        return link_finds(self._connection)
+
+    # ----------------------------------------------------------------------- kept pages
+
+    def list_kept(self, least: float = 0.0, limit: int | None = None) -> list[KeptPageRow]:
+        """Return the kept pages of at least this score without their bodies, the highest first; `limit` None: all."""
+        from geocrawl.store.queries.pages import list_kept
+
+        return list_kept(self._connection, least, limit)
+
+    def kept_pages(self, least: float = 0.0, limit: int | None = None) -> Iterator[KeptPage]:
+        """Yield the kept pages of at least this score with their bodies, the highest first."""
+        from geocrawl.store.queries.pages import kept_pages
+
+        return kept_pages(self._connection, least, limit)
+
+    def kept_page(self, url: Url) -> KeptPage | None:
+        """Return the kept page of an address; None when none is kept."""
+        from geocrawl.store.queries.pages import kept_page
+
+        return kept_page(self._connection, url)
+
+    # ----------------------------------------------------------------------- operating
+
+    def seeds(self) -> list[SeedRow]:
+        """Return the daemon's start pages, by region."""
+        from geocrawl.store.operations.seeds import read_seeds
+
+        return read_seeds(self._connection)
+
+    def seed_addresses(self) -> list[str]:
+        """Return the addresses of the daemon's start pages, those added first at the beginning."""
+        from geocrawl.store.operations.seeds import seed_addresses
+
+        return seed_addresses(self._connection)
+
+    def services_by_seed(self) -> dict[str, int]:
+        """Return how many services were found from each start page, by its address."""
+        from geocrawl.store.queries.seed_attribution import services_by_seed
+
+        return services_by_seed(self._connection)
+
+    def opted_out(self) -> list[BlockedHost]:
+        """Return the hosts that opted out, by name."""
+        from geocrawl.store.operations.opt_out import read_blocked
+
+        return read_blocked(self._connection)
+
+    def has_opted_out(self, host: str) -> bool:
+        """Return whether a host, or one that it lies beneath, opted out."""
+        from geocrawl.store.operations.opt_out import OptOut
+
+        return OptOut(self._connection).covers(host)
+
+    def daemon(self, now: float) -> Holder | None:
+        """Return the daemon that runs on the database; None when none does."""
+        from geocrawl.store.operations.daemon_lock import alive_holder
+
+        return alive_holder(self._connection, now)
