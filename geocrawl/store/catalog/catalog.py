@@ -1,4 +1,4 @@
-"""Write what pages and probes say of endpoints, inside the frontier's transactions, and read back what is known."""
+"""Write candidates and verdicts into the catalogue, inside the frontier's transactions, and read what a crawl needs."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Catalog:
         return [endpoint.id for endpoint in endpoints]
 
     def _read_or_add(self, candidates: Sequence[Candidate], at: float) -> dict[tuple[Kind, str], _Noted]:
-        """Return the endpoints of candidates by kind and key; those that nobody knew are added in their order."""
+        """Return the endpoints of candidates by kind and key; new ones are added in the candidates' order."""
         noted: dict[tuple[Kind, str], _Noted] = {}
         unknown: dict[tuple[Kind, str], Candidate] = {}
         for candidate in candidates:
@@ -228,7 +228,7 @@ class Catalog:
             self._services.choose_best(endpoint_id)
 
     def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
-        """Write that an endpoint still says what it said when it was last read whole: it is well."""
+        """Write that an endpoint answered "not modified" (304), which counts as a valid answer."""
         probe = {
             "endpoint_id": endpoint_id,
             "at": visit.at,
@@ -302,7 +302,7 @@ class Catalog:
         return {(kind, key): (number, reason) for number, kind, key, _, _, reason in found}
 
     def was_answered(self, key: str) -> bool:
-        """Return whether an endpoint of this identity answered its last probe over HTTP, whatever it said."""
+        """Return whether an endpoint of this identity answered its last probe over HTTP, valid or not."""
         return self._connection.run(_WAS_ANSWERED, {"key": key}).fetchone() is not None
 
 
@@ -311,5 +311,5 @@ def _json(deviations: tuple[Deviation, ...]) -> str:
 
 
 def _weakness(candidate: Candidate) -> int:
-    """Return `endpoint.weak`: 2 guessed beside another endpoint, 1 known by its path alone, 0 named."""
+    """Return `endpoint.weak`: 2 guessed from another endpoint, 1 known by its path alone, 0 named by a link."""
     return GUESSED if candidate.evidence.signal == SIBLING else int(candidate.weak)

@@ -1,4 +1,4 @@
-"""Compare the description that an endpoint gives with the stored one, and write what changed."""
+"""Compare an endpoint's present description of its service with the stored one, and write what changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Box = tuple[float, float, float, float]
 
 
 class Difference(NamedTuple):
-    """One thing that two descriptions of a service say differently."""
+    """One difference between two descriptions of a service."""
 
     what: str
     name: str

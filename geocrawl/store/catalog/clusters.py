@@ -1,9 +1,9 @@
-"""Tell which endpoints are one service, keep why, and choose the best of a service's addresses.
+"""Decide which endpoints are one service, store the reasons, and choose the best of a service's addresses.
 
-Every pair of endpoints that match is an edge in the table `same_service`, with the signal by which they match. A
-cluster is what edges connect, the strongest first, as long as it joins no two endpoints that a person has called
-different: so it can be undone, and it does not depend on the order in which endpoints were probed. A person's word is
-an edge of its own and is never removed by a probe.
+Each two endpoints that match are an edge in the table `same_service`, with the signal by which they match. Clusters are
+formed by adding edges, the strongest first, unless an edge would join endpoints that a person has called different. So
+clusters can be undone and do not depend on the order in which endpoints were probed. A person's decision is an edge of
+its own, which no probe removes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _ADDRESSES = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """A pair of endpoints that are one service or are not, ordered by how strongly that holds."""
+    """A decision that two endpoints are one service or are not; edges are ordered by the strength of their evidence."""
 
     strength: int
     first: int
@@ -92,7 +92,7 @@ class EndpointClusters:
         self._connection = connection
 
     def keep_description(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
-        """Keep what an endpoint says of itself now, with its edges; return whether that is new."""
+        """Write an endpoint's present description and its edges. Returns whether the description has changed."""
         now = describe(endpoint_id, key, service)
         row = self._connection.run(_DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
         if row is not None and Description(*row) == now:
@@ -106,12 +106,14 @@ class EndpointClusters:
         return True
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """Keep a person's word about two endpoints; it replaces what a person said of them before."""
+        """Write a person's decision about two endpoints; it replaces former decisions about them."""
         self._keep_edge(one, other, "person", "a person says so", same=same, at=at)
 
     def joined_services(self, endpoint_id: int) -> tuple[int, ...] | None:
-        """Return the services that edges join an endpoint without a service to, in order; None when a person called any
-        endpoints different, so that only `clusters_around` can tell."""
+        """Return the services to which edges join an endpoint without a service, in order.
+
+        None when a person has called any endpoints different, so that only `clusters_around` can decide.
+        """
         if self._connection.run(_ANY_DIFFERENT).fetchone():
             return None
         return tuple(sorted(row[0] for row in self._connection.run(_JOINED_SERVICES, {"endpoint": endpoint_id})))

@@ -42,13 +42,13 @@ class ContentReportWriter:
     """Writes content reports; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, *, thumbnail_bytes: int) -> None:
-        """`thumbnail_bytes`: what all thumbnails may take; beyond that the oldest are dropped."""
+        """`thumbnail_bytes`: limit on the size of all thumbnails; beyond it the oldest are deleted."""
         self._connection = connection
         self._thumbnail_bytes = thumbnail_bytes
         self._written_thumbnails = 0
 
     def write(self, endpoint_id: int, report: ContentReport, at: float) -> None:
-        """Replace the endpoint's former report. A thumbnail stays until another takes its place."""
+        """Replace the endpoint's former report. A thumbnail stays until a new one replaces it."""
         level = {
             "level": report.level,
             "proved_at": at,

@@ -1,4 +1,4 @@
-"""Write the health of endpoints: each verdict moves it on (`model.health` decides how) and says when to ask again."""
+"""Write the health of endpoints and the time of their next probe after each verdict (`model.health` decides both)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class HealthWriter:
         self._connection = connection
 
     def write_probe(self, endpoint_id: int, *, ok: bool, reason: str, at: float) -> None:
-        """Take a verdict into account, before `endpoint.last_ok` is written.
+        """Write the health that follows from a verdict, before `endpoint.last_ok` is written.
 
-        An address that never was valid is not asked again when it is told to be no service (an ordinary page, or a
-        mistyped link), or was only guessed.
+        An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
+        mistyped link), or when it was only guessed.
         """
         row = self._connection.run(_READ, {"endpoint": endpoint_id}).fetchone()
         key, state, since, in_a_row, interval_s, due_at, last_ok, weak = row

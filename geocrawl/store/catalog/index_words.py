@@ -1,4 +1,4 @@
-"""Words for the full-text index, the same when they are indexed and when they are asked for.
+"""Split text into words for the full-text index, in the same way for indexing and for searching.
 
 Chinese and Japanese are written without spaces, and FTS5 takes a run of them for one word. Every such character
 becomes a word of its own here, and what a person asks for becomes a phrase of them, so a search finds exactly the

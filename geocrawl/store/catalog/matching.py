@@ -1,8 +1,9 @@
-"""Match endpoints: are two of them one service, by what they say of themselves and how their addresses differ?
+"""Match endpoints: decide from their descriptions and addresses whether two of them are one service.
 
 The same document at two addresses of one site is evidence when it names enough distinctive items. A title is no
 evidence, and neither is a document of few items, or of the sample data that map servers are delivered with: many
-servers have the same. Where addresses differ only in their spelling (`www.`, the case of a path), less is asked for.
+servers have the same. Where addresses differ only in their spelling (`www.`, the case of a path), less evidence is
+needed.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _host_of(address: str) -> str:
 
 
 def match(one: Description, other: Description) -> Match | None:
-    """Return why two endpoints are one service; None when nothing says so. The order of the two does not matter."""
+    """Return the signal by which two endpoints are one service; None without one. Their order does not matter."""
     if one.kind != other.kind:
         return None
     same_document = bool(one.fingerprint) and one.fingerprint == other.fingerprint
@@ -110,8 +111,8 @@ def match(one: Description, other: Description) -> Match | None:
 
 
 def _match_in_family(one: Description, other: Description, same_document: bool, says_enough: bool) -> Match | None:
-    """Match two addresses that differ in their spelling only. Another node or port may be another server, so its
-    document must say more."""
+    """Match two addresses that differ in their spelling only. Another node or port may be another server, so more of
+    its document has to agree."""
     differ = spelling_differences(one.key, other.key)
     may_be_others = bool({"node", "port"} & set(differ))
     named = " and ".join(differ)

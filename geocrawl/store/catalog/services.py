@@ -1,7 +1,7 @@
 """Write what a valid endpoint describes: the service, its layers, its words for the search.
 
-Endpoints that `clusters` finds to be one are one service; `endpoint.service_id` alone says so, and can be changed back.
-A service keeps its id while an endpoint of it is left, and says what the best of its addresses said last.
+The endpoints of one cluster (`clusters`) are one service. Only `endpoint.service_id` stores that, so it can be undone.
+A service keeps its id while it has an endpoint, and its description is the last one of its best endpoint.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ServiceWriter:
         self._clusters = EndpointClusters(connection)
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
-        """Keep what an endpoint says of itself, and join it to the others that are the same service."""
+        """Write an endpoint's description, and assign the endpoint to the service that it belongs to."""
         is_new = self._clusters.keep_description(endpoint_id, endpoint.key, service, at)
         site = endpoint.url.site
         former = self._service_of(endpoint_id)
@@ -99,7 +99,7 @@ class ServiceWriter:
         self._describe(number, service, endpoint_id, site, at)
 
     def last_described_by(self, endpoint_id: int) -> int | None:
-        """Return the service of an endpoint, if what is stored of the service is what this endpoint said last."""
+        """Return the service of an endpoint, if the service's stored description is the last one of this endpoint."""
         number: int | None = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id)
         return number
 
@@ -123,7 +123,7 @@ class ServiceWriter:
         return dropped
 
     def confirm(self, endpoint_id: int, at: float) -> None:
-        """Write that an endpoint, and so its service, still says what it said."""
+        """Write that the description of an endpoint, and so that of its service, has not changed."""
         self._connection.run(_CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
 
     def choose_best(self, endpoint_id: int) -> None:
@@ -141,7 +141,7 @@ class ServiceWriter:
             self._drop(other)
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> None:
-        """Give each cluster around an endpoint a service of its own; `new`: what is written for one that has none."""
+        """Assign one service to each cluster around an endpoint. `new`: the service of a cluster that has none."""
         claimed = set[int]()
         before = set[int]()
         for members in self._clusters.clusters_around(endpoint_id):
@@ -163,8 +163,8 @@ class ServiceWriter:
                 self._drop(number)
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
-        """Let the service say what an endpoint says, if that is the best of its endpoints, or if no endpoint of it says
-        any longer what is stored."""
+        """Store an endpoint's description as that of its service, if the endpoint is the service's best one, or if none
+        of the service's endpoints has the stored description any longer."""
         stored = self._value(_FINGERPRINT, service=number)
         is_best = self._write_best(number) == endpoint_id
         if stored == service.fingerprint or not (is_best or self._is_said_by_none(number, stored)):
@@ -183,7 +183,7 @@ class ServiceWriter:
         return number
 
     def _copy(self, number: int) -> int:
-        """Add a service that says the same, for endpoints that were parted from it; return its id."""
+        """Add a service with the same description, for endpoints that were split off; return its id."""
         copy = int(self._value(_COPY, service=number))
         for statement in (_COPY_LAYERS, _COPY_WORDS):
             self._connection.run(statement, {"copy": copy, "service": number})

@@ -114,6 +114,6 @@ def pairs(ones: Sequence[Address], others: Sequence[Address]) -> list[tuple[Addr
 
 
 def decide(catalog: Catalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
-    """Keep a person's decision on these pairs; it holds over probes and crawls until a person decides otherwise."""
+    """Write a person's decision on these pairs, which stays in force until a person decides otherwise."""
     for one, other in decided:
         catalog.decide(one.endpoint_id, other.endpoint_id, same=same, at=at)

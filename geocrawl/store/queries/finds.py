@@ -34,11 +34,11 @@ _FINDS = (
 
 
 def link_finds(connection: Connection) -> Iterator[tuple[str, str, bool]]:
-    """Yield (anchor, title of the page it stands on, whether it led to a valid service) for the best link to every
-    visited page but seeds, in the order in which the pages were first seen.
+    """Yield (anchor, title of the page with the link, whether the link led to a valid service) for the best link to
+    every visited page but seeds, in the order in which the pages were first seen.
 
-    A link led there when the service stands on its page or on one that was found there (a hop or two). The database
-    keeps no context of a link; the title of its page is the nearest thing to it.
+    A link led to a service when its target, or a page that was found there (a hop or two), names the service. The
+    database stores no context of a link; the title of its page is the nearest substitute.
     """
     for anchor, title, led in connection.run(_FINDS):
         if anchor or title:

@@ -18,7 +18,7 @@ WINDOWS_DAYS = (7, 30, 365)
 
 @dataclass(frozen=True, slots=True)
 class EndpointHistory:
-    """What an endpoint's probes say over time."""
+    """The probes of an endpoint over time."""
 
     id: int
     kind: str

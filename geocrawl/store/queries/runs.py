@@ -1,7 +1,8 @@
-"""Who else crawls on this database: the runs that began before ours and have not ended.
+"""Find the other crawls on this database: the runs that began before this one and have not ended.
 
-The earliest of them is the one whose strategy learns. A killed crawl leaves its run open, so an open run counts only
-while its process runs: on this machine the system is asked; one of another machine runs while it holds a host.
+The strategy of the earliest run is the one that learns. A killed crawl leaves its run open, so an open run counts only
+while its process runs. On this machine the system knows whether it does; a run of another machine counts while it has
+leased a host.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from geocrawl.store.frontier import statements as sql
 
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """A crawl that is under way elsewhere."""
+    """A crawl of another process on this database."""
 
     owner: Owner
     strategy: str

@@ -1,8 +1,8 @@
 """Attribute services to start pages: each belongs to the start page that is the fewest links away.
 
-The page on which a URL was found (`url.found_on`) says little of that: a better link that is read later takes the place
-of the first one, also in a circle. So the links of all visited pages are walked from all start pages at once, breadth
-first. That reads each page's links once and holds about 100 bytes a URL.
+The page on which a URL was found (`url.found_on`) is no help: a better link that is read later replaces the first one,
+which can form circles. So the links of all visited pages are walked from all start pages at once, breadth first. That
+reads each page's links once and needs about 100 bytes of memory a URL.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ WHERE e.status = 'valid' AND u.purpose = 'probe'"""
 
 
 def services_by_seed(connection: Connection) -> dict[str, int]:
-    """Return how many services valid now each start page led to, by its address; start pages without any are left out.
+    """Return how many valid services each start page led to, by its address; start pages without any are left out.
 
-    An endpoint that several pages name counts where the best of their links stands.
+    An endpoint that several pages name counts for the page with the best link to it.
     """
     starts: list[tuple[int, str]] = connection.execute(_START).fetchall()
     owners = _owners(connection, [url_id for url_id, _ in starts])
@@ -48,7 +48,8 @@ def services_by_seed(connection: Connection) -> dict[str, int]:
 
 
 def _owners(connection: Connection, starts: list[int]) -> dict[int, int]:
-    """Return for each URL that a start leads to the number (from 1) of the start that is the fewest links away."""
+    """Return for each URL the number (from 1) of the start page that is the fewest links away; URLs that no start page
+    leads to are left out."""
     named = defaultdict[int, list[int]](list)
     for url_id, found_on in connection.execute(_NAMED):
         named[found_on].append(url_id)
