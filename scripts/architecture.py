@@ -34,6 +34,7 @@ PURPOSE = {
     "priority": "the order of visits",
     "config": "where settings come from",
     "formats": "XML, JSON, charsets",
+    "files": "written whole, never over it",
     "urls": "addresses and identity",
 }
 """What a room is for, in a few words."""

@@ -24,9 +24,15 @@ OnReceived = Callable[[int], object]
 
 
 def make_session_fetcher(
-    session: Session, record: Path | None = None, on_received: OnReceived = lambda received_bytes: None
+    session: Session,
+    record: Path | None = None,
+    on_received: OnReceived = lambda received_bytes: None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> Fetcher:
-    """Return the connections of one run, to be closed by the caller. `record`: a WARC file for every answer."""
+    """Return the connections of one run, to be closed by the caller.
+
+    `record`: a WARC file for every answer; `say` is given a line when it cannot be written any more.
+    """
     return make_fetcher(
         session.settings,
         session.store.robots(),
@@ -34,7 +40,7 @@ def make_session_fetcher(
         opted_out=session.store.opt_out.covers,
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
-        recorder=_make_recorder(record, session) if record else None,
+        recorder=_make_recorder(record, session, say) if record else None,
         on_received=on_received,
     )
 
@@ -79,8 +85,8 @@ def make_fetcher(
     return share_with.fetcher(fetcher) if share_with else fetcher
 
 
-def _make_recorder(path: Path, session: Session) -> WarcRecorder:
+def _make_recorder(path: Path, session: Session, say: Callable[[str], object]) -> WarcRecorder:
     from geocrawl.fetch.record import WarcRecorder
 
     seeds = [seed.address for seed in session.frontier.seeds()]
-    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds)
+    return WarcRecorder(path, software=f"geocrawl/{__version__}", seeds=seeds, say=say)

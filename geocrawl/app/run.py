@@ -47,7 +47,7 @@ def run_session(
 async def _run(
     session: Session, observer: Observer, retrying: RetryPolicy, max_pages: int, record: Path | None
 ) -> RunSummary:
-    fetcher = fetchers.make_session_fetcher(session, record)
+    fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
     crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages)
     try:
         with _stopped_by_signals(crawler):

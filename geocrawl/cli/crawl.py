@@ -41,6 +41,7 @@ def crawl(
         geocrawl crawl        (resumes)
     """
     settings = opt.settings_from(overrides)
+    opt.refuse_catalogue(record, overrides)
     _run(settings, urls or _topic_seeds(overrides.get("topic"), seeds), seeds, again=again, record=record, json=json)
 
 

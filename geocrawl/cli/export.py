@@ -32,6 +32,7 @@ def export(
 
     wanted = opt.kind_of(kind) if kind else None
     in_full = opt.settings_from(overrides).export_secrets
+    opt.refuse_catalogue(out, overrides)
     with opt.reading(overrides) as queries:
         rows = queries.export_rows(wanted)
         count = write(rows, format_, out, with_secrets=in_full)

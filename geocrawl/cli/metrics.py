@@ -29,6 +29,7 @@ def metrics(
     """
     from geocrawl.daemon.metrics import write_metrics
 
+    opt.refuse_catalogue(out, overrides)
     with opt.reading(overrides) as queries:
         found = queries.status(time.time())
     write_metrics(found, opt.settings_from(overrides).traffic_per_day_bytes, out)

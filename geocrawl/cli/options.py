@@ -124,6 +124,17 @@ def reading(overrides: Mapping[str, object]) -> Iterator[Queries]:
         yield queries
 
 
+def refuse_catalogue(out: Path | None, overrides: Overrides) -> None:
+    """Raise UsageError when a file to write is the catalogue, or another database, by whatever name.
+
+    None and `-` are standard output.
+    """
+    from geocrawl.files import refuse_database
+
+    if out is not None and str(out) != "-":
+        refuse_database(out, database_path_from(settings_from(overrides)))
+
+
 def kind_of(text: str) -> Kind:
     """Return the service kind that `--kind` names, in any case.
 

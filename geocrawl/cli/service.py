@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
+_GROUP = "geocrawl"
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")]
 
 
@@ -23,6 +24,8 @@ class Installed:
     path: Path
     """Relative to the root."""
     text: str
+    mode: int = 0o644
+    """The rights of the file."""
     keep: bool = False
     """Never overwrite or remove the file: it belongs to the operator."""
 
@@ -39,9 +42,12 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
             continue
         typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
         if not dry_run:
-            _write(target, file.text)
+            _write(target, file)
     if root == Path("/") and not dry_run:
         _run_systemd(["systemd-sysusers", "geocrawl.conf"], ["systemctl", "daemon-reload"])
+        for file in files():
+            if not file.mode & 0o004:
+                _give_to_group(root / file.path)
         typer.echo("Start it with: systemctl enable --now geocrawl")
 
 
@@ -68,7 +74,7 @@ def files() -> tuple[Installed, ...]:
     return (
         Installed(Path("etc/systemd/system/geocrawl.service"), unit),
         Installed(Path("etc/sysusers.d/geocrawl.conf"), (folder() / "geocrawl.sysusers").read_text("utf-8")),
-        Installed(Path("etc/geocrawl/config.toml"), example(), keep=True),
+        Installed(Path("etc/geocrawl/config.toml"), example(), mode=0o640, keep=True),
     )
 
 
@@ -88,14 +94,22 @@ def program() -> str:
     return os.path.abspath(found) if found else f"{sys.executable} -m geocrawl"  # noqa: PTH100  # a venv's links stay
 
 
-def _write(target: Path, text: str) -> None:
+def _write(target: Path, file: Installed) -> None:
     from geocrawl.errors import EnvironmentFault
+    from geocrawl.files import write_whole
 
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"{target}: {error.strerror}; installing a service needs root (sudo)") from None
+        write_whole(target, file.text, mode=file.mode)
+    except EnvironmentFault as fault:
+        raise EnvironmentFault(f"{fault}; installing a service needs root (sudo)") from None
+
+
+def _give_to_group(target: Path) -> None:
+    """Let the service's group read a file of root: the configuration may hold passwords, so nobody else may."""
+    try:
+        shutil.chown(target, group=_GROUP)
+    except (LookupError, OSError):
+        typer.echo(f"not done chgrp {_GROUP} {target} (there is no such group here); the service could not read it")
 
 
 def _remove(target: Path) -> None:

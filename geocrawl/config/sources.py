@@ -12,6 +12,7 @@ from pathlib import Path
 
 from geocrawl.config import values
 from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
+from geocrawl.config.places import SYSTEM_FILE
 from geocrawl.errors import GeocrawlError
 from geocrawl.urls.database import MEMORY, sqlite_path
 
@@ -82,6 +83,8 @@ def from_file(file: Path) -> Source:
     except (FileNotFoundError, NotADirectoryError):
         return source
     except OSError as error:
+        if isinstance(error, PermissionError) and file == SYSTEM_FILE:  # it may hold passwords of the service's sites
+            return source
         source.problems.append(f"{file}: cannot be read: {error.strerror or error}")
         return source
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.errors import EnvironmentFault
+from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
+from geocrawl.files import refuse_database
 
 if TYPE_CHECKING:
     from geocrawl.store.queries.queries import Queries
@@ -45,8 +46,9 @@ class MetricsFile:
             return
         found, trouble = queries.status(now), ""
         try:
+            refuse_database(self._path, queries.path)
             write_metrics(found, self._max_traffic_bytes, self._path)
-        except (EnvironmentFault, OSError) as error:
+        except (EnvironmentFault, UsageError, OSError) as error:
             trouble = str(error)
         if bool(trouble) != bool(self._trouble):
             self._log("metrics are not written" if trouble else "metrics are written again", error=trouble or None)

@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from geocrawl.errors import EnvironmentFault
+from geocrawl.files import whole_file
 
 
 @contextmanager
 def opened(out: Path | None) -> Iterator[TextIO]:
     """Yield a UTF-8 stream to `out`; None and `-` are standard output.
 
-    A former file is replaced at the end, when all is written. Raises EnvironmentFault when the file cannot be written.
+    A former file is replaced at the end, when all is written. Raises UsageError for a database, EnvironmentFault when
+    the file cannot be written.
     """
     if out is None or str(out) == "-":
         with _standard_output() as stream:
             yield stream
         return
-    target = out.resolve()  # a symbolic link stays one
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-            with target.open("w", encoding="utf-8", newline="") as stream:
-                yield stream
-        else:
-            with _replaced(target) as stream:
-                yield stream
+        with _replaced(out) as stream:
+            yield stream
     except OSError as error:
         raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
-
-
-@contextmanager
-def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """Yield a binary file in the target's folder; rename it to the target when all is on disk. Raises OSError."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export.files import whole_file
+from geocrawl.files import refuse_database, whole_file
 from geocrawl.formats.warc import info_record, resource_record
 from geocrawl.model import KeptPage
 from geocrawl.sanitize import masked, plain
@@ -80,19 +80,9 @@ def write_texts(
 
 def check_target(path: Path, database: Path, *, replace: bool) -> None:
     """Raise UsageError for a path that must not be written: the catalogue's files, and others unless `replace`."""
-    own = [database.with_name(database.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
-    if any(path.resolve() == each.resolve() or _is_same_file(path, each) for each in own):
-        raise UsageError(f"{path}: is the catalogue itself")
+    refuse_database(path, database)
     if not replace and os.path.lexists(path):
         raise UsageError(f"{path}: exists; --force replaces it")
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    """Whether both names lead to one file: hard links, another spelling on a file system that ignores case."""
-    try:
-        return one.samefile(other)
-    except OSError:
-        return False
 
 
 def _labelled(page: KeptPage) -> str:

@@ -1,18 +1,23 @@
 """Record the answers of a crawl in a WARC file (ISO 28500), as they came over the wire, for replays and archives.
 
 One gzip member a response, each written in one piece, so a crawl that is killed leaves a file whose records are whole.
-A body that was not read to its end is marked WARC-Truncated. An existing file is appended to.
+A body that was not read to its end is marked WARC-Truncated. An existing file is appended to. When a record cannot be
+written, the disk being full, it is removed again, the recording ends with a line for a person, and the crawl goes on:
+that is no failure of the server whose answer it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.transport import Transport
+from geocrawl.files import refuse_database
 from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
@@ -23,32 +28,57 @@ _HOP_BY_HOP = frozenset({b"transfer-encoding", b"connection", b"keep-alive", b"p
 class WarcRecorder:
     """Appends records to one file."""
 
-    def __init__(self, path: Path, *, software: str, seeds: Sequence[str]) -> None:
-        """Open or create the file; raise EnvironmentFault when it cannot be written."""
+    def __init__(
+        self, path: Path, *, software: str, seeds: Sequence[str], say: Callable[[str], object] = lambda line: None
+    ) -> None:
+        """Open or create the file. `say` is given the line that tells of the recording's early end.
+
+        Raises UsageError for a database, EnvironmentFault when the file cannot be written.
+        """
+        refuse_database(path)
+        self._path = path
+        self._say = say
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab")
+            self._file = path.open("ab", buffering=0)
+            self._whole_bytes = self._file.seek(0, os.SEEK_END) if path.is_file() else 0
+            self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
         except OSError as error:
             raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
-        self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
 
     def write(self, address: str, response: httpx.Response, body: bytes, *, whole: bool) -> None:
-        """Append a response; `whole`: its body was read to the end."""
+        """Append a response, unless the recording has ended; `whole`: its body was read to the end."""
+        if self._file.closed:
+            return
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in response.headers.raw
             if name.lower() not in _HOP_BY_HOP
         ]
         line = f"{response.status_code} {response.reason_phrase}".rstrip()
-        self._append(response_record(address, line, headers, body, whole=whole))
+        try:
+            self._append(response_record(address, line, headers, body, whole=whole))
+        except OSError as error:
+            self._end(error)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
     def _append(self, record: bytes) -> None:
-        self._file.write(record)
-        self._file.flush()
+        left = memoryview(record)
+        while left:
+            left = left[self._file.write(left) :]
+        self._whole_bytes += len(record)
+
+    def _end(self, error: OSError) -> None:
+        """Remove the record that was not written to its end, and write no more."""
+        with suppress(OSError), self._file:
+            self._file.truncate(self._whole_bytes)
+        self._say(
+            f"{self._path}: the recording ends after {self._whole_bytes:,} bytes ({error.strerror or error}); "
+            "the crawl goes on without it"
+        )
 
 
 class RecordingTransport:

@@ -8,10 +8,11 @@ from html import escape
 from pathlib import Path
 
 from geocrawl import __version__
+from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
-from geocrawl.lab.contest.results import to_csv, to_json, write_text
+from geocrawl.lab.contest.results import to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, model_lines
 from geocrawl.sanitize import plain
 
@@ -48,8 +49,8 @@ def write_all(plan: Plan, outcome: ContestResults, folder: Path) -> Iterator[str
 
     Without matplotlib the plots are left out, with a line that says so.
     """
-    write_text(folder / "results.csv", to_csv(outcome))
-    write_text(folder / "results.json", to_json(plan, outcome))
+    write_whole(folder / "results.csv", to_csv(outcome))
+    write_whole(folder / "results.json", to_json(plan, outcome))
     yield f"wrote {folder / 'results.csv'} and results.json"
     missing = plots.missing()
     if missing:
@@ -57,14 +58,14 @@ def write_all(plan: Plan, outcome: ContestResults, folder: Path) -> Iterator[str
     else:
         for world in outcome.worlds:
             yield _write_plots(world, folder)
-    write_text(folder / "report.html", to_html(plan, outcome, with_plots=not missing))
+    write_whole(folder / "report.html", to_html(plan, outcome, with_plots=not missing))
     yield f"wrote {folder / 'report.html'}"
 
 
 def _write_plots(world: WorldResults, folder: Path) -> str:
     for name, drawing in (("curves", plots.curves(world)), ("areas", plots.bars(world))):
         for form in ("svg", "png"):
-            (folder / f"{world.study.world}-{name}.{form}").write_bytes(plots.drawn(drawing, form))
+            write_whole(folder / f"{world.study.world}-{name}.{form}", plots.drawn(drawing, form))
     return f"wrote {folder / world.study.world}-curves and -areas, .svg and .png"
 
 

@@ -12,7 +12,6 @@ from io import StringIO
 from pathlib import Path
 
 from geocrawl import __version__
-from geocrawl.errors import EnvironmentFault
 from geocrawl.lab.contest.contest import ContestResults, Plan, Row, StrategyResult
 from geocrawl.lab.contest.judge import JUDGE_FILE, read_judge
 from geocrawl.lab.contest.run import Job, settings_for
@@ -99,12 +98,3 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file of the contest. Raises EnvironmentFault when it cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"{path} cannot be written: {error.strerror or error}") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,4 @@ def write_model(path: Path, form: Format, data: Mapping[str, object]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a model that is JSON of its own layout. Raises EnvironmentFault when `path` cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", "utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"the model {path} cannot be written: {error.strerror or error}") from error
+    write_whole(path, text + "\n")

@@ -18,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import write_whole
 from geocrawl.priority.options import did_you_mean
 from geocrawl.priority.text.terms import language_of, term_counts
 from geocrawl.priority.text.words import content_words
@@ -92,11 +93,7 @@ def write_topic(topic: Topic, own: Path) -> Path:
     lines = [f"{key} = {_quoted(value)}" for key, value in fields.items()]
     for key, values in (("texts", topic.texts), ("seeds", topic.seeds)):
         lines += [f"{key} = [", *(f"  {_quoted(value)}," for value in values), "]"]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(lines) + "\n", "utf-8", errors="replace")
-    except OSError as error:
-        raise EnvironmentFault(f"the topic {path} cannot be written: {error.strerror or error}") from error
+    write_whole(path, "\n".join(lines) + "\n")
     return path
 
 

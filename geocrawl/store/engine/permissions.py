@@ -33,6 +33,22 @@ def make_file(path: Path) -> None:
             raise full from error
 
 
+def make_private_file(path: Path) -> None:
+    """Create a file that only its owner may read and write; in a folder that a group shares, the group may read it.
+
+    Raises OSError when it cannot be created.
+    """
+    folder = path.parent.stat()
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        if folder.st_mode & _SHARED == _SHARED:
+            os.fchmod(descriptor, 0o640)
+            if os.geteuid() == 0:
+                os.fchown(descriptor, folder.st_uid, folder.st_gid)
+    finally:
+        os.close(descriptor)
+
+
 def _make(path: Path, shared: os.stat_result | None) -> None:
     """Create the file or open it to the group. `shared`: its folder when a group shares that, else None."""
     try:

@@ -1,69 +1,194 @@
-"""Copy the database while it is in use (SQLite's online backup), and replace it with a copy that was checked."""
+"""Copy the database while it is in use (SQLite's online backup), and put a checked copy back in its place.
+
+A copy is written under a name of its own and checked before anything else changes, so that a full disk, a damaged copy
+or a killed process leaves the database as it was.
+"""
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
-from geocrawl.errors import DatabaseFault, EnvironmentFault
+from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault, UsageError
+from geocrawl.files import SIDE_FILES, leads_to, part_of
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.faults import holder
 from geocrawl.store.engine.integrity import check, copy_file, has_facts
-from geocrawl.store.engine.permissions import make_file
-from geocrawl.store.operations.daemon_lock import Holder, alive_holder
+from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.engine.permissions import make_file, make_private_file
+from geocrawl.store.operations.daemon_lock import alive_holder
+from geocrawl.store.queries.runs import earlier_runs
+
+_BUSY_S = 1.0
+"""How long `restore` waits for others to close the database."""
+_ANY_RUN = 1 << 62
+"""A number that comes after those of all runs."""
+_HOLDERS = "SELECT DISTINCT lease_owner FROM host WHERE lease_until > ? AND lease_owner IS NOT NULL"
 
 
 def back_up(source: Path, target: Path) -> int:
-    """Write a consistent copy of the database, also while a daemon works on it; returns its size in bytes.
+    """Write a consistent copy of the database, also while a daemon works on it; return its size in bytes.
 
-    The copy appears under its name when it is whole and was checked. Raises DatabaseFault for a source that cannot be
-    read, EnvironmentFault for a target that cannot be written.
+    The copy appears under its name when it is whole and was checked; a former copy is replaced. Only its owner may read
+    it, and in the service's folder its group. Raises DatabaseFault for a source that cannot be read, UsageError for a
+    target that is a catalogue in use, EnvironmentFault for one that cannot be written.
     """
     if not source.is_file():
         raise DatabaseFault(f"{source}: no such database")
-    part = target.with_name(target.name + ".part")
-    try:
-        part.unlink(missing_ok=True)
+    place = target.resolve()
+    _refuse_catalogue(target, place, source)
+    with _part(place, make_private_file) as part:
         copy_file(source, part, portable=True)
         check(part)
-        part.replace(target)
-    except OSError as error:
-        raise EnvironmentFault(f"{target}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return target.stat().st_size
+        part.replace(place)
+    return place.stat().st_size
 
 
 def restore(source: Path, target: Path, now: float) -> Path | None:
-    """Put a copy in the database's place; returns where the former one was kept, None when there was none.
+    """Put a copy in the database's place; return where the former one was kept, None when there was none.
 
-    Raises DatabaseFault when the copy is damaged or from a newer geocrawl, EnvironmentFault while a daemon runs.
+    The former database is whole under its new name, which no other kept one has. Raises DatabaseFault when the copy is
+    damaged or from a newer geocrawl, UsageError when it is the database itself, EnvironmentFault while anybody uses the
+    database.
     """
+    if leads_to(source, target):
+        raise UsageError(f"{source}: is the catalogue itself; name a copy of it")
     check(source)
-    kept = None
-    try:
-        if target.exists():
-            holder = _holder(target, now)
-            if holder is not None:
-                raise EnvironmentFault(
-                    f"{target}: a daemon runs on it (process {holder.pid} on {holder.machine}); stop it first"
-                )
-            kept = target.with_name(target.name + ".before-restore")
-            for suffix in ("", "-wal", "-shm"):
-                side = target.with_name(target.name + suffix)
-                if side.exists():
-                    side.replace(kept.with_name(kept.name + suffix))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + ".part")
-        part.unlink(missing_ok=True)
-        make_file(part)
-        copy_file(source, part, portable=False)
-        part.replace(target)
-    except OSError as error:
-        raise EnvironmentFault(f"{target}: {error.strerror}") from None
+    place = target.resolve()
+    _make_folder(place)
+    with _alone(place, now) as exists, _part(place, make_file) as part:
+        copy_file(source, part, portable=True)
+        check(part)
+        if exists:
+            part.chmod(stat.S_IMODE(place.stat().st_mode))
+        kept = _keep(place) if exists else None
+        part.replace(place)
     return kept
 
 
-def _holder(path: Path, now: float) -> Holder | None:
-    """Return the daemon that runs on a database; None when none does, or when the file is too damaged to be read."""
-    with closing(Connection.open(path, "ro")) as connection:
-        return alive_holder(connection, now) if has_facts(connection) else None
+# --------------------------------------------------------------------------- what must not be overwritten
+
+
+def _refuse_catalogue(target: Path, place: Path, source: Path) -> None:
+    """Raise UsageError for a target that is no file, or a database that is more than a copy.
+
+    A copy needs no files beside it; a catalogue that was ever opened has a write-ahead log (bytes 18 and 19 of its
+    header, sqlite.org/fileformat2.html, section 1.3.3), and SQLite would play that into the copy.
+    """
+    if leads_to(target, source):
+        raise UsageError(f"{target}: is the catalogue itself")
+    if not place.exists():
+        return
+    if not place.is_file():
+        raise UsageError(f"{target}: is no file")
+    with suppress(OSError), place.open("rb") as file:
+        if file.read(20)[18:] == b"\2\2":
+            raise UsageError(f"{target}: is a catalogue, not a copy of one; name another file")
+    for suffix in SIDE_FILES:
+        if place.with_name(place.name + suffix).exists():
+            raise UsageError(f"{target}: is in use ({place.name}{suffix} is beside it); name another file")
+
+
+@contextmanager
+def _alone(place: Path, now: float) -> Iterator[bool]:
+    """Keep all others out of the database while it is replaced; yield whether there is one.
+
+    What its write-ahead log holds is written into the file first, and the log is removed. A file too damaged for that
+    stays as it is. Raises EnvironmentFault, naming who, while anybody has it open.
+    """
+    if not place.exists():
+        yield False
+        return
+    with closing(Connection.open(place, "rw", busy_s=_BUSY_S)) as connection:
+        if has_facts(connection):
+            _refuse_users(connection, place, now)
+            _lock(connection, place)
+        yield True
+
+
+def _refuse_users(connection: Connection, place: Path, now: float) -> None:
+    """Raise EnvironmentFault while a daemon, a crawl or a process that holds a lease runs on the database."""
+    here = this_process()
+    daemon = alive_holder(connection, now)
+    if daemon is not None:
+        raise EnvironmentFault(
+            f"{place}: a daemon runs on it (process {daemon.pid} on {daemon.machine}); stop it first"
+        )
+    for run in earlier_runs(connection, _ANY_RUN, here, now):
+        raise EnvironmentFault(f"{place}: {run} crawls on it; stop it first")
+    for (text,) in connection.execute(_HOLDERS, (now,)).fetchall():
+        if not is_dead(text, here):
+            raise EnvironmentFault(f"{place}: {Owner.read(text)} works on it; stop it first")
+
+
+def _lock(connection: Connection, place: Path) -> None:
+    """Lock the whole file; SQLite leaves the mode with a write-ahead log only when nobody else has the file open."""
+    try:
+        mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+        if mode == "delete":
+            connection.execute("BEGIN EXCLUSIVE")
+            return
+    except PassingFault as fault:
+        if "locked" not in str(fault):
+            raise
+    raise EnvironmentFault(f"{place}: {holder(place)} has it open; stop it first")
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _make_folder(place: Path) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentFault(f"{place.parent}: {error.strerror}") from None
+
+
+@contextmanager
+def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Yield the name of a new empty file, made by `make`, which is to take its place; remove what is left of it."""
+    part = part_of(place)
+    everything = _with_sides(part)
+    try:
+        for each in everything:
+            each.unlink(missing_ok=True)  # of a killed process with our number
+        make(part)
+        yield part
+    except OSError as error:
+        raise EnvironmentFault(f"{place}: {error.strerror or error}") from None
+    finally:
+        for each in everything:
+            with suppress(OSError):
+                each.unlink(missing_ok=True)
+
+
+def _keep(place: Path) -> Path:
+    """Give the former database a second name that nothing has yet, with what is beside it; return that name.
+
+    Where the file system has no hard links, the database is renamed.
+    """
+    first = place.with_name(place.name + ".before-restore")
+    kept = next(name for name in _numbered(first) if not any(map(os.path.lexists, _with_sides(name))))
+    try:
+        os.link(place, kept)
+    except OSError:
+        place.rename(kept)
+    for side, kept_side in zip(_with_sides(place)[1:], _with_sides(kept)[1:], strict=True):
+        if side.exists():  # only beside a damaged file
+            side.replace(kept_side)
+    return kept
+
+
+def _numbered(first: Path) -> Iterator[Path]:
+    """Yield a name, then the same with -2, -3 …"""
+    yield first
+    for number in count(2):
+        yield first.with_name(f"{first.name}-{number}")
+
+
+def _with_sides(path: Path) -> list[Path]:
+    return [path.with_name(path.name + suffix) for suffix in ("", *SIDE_FILES)]

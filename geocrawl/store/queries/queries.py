@@ -5,6 +5,7 @@ What a method needs is imported when it is called: `status` has to start in a mo
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class Queries:
         self._connection = connection
 
     # ----------------------------------------------------------------------- services
+
+    @property
+    def path(self) -> Path:
+        """Return the path of the database."""
+        return self._connection.path
 
     def search(
         self,

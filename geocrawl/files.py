@@ -1,0 +1,120 @@
+"""Write files whole or not at all, and never over a catalogue.
+
+Every command writes its files through this module. A file appears under its name when all of it is on disk, so a full
+disk leaves the former one as it was. A database of SQLite is never written over, by whatever name it is called:
+relative, by a symbolic or a hard link, in another spelling; nor are the side files in which SQLite keeps what is not in
+the database yet.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from geocrawl.errors import EnvironmentFault, UsageError
+
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite appends to a database's name for the files beside it (sqlite.org/fileformat2.html, sections 1, 3, 4)."""
+_SQLITE = b"SQLite format 3\0"
+_BEGINNINGS = (
+    _SQLITE,
+    b"\x37\x7f\x06\x82",  # a write-ahead log, by its byte order
+    b"\x37\x7f\x06\x83",
+    b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",  # a rollback journal
+    (3_007_000).to_bytes(4, sys.byteorder),  # the index of a write-ahead log (sqlite.org/walformat.html)
+)
+
+
+def refuse_database(path: Path, database: Path | None = None) -> None:
+    """Raise UsageError when `path` leads to a database of SQLite or to a file beside one.
+
+    `database` is a database that this process works on: it is recognised by its name and its place on the disk and
+    never opened, which would end the locks that SQLite holds on it.
+    """
+    if database is not None and leads_to(path, database):
+        raise UsageError(f"{path}: is the catalogue itself")
+    target = path.resolve()
+    if _begins_as(target, _BEGINNINGS):
+        raise UsageError(f"{path}: is a database (SQLite); name another file")
+    for suffix in SIDE_FILES:
+        base = target.name.removesuffix(suffix)
+        if base not in ("", target.name) and _begins_as(target.with_name(base), (_SQLITE,)):
+            raise UsageError(f"{path}: SQLite keeps a part of the database {base} there; name another file")
+
+
+def leads_to(path: Path, database: Path) -> bool:
+    """Return whether `path` is another name for a database or for one of its side files, which need not exist."""
+    for place in {database, database.resolve()}:
+        own = [place, *(place.with_name(place.name + suffix) for suffix in SIDE_FILES)]
+        if any(path.resolve() == each.resolve() or _is_same_file(path, each) for each in own):
+            return True
+    return False
+
+
+def part_of(target: Path) -> Path:
+    """Return the name under which this process writes a file before it takes the place of `target`."""
+    return target.with_name(f".{target.name}.{os.getpid()}.part")
+
+
+@contextmanager
+def whole_file(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
+    """Yield a binary file that takes the place of `path` when all is on disk; a symbolic link stays one.
+
+    `mode`: the file's rights; by default those of the former file, else those that the umask leaves. Raises UsageError
+    for a database, OSError when the file cannot be written.
+    """
+    refuse_database(path)
+    target = path.resolve()
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        with target.open("wb") as stream:
+            yield stream
+        return
+    part = part_of(target)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 if mode is None else mode)
+        if mode is None and target.exists():
+            os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: str | bytes, *, mode: int | None = None) -> None:
+    """Write a file, text in UTF-8, and its folder when there is none.
+
+    Raises UsageError for a database, EnvironmentFault when the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path, mode=mode) as stream:
+            stream.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _begins_as(path: Path, beginnings: tuple[bytes, ...]) -> bool:
+    """Return whether a regular file begins so; one that cannot be read does not."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)).startswith(beginnings)
+    except OSError:
+        return False
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Return whether both names lead to one file: hard links, another spelling where case is ignored."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False

@@ -1,0 +1,130 @@
+"""Files are written whole or not at all, and never over a catalogue, by whatever name."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from geocrawl.daemon.metrics import MetricsFile
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.export import export
+from geocrawl.export.pages import write_warc
+from geocrawl.fetch.record import WarcRecorder
+from geocrawl.files import SIDE_FILES, refuse_database, whole_file, write_whole
+from geocrawl.priority.models.json_file import write_text
+from geocrawl.priority.topics.directory import Topic, write_topic
+from geocrawl.store.queries.queries import Queries
+from tests.support.world import World
+
+NAMES = ("c.db", "c.db-wal", "c.db-shm", "symbolic", "hard", "folder/../c.db")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A catalogue in use, with its side files, and other names for it."""
+    world = World(tmp_path / "c.db")
+    world.seed("a.example/")
+    (tmp_path / "symbolic").symlink_to("c.db")
+    (tmp_path / "hard").hardlink_to(tmp_path / "c.db")
+    (tmp_path / "folder").mkdir()
+    return world
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_writer_refuses_the_catalogue_by_every_name(world: World, tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    before = {each: each.read_bytes() for each in tmp_path.glob("c.db*")}
+    writers = (
+        lambda: export([], "csv", out),
+        lambda: write_warc([], out),
+        lambda: write_whole(out, "x"),
+        lambda: write_text(out, "{}"),
+        lambda: WarcRecorder(out, software="x", seeds=()),
+        lambda: refuse_database(out, world.database.path),
+    )
+    for write in writers:
+        with pytest.raises(UsageError):
+            write()
+    assert {each: each.read_bytes() for each in tmp_path.glob("c.db*")} == before
+
+
+@pytest.mark.parametrize("suffix", SIDE_FILES)
+def test_a_side_file_that_is_not_there_is_refused_too(tmp_path: Path, suffix: str) -> None:
+    World(tmp_path / "c.db").database.close()
+    with pytest.raises(UsageError):
+        write_whole(tmp_path / f"c.db{suffix}", "x")
+
+
+def test_a_topic_whose_file_is_a_link_to_a_catalogue_is_refused(world: World, tmp_path: Path) -> None:
+    (tmp_path / "environment").mkdir()
+    (tmp_path / "environment" / "peat.toml").symlink_to(tmp_path / "c.db")
+    with pytest.raises(UsageError):
+        write_topic(Topic("environment/peat", "Peat", ("moor and peat",), (), own=True), tmp_path)
+
+
+def test_a_daemons_file_of_metrics_is_never_its_catalogue(world: World, tmp_path: Path) -> None:
+    told = []
+    for name in NAMES:
+        file = MetricsFile(str(tmp_path / name), 0, lambda event, **values: told.append(values["error"]))
+        file.write(Queries(world.database.connection), 0.0)
+    assert len(told) == len(NAMES) and all("catalogue itself" in line for line in told)
+    assert world.database.connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
+
+
+def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("former")
+    with pytest.raises(OSError, match="No space"), whole_file(path) as stream:
+        stream.write(b"new")
+        raise OSError(28, os.strerror(28))
+    assert [each.name for each in tmp_path.iterdir()] == ["f"] and path.read_text() == "former"
+
+
+def test_a_device_is_written_to_and_never_replaced() -> None:
+    with pytest.raises(EnvironmentFault, match="No space left"):
+        write_whole(Path("/dev/full"), "x" * 100_000)
+    with pytest.raises(EnvironmentFault, match="No space left"):
+        write_warc([], Path("/dev/full"))
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_the_rights_of_a_former_file_stay(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    write_whole(path, "x", mode=0o640)
+    write_whole(path, "y")
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+# --------------------------------------------------------------------------- recordings
+
+
+def test_a_recording_onto_a_full_device_is_one_line() -> None:
+    with pytest.raises(EnvironmentFault, match="No space left"):
+        WarcRecorder(Path("/dev/full"), software="x", seeds=())
+
+
+def test_a_recording_ends_with_its_last_whole_record_when_the_disk_is_full(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if (
+        os.geteuid()
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode
+    ):
+        pytest.skip("a small disk needs root")
+    try:
+        told: list[str] = []
+        recorder = WarcRecorder(small / "r.warc.gz", software="x", seeds=(), say=told.append)
+        for number in range(5):
+            recorder.write(f"http://a.example/{number}", httpx.Response(200), os.urandom(20_000), whole=True)
+        recorder.close()
+        assert len(told) == 1 and "No space left" in told[0]
+        whole = gzip.decompress((small / "r.warc.gz").read_bytes())
+        assert whole.count(b"WARC-Type: response") in (2, 3)
+    finally:
+        subprocess.run(["umount", small], check=True)
