@@ -48,6 +48,28 @@ def test_it_does_not_matter_when_links_are_merged(first: Added, second: Added) -
     assert edges_of(graph) == edges_of(graph_of(first + second))
 
 
+@given(pages)
+def test_ids_may_be_any_numbers_of_64_bits(added: Added) -> None:
+    wide = {each: each << 58 for each in range(1, 13)}
+    narrow = graph_of(added, max_edges=9)
+    graph = graph_of([(wide[source], [wide[each] for each in targets]) for source, targets in added], max_edges=9)
+    assert graph.ids.tolist() == [wide[each] for each in narrow.ids.tolist()]
+    assert (graph.matrix() != narrow.matrix()).nnz == 0
+
+
+def test_a_dump_of_a_former_version_whose_keys_held_ids_is_read() -> None:
+    graph = graph_of([(7, [3, 9]), (3, [9])])
+    graph.add(9, [40], [0.25])
+    arrays = unpack_arrays("geocrawl-link-graph 1", graph.dump())
+    arrays["keys"] = np.array([3 << 32 | 7, 9 << 32 | 3, 9 << 32 | 7], np.int64)
+    arrays["tail_keys"] = np.array([40 << 32 | 9], np.int64)
+    del arrays["tail_targets"], arrays["tail_sources"]
+    former = LinkGraph()
+    former.load(pack_arrays("geocrawl-link-graph 1", arrays))
+    former.settle()
+    assert edges_of(former) == {(7, 3), (7, 9), (3, 9), (9, 40)}
+
+
 def test_a_link_seen_again_keeps_its_highest_weight() -> None:
     graph = LinkGraph()
     graph.add(1, [2, 3], [0.25, 0.5])

@@ -4,8 +4,9 @@ Nodes are frontier ids, so a waiting link is a node like a page that was read. N
 only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Values of nodes
 (authority, hub …) survive that, so an iteration starts from where the last one ended.
 
-An edge takes 16 bytes: its key (target, then source: sorted keys are the rows of the matrix), its weight, and when it
-was added. Past `max_edges` the edges into the nodes of lowest worth are dropped, the oldest of them first.
+An edge takes 16 bytes: its key, its weight, and when it was added. The key holds the places of the target and then of
+the source in the sorted `ids`, 32 bits each: sorted keys are the rows of the matrix, and ids may be any 64-bit numbers.
+Past `max_edges` the edges into the nodes of lowest worth are dropped, the oldest of them first.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class LinkGraph:
         self._keys: Ints = np.empty(0, np.int64)
         self._weights: NDArray[np.float32] = np.empty(0, np.float32)
         self._born: NDArray[np.int32] = np.empty(0, np.int32)
-        self._tail_keys, self._tail_weights, self._tail_born = array("q"), array("f"), array("i")
+        self._clear_tail()
         self._clock = 0
         self.ids: Ints = np.empty(0, np.int64)
         """The nodes as of the last `settle`, ascending."""
@@ -58,12 +59,12 @@ class LinkGraph:
     @property
     def edges(self) -> int:
         """Return the number of edges; duplicates among those not merged yet count twice."""
-        return len(self._keys) + len(self._tail_keys)
+        return len(self._keys) + len(self._tail_targets)
 
     @property
     def nbytes(self) -> int:
         """Return the bytes that edges and node values take; an iteration needs as much again for a moment."""
-        edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 16 * len(self._tail_keys)
+        edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 24 * len(self._tail_targets)
         return edges + self.ids.nbytes + sum(values.nbytes for values in self.node_values.values())
 
     def add(self, source: int, targets: Iterable[int], weights: Iterable[float]) -> None:
@@ -71,10 +72,11 @@ class LinkGraph:
         self._clock += 1
         for target, weight in zip(targets, weights, strict=True):
             if target != source:
-                self._tail_keys.append(target << _SHIFT | source)
+                self._tail_targets.append(target)
+                self._tail_sources.append(source)
                 self._tail_weights.append(weight)
                 self._tail_born.append(self._clock)
-        if len(self._tail_keys) > self.max_edges:
+        if len(self._tail_targets) > self.max_edges:
             self.settle()
 
     # ----------------------------------------------------------------------- merging
@@ -84,19 +86,27 @@ class LinkGraph:
 
         `worth` names the node value by which edges are dropped when there are too many: that of the node they lead to.
         """
-        if self._tail_keys:
+        if self._tail_targets:
+            former = self.ids
             self._merge()
             self._limit_in_links()
-            self._renumber()
+            self._renumber(former)
         if len(self._keys) > self.max_edges:
             self._drop_edges(self.values(worth, 1.0))
-            self._renumber()
+            self._renumber(self.ids)
+
+    def _clear_tail(self) -> None:
+        self._tail_targets, self._tail_sources = array("q"), array("q")
+        self._tail_weights, self._tail_born = array("f"), array("i")
 
     def _merge(self) -> None:
-        keys = np.concatenate([self._keys, np.frombuffer(self._tail_keys, np.int64)])
+        targets, sources = np.frombuffer(self._tail_targets, np.int64), np.frombuffer(self._tail_sources, np.int64)
+        former, self.ids = self.ids, np.union1d(self.ids, np.concatenate([targets, sources]))
+        tail = _keys_of(self.places(targets), self.places(sources))
+        keys = np.concatenate([_renumbered(self._keys, self.places(former)), tail])
         weights = np.concatenate([self._weights, np.frombuffer(self._tail_weights, np.float32)])
         born = np.concatenate([self._born, np.frombuffer(self._tail_born, np.int32)])
-        self._tail_keys, self._tail_weights, self._tail_born = array("q"), array("f"), array("i")
+        self._clear_tail()
         order = np.argsort(keys, kind="stable")  # of equal keys the older stays first
         keys, weights, born = keys[order], weights[order], born[order]
         first = _starts(keys)
@@ -124,7 +134,7 @@ class LinkGraph:
         excess = len(self._keys) - int(self.max_edges * KEPT_SHARE)
         _, exponent = np.frexp(worth / max(worth.max(), np.finfo(np.float64).tiny))
         powers = np.where(worth > 0.0, np.maximum(exponent, -_LEVELS), -_LEVELS)
-        level = powers[self.places(self._keys >> _SHIFT)].astype(np.int8)
+        level = powers[self._keys >> _SHIFT].astype(np.int8)
         keep = np.ones(len(self._keys), bool)
         keep[np.lexsort((self._born, level))[:excess]] = False
         self._keep_edges(keep)
@@ -133,9 +143,13 @@ class LinkGraph:
     def _keep_edges(self, keep: Flags) -> None:
         self._keys, self._weights, self._born = self._keys[keep], self._weights[keep], self._born[keep]
 
-    def _renumber(self) -> None:
-        """Collect the nodes of the current edges; node values move with their nodes, a new node's are NaN."""
-        former, self.ids = self.ids, np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
+    def _renumber(self, former: Ints) -> None:
+        """Keep only the nodes of the current edges. Node values, which stand in the order of the nodes `former`, move
+        with their nodes; a new node's are NaN."""
+        used = np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
+        place_of_used = np.full(len(self.ids), -1, np.int64)
+        place_of_used[used] = np.arange(len(used))
+        self._keys, self.ids = _renumbered(self._keys, place_of_used), self.ids[used]
         places = self.places(former)
         known = places >= 0
         for name, values in self.node_values.items():
@@ -160,7 +174,7 @@ class LinkGraph:
     def matrix(self) -> csr_array:
         """Return an n × n matrix of the n nodes: 1.0 in row v, column u where u links to v."""
         n = len(self.ids)
-        targets, sources = self.places(self._keys >> _SHIFT), self.places(self._keys & _SOURCE)
+        targets, sources = self._keys >> _SHIFT, self._keys & _SOURCE
         rows = np.zeros(n + 1, np.int32)
         np.cumsum(np.bincount(targets, minlength=n), out=rows[1:])
         return csr_array((np.ones(len(sources)), sources.astype(np.int32), rows), shape=(n, n))
@@ -171,7 +185,7 @@ class LinkGraph:
         if len(self._keys):
             targets = self._keys >> _SHIFT
             first = _starts(targets)
-            best[self.places(targets[first])] = np.maximum.reduceat(self._weights, first)
+            best[targets[first]] = np.maximum.reduceat(self._weights, first)
         return best
 
     # ----------------------------------------------------------------------- keeping
@@ -182,7 +196,8 @@ class LinkGraph:
             "keys": self._keys,
             "weights": self._weights,
             "born": self._born,
-            "tail_keys": np.frombuffer(self._tail_keys, np.int64),
+            "tail_targets": np.frombuffer(self._tail_targets, np.int64),
+            "tail_sources": np.frombuffer(self._tail_sources, np.int64),
             "tail_weights": np.frombuffer(self._tail_weights, np.float32),
             "tail_born": np.frombuffer(self._tail_born, np.int32),
             "ids": self.ids,
@@ -195,14 +210,33 @@ class LinkGraph:
     def load(self, state: bytes) -> Arrays:
         """Restore a dump and return its `more`. Raises UsageError for one of another version, or damaged."""
         arrays = unpack_arrays(_FORMAT, state)
+        self.ids = arrays["ids"]
+        if "tail_keys" in arrays:
+            self._read_former_keys(arrays)
         self._keys, self._weights, self._born = arrays["keys"], arrays["weights"], arrays["born"]
-        self._tail_keys = array("q", arrays["tail_keys"].tobytes())
+        self._tail_targets = array("q", arrays["tail_targets"].tobytes())
+        self._tail_sources = array("q", arrays["tail_sources"].tobytes())
         self._tail_weights = array("f", arrays["tail_weights"].tobytes())
         self._tail_born = array("i", arrays["tail_born"].tobytes())
-        self.ids = arrays["ids"]
         self._clock, self.forgotten = arrays["counts"].tolist()
         self.node_values = {n.removeprefix(_NODE_VALUES): a for n, a in arrays.items() if n.startswith(_NODE_VALUES)}
         return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
+
+    def _read_former_keys(self, arrays: Arrays) -> None:
+        """Bring the arrays of a dump of former versions up to date: its keys held ids of 32 bits, not places."""
+        keys, tail = arrays["keys"], arrays["tail_keys"]
+        arrays["keys"] = _keys_of(self.places(keys >> _SHIFT), self.places(keys & _SOURCE))
+        arrays["tail_targets"], arrays["tail_sources"] = tail >> _SHIFT, tail & _SOURCE
+
+
+def _keys_of(targets: Ints, sources: Ints) -> Ints:
+    """Return the keys of edges between nodes at these places."""
+    return targets << _SHIFT | sources
+
+
+def _renumbered(keys: Ints, places: Ints) -> Ints:
+    """Return the keys of the same edges after the node at place i moved to `places[i]`."""
+    return _keys_of(places[keys >> _SHIFT], places[keys & _SOURCE])
 
 
 def _starts(values: Ints) -> NDArray[np.intp]:
