@@ -25,3 +25,7 @@ class DatabaseFault(EnvironmentFault):
 
 class PassingFault(DatabaseFault):
     """The database cannot be written for now, because it is locked or its disk is full; a later attempt may succeed."""
+
+
+class RefusedValue(DatabaseFault):
+    """The database refuses a value that was to be written (a constraint, its size); it can write others."""

@@ -59,6 +59,7 @@ class ProbeLine:
 _WHY_NOT = {
     "robots": "robots.txt forbids it (override: --ignore-robots)",
     "robots-unreachable": "robots.txt is unreachable; not probed (override: --ignore-robots)",
+    "internal-error": "an error of geocrawl itself; standard error has its traceback",
     "guard": "a private address (use --allow-private to allow it)",
     "deny": "forbidden by the setting deny",
     "allow": "not in the setting allow",

@@ -135,6 +135,8 @@ class _Lines:
         """Make the line of a settled probe, unless the address is about to be asked as another kind."""
         candidate = entry.candidate
         assert candidate is not None, "only probes are leased here"
+        if visit.fault:
+            self.noted(f"internal error at {candidate.endpoint.url.address}\n{visit.fault}")
         key = _key(candidate.endpoint)
         for lead in visit.verdict.leads if visit.verdict else ():
             if visit.verdict and visit.verdict.service is None and self.wants_lead(candidate, lead):

@@ -181,6 +181,7 @@ def make_crawler(
         max_time_s=settings.max_time_s,
         patience_s=settings.patience_s,
         settle_s=settings.settle_s,
+        retry_first_s=settings.retry_first_s,
         pages_counted=pages_counted or (environment.pages_counted if environment else None),
     )
 

@@ -62,9 +62,24 @@ def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) ->
     )
 
 
+_MOST_CHARS = 300
+_TRACEBACK_CHARS = 4_000
+
+
 def _plain_values(_: Any, __: str, event: Any) -> Any:
     """Remove line breaks, terminal sequences and secrets from the values of a log line."""
-    return {key: masked(plain(value, 300)) if isinstance(value, str) else value for key, value in event.items()}
+    return {
+        key: masked(plain(value, _TRACEBACK_CHARS if key == "traceback" else _MOST_CHARS))
+        if isinstance(value, str)
+        else value
+        for key, value in event.items()
+    }
+
+
+def log_fault(log: Any, visit: Visit) -> None:
+    """Log what broke a visit, with the end of its traceback."""
+    if visit.fault:
+        log.error("internal error", url=visit.lease.entry.url.address, traceback=visit.fault[-_TRACEBACK_CHARS:])
 
 
 @dataclass(slots=True)
@@ -129,6 +144,7 @@ class LogObserver:
             self._progress()
 
     def _log_visit(self, entry: Entry, visit: Visit, result: Settled) -> None:
+        log_fault(self._log, visit)
         event = "failed" if visit.state is State.FAILED else "settled"
         self._log.debug(event, url=entry.url.address, state=str(visit.state), **_outcome(visit, result))
         if visit.verdict is not None and visit.verdict.service is not None:
@@ -189,6 +205,8 @@ class LiveObserver:
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._reading.pop(entry.id, None)
         self._counters.add(visit)
+        if visit.fault:
+            self.noted(f"internal error at {entry.url.address}: {plain(visit.fault, 2_000)[-300:]}")
         if visit.verdict is not None and visit.verdict.service is not None:
             self._found.append(f"{plain(visit.verdict.service.title, 50)}  {masked(plain(entry.url.address, 70))}")
             del self._found[: -self.LAST_FOUND]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.summary import RunSummary
-from geocrawl.model import Lease, Purpose, Visit
+from geocrawl.crawler.visits import broken
+from geocrawl.errors import GeocrawlError, RefusedValue
+from geocrawl.model import Lease, Purpose, Settled, Visit
 from geocrawl.ports import Clock, CrawlQueue, Observer
 
 
@@ -43,11 +46,13 @@ class Crawler:
         max_time_s: float = 0.0,
         patience_s: float = 30.0,
         settle_s: float = 8.0,
+        retry_first_s: float = 60.0,
         pages_counted: Callable[[], int] | None = None,
     ) -> None:
         """`max_time_s`: 0 for no limit. `patience_s`: the longest wait for a host while no visit is under way.
-        `settle_s`: how long visits under way may last after a stop. `pages_counted` returns the number of pages that
-        `max_pages` limits, where the crawler is not to count them itself (a replay's access log)."""
+        `settle_s`: how long visits under way may last after a stop. `retry_first_s`: as in `Settings`. `pages_counted`
+        returns the number of pages that `max_pages` limits, where the crawler is not to count them itself (a replay's
+        access log)."""
         self._queue = queue
         self._learning = learning
         self._visitors = visitors
@@ -58,6 +63,7 @@ class Crawler:
         self._max_time_s = max_time_s
         self._patience_s = patience_s
         self._settle_s = settle_s
+        self._retry_first_s = retry_first_s
         self._summary = RunSummary()
         self._pages_counted = pages_counted or (lambda: self._summary.pages)
         self._pages_under_way = 0
@@ -171,13 +177,37 @@ class Crawler:
         self._under_way.add(lease.entry.id)
         self._pages_under_way += lease.entry.purpose is Purpose.PAGE
 
+    async def _visit(self, lease: Lease) -> Visit:
+        """Have the leased address visited. Visitors make a failed visit of their defects; this is for what is left."""
+        try:
+            return await self._visitors[lease.entry.purpose].visit(lease)
+        except GeocrawlError:
+            raise
+        except Exception as error:
+            now = self._clock.now()  # nothing is known of the last request, so the host rests for as long as the page
+            host = replace(lease.host, next_at=max(lease.host.next_at, now + self._retry_first_s))
+            return broken(lease, error, host, now, self._retry_first_s)
+
+    async def _settle(self, visit: Visit) -> tuple[Visit, Settled]:
+        """Settle a visit; when what it brought cannot be written, settle that it failed. Return which was settled.
+
+        Faults of the database are raised: nothing is wrong with the visit.
+        """
+        try:
+            return visit, await self._queue.settle(visit)
+        except Exception as error:
+            if isinstance(error, GeocrawlError) and not isinstance(error, RefusedValue):
+                raise
+            bare = broken(visit.lease, error, visit.host, visit.at, self._retry_first_s)
+            return bare, await self._queue.settle(bare)
+
     async def _carry_out(self, lease: Lease) -> None:
         entry = lease.entry
         self._observer.leased(lease)
         settled = False
         try:
-            visit = await self._visitors[entry.purpose].visit(lease)
-            result = await self._queue.settle(self._learning.with_dump(visit))
+            visit = await self._visit(lease)
+            visit, result = await self._settle(self._learning.with_dump(visit))
             settled = True
             self._summary.count(visit, result)
             if result.feedback is not None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
-from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, broken, not_modified, retry_after_s
+from geocrawl.errors import GeocrawlError
 from geocrawl.model import (
     NOT_PERMITTED,
     Document,
@@ -25,7 +26,7 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.model.validators import validators_of
-from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy
+from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy, Turn
 
 
 class PageVisitor:
@@ -59,16 +60,30 @@ class PageVisitor:
         self._store_from = store_from
 
     async def visit(self, lease: Lease) -> Visit:
-        """Visit the leased page; never raises for what the web does."""
-        url, known = lease.entry.url, lease.entry.validators
+        """Visit the leased page. What the web does never makes it raise; a defect of ours becomes a failed visit."""
         async with self._fetcher.turn(lease.host) as turn:
-            answer = await turn.fetch(
-                url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
-            )
-            if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
-                # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
-                answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
-            host, sitemaps = turn.host, turn.sitemaps(url)
+            try:
+                answer = await self._ask(lease, turn)
+                sitemaps = turn.sitemaps(lease.entry.url)
+                return self._made(lease, answer, turn.host, sitemaps)
+            except GeocrawlError:
+                raise
+            except Exception as error:
+                return broken(lease, error, turn.host, self._clock.now(), self._retry_first_s)
+
+    async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
+        """Fetch the leased page; redirects to another address are not followed, unless they hand out a cookie."""
+        url, known = lease.entry.url, lease.entry.validators
+        answer = await turn.fetch(
+            url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
+        )
+        if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
+            # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
+            answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
+        return answer
+
+    def _made(self, lease: Lease, answer: Page | Failure, host: HostState, sitemaps: Sequence[Url]) -> Visit:
+        """Return the visit that an answer makes."""
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:

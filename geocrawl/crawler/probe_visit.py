@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from geocrawl.crawler.interview import NotAllowed, NotModified, run_content_check, run_interview
-from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, broken, not_modified, retry_after_s
+from geocrawl.errors import GeocrawlError
 from geocrawl.model import (
     SIBLING,
     Candidate,
@@ -65,13 +66,22 @@ class ProbeVisitor:
         self._wants_lead = wants_lead
 
     async def visit(self, lease: Lease) -> Visit:
-        """Interview the leased endpoint; never raises for what the web does."""
+        """Interview the leased endpoint. What the web does never makes it raise; a defect of ours becomes a failed
+        visit."""
+        async with self._fetcher.turn(lease.host) as turn:
+            try:
+                return await self._interviewed(lease, turn)
+            except GeocrawlError:
+                raise
+            except Exception as error:
+                return broken(lease, error, turn.host, self._clock.now(), self._retry_first_s)
+
+    async def _interviewed(self, lease: Lease, turn: Turn) -> Visit:
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        async with self._fetcher.turn(lease.host) as turn:
-            found = await run_interview(self._probe_for(candidate), candidate, turn, lease.entry.validators)
-            content = await self._check_content(found, candidate, turn) if isinstance(found, Verdict) else None
-            host = turn.host
+        found = await run_interview(self._probe_for(candidate), candidate, turn, lease.entry.validators)
+        content = await self._check_content(found, candidate, turn) if isinstance(found, Verdict) else None
+        host = turn.host
         if isinstance(found, NotAllowed):
             return self._refused(lease, found, host)
         if isinstance(found, NotModified):

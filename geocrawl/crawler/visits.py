@@ -1,11 +1,16 @@
-"""What visits of pages and of endpoints have in common: which failures may pass, when to try again, a 304."""
+"""What visits of pages and of endpoints have in common: failures that may pass, when to try again, a 304, a defect."""
 
 from __future__ import annotations
+
+import traceback
 
 from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
 
 NOT_MODIFIED = "not-modified"
 """Reason of a visit whose address answered that nothing was modified (304)."""
+
+INTERNAL_ERROR = "internal-error"
+"""Reason of a visit that an exception broke. It is tried again, for it may have come of what a later version reads."""
 
 TRANSIENT = frozenset(
     {
@@ -46,4 +51,17 @@ def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
         http_status=page.status,
         elapsed_ms=page.elapsed_ms,
         not_modified=True,
+    )
+
+
+def broken(lease: Lease, error: Exception, host: HostState, at: float, first_s: float) -> Visit:
+    """Return the failed visit in whose place `error` was raised: a defect of ours, whatever the server sent."""
+    return Visit(
+        lease=lease,
+        state=State.FAILED,
+        reason=INTERNAL_ERROR,
+        host=host,
+        at=at,
+        retry_after_s=retry_after_s(lease, first_s),
+        fault="".join(traceback.format_exception(error)),
     )

@@ -164,7 +164,9 @@ def _by_label(body: bytes, label: str) -> str | None:
     if label.lower().replace("_", "-").startswith(_WIDE):
         return None  # the first bytes have shown one byte a character, whatever the label says
     encoding = find_encoding(label)
-    return decode_strictly(body, _GB18030.codec if encoding == _GB18030 else label)
+    if encoding is None:
+        return None  # Python has codecs that no document may ask for
+    return decode_strictly(body, _GB18030.codec if encoding == _GB18030 else codecs.lookup(label).name)
 
 
 def _guess(body: bytes) -> str:

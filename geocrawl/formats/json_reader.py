@@ -11,14 +11,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 
 from geocrawl.formats.charset import BYTE_ORDER_MARKS, byte_order_mark, decode_declared, header_charset
 from geocrawl.formats.json_values import JsonObject
+from geocrawl.formats.text import well_formed_escapes
 from geocrawl.model import Deviation
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_VALUES = 2_000_000
 """Commas and opening brackets, a bound on the number of values: some 300 MB of memory at worst."""
+MAX_DEPTH = 100
+"""Brackets in brackets; deeper values would exhaust the stack of whoever reads them. Real ones stay below 30."""
 _UNMARKED_UTF_16 = {b"{\x00": "utf-16-le", b"\x00{": "utf-16-be"}
 _CALLBACK = re.compile(r"[\s/*]{0,200}[A-Za-z_$][\w$.\[\]]{0,100}\s{0,100}\(\s{0,100}(?=[{\[])")
 _GUARD = re.compile(r"\s*\)\]\}',?\s*\n|\s*(?:while\(1\)|for\(;;\));")
@@ -28,6 +32,9 @@ _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
 MAX_MENDED_CHARS = 8 * 1024 * 1024
 """A longer text is read as it stands or not at all: mending looks at every quote."""
 _MAX_JUNK_CHARS = 4_096
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,22 @@ def read_json(body: bytes, content_type: str = "") -> JsonReading:
     if values > MAX_VALUES:
         return JsonReading(None, fault="over-limit", detail=f"JSON of {values} values; at most {MAX_VALUES} are read")
     text, notes = _decode(body, content_type)
-    try:
-        return _parsed(text, notes)
-    except RecursionError:
+    if is_too_deep(text):
         return JsonReading(None, tuple(notes), "over-limit", "brackets in brackets, too deep to be read")
+    return _parsed(well_formed_escapes(text), notes)
+
+
+def is_too_deep(text: str) -> bool:
+    """Return whether the brackets of a JSON text are nested deeper than `MAX_DEPTH`."""
+    return _depth(text) > MAX_DEPTH and _depth(_STRING.sub("", text)) > MAX_DEPTH
+
+
+def _depth(text: str) -> int:
+    """Return the depth of a text's brackets, those in strings included."""
+    brackets = text.encode("ascii", "ignore").translate(None, _NO_BRACKETS)
+    if brackets.count(b"[") + brackets.count(b"{") <= MAX_DEPTH:
+        return 0
+    return max(accumulate(map(_STEPS.__getitem__, brackets)))
 
 
 def _decode(body: bytes, content_type: str) -> tuple[str, list[Deviation]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
+
+from geocrawl.formats.text import unescape_html, well_formed
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object as a server wrote it: its values may be of any type."""
@@ -15,6 +16,8 @@ _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000
 _MAX_STRING_CHARS = 2_000
 _MAX_DIGITS = 11
+_MAX_INTEGER = 2**53
+"""Larger numbers mean nothing exact (RFC 7493, 2.2), and databases and calendars do not store them."""
 _TAG = re.compile(r"<[^<>]{0,1000}>")
 _EMPTY: JsonObject = {}
 
@@ -32,9 +35,7 @@ def text_of(value: object) -> str:
     text = str(value)[: 2 * _MAX_TEXT_CHARS]
     if "<" in text:
         text = _TAG.sub(" ", text)
-    if "&" in text:
-        text = html.unescape(text)
-    return _joined(text).strip()[:_MAX_TEXT_CHARS]
+    return well_formed(unescape_html(text)).strip()[:_MAX_TEXT_CHARS]
 
 
 def line_of(value: object) -> str:
@@ -59,21 +60,14 @@ def string_of(value: object, *names: str) -> str:
     Of an object, return the first of the members `names` that is a string, or without `names` its first member (texts
     by language); of a list, the string of its first element.
     """
+    while isinstance(value, list) and value:
+        value = value[0]
     if isinstance(value, str):
-        return _joined(value[:_MAX_STRING_CHARS])
-    if isinstance(value, list) and value:
-        return string_of(value[0], *names)
+        return well_formed(value[:_MAX_STRING_CHARS])
     if isinstance(value, Mapping):
         members = [value.get(name) for name in names] if names else list(value.values())[:1]
         return next((string_of(member) for member in members if isinstance(member, str) and member), "")
     return ""
-
-
-def _joined(text: str) -> str:
-    """Return `text` with surrogate pairs joined and single surrogates, which no database stores, made U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 # --------------------------------------------------------------------------- objects and lists
@@ -121,11 +115,12 @@ def number_of(value: object) -> float | None:
 
 
 def integer_of(value: object, default: int = -1) -> int:
-    """Return a whole number, also when it is written as a string of digits or with `.0`; `default` otherwise."""
-    if isinstance(value, bool):
-        return default
-    if isinstance(value, int):
-        return value
+    """Return a whole number, also when it is written as a string of digits or with `.0`.
+
+    `default` for anything else, and for a number beyond 2**53.
+    """
     if isinstance(value, str) and len(value) <= _MAX_DIGITS and value.isdecimal():
         return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else default
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > _MAX_INTEGER:
+        return default
+    return int(value) if isinstance(value, int) or value.is_integer() else default

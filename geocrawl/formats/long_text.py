@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from geocrawl.formats import prolog, repair
 from geocrawl.formats.charset import charset_conflict, decode_declared, header_charset
 from geocrawl.formats.truncation import Cut
-from geocrawl.formats.xml_reader import has_entities
+from geocrawl.formats.xml_reader import has_entities, names_unknown_encoding
 from geocrawl.model import Deviation
 
 _HEAD_BYTES = 65_536
@@ -53,8 +53,8 @@ class LongText:
         return self._head.lstrip()[:1] == b"<"
 
     def needs_mending(self) -> bool:
-        """Return whether a strict parser would silently lose some of the text (`has_entities`)."""
-        return has_entities(self._body)
+        """Return whether a strict parser would lose text (`has_entities`), or the encoding is unknown."""
+        return has_entities(self._body) or names_unknown_encoding(self._head)
 
     def deviations(self) -> list[Deviation]:
         """Return the deviations met so far, one a code."""

@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
+from geocrawl.formats.text import well_formed
 from geocrawl.model import Deviation
 
+_HIGH = r"(?:0*(?:5529[6-9]|55[3-9][0-9]{2}|56[0-2][0-9]{2}|563[01][0-9])|x0*[dD][89abAB][0-9a-fA-F]{2})"
+_LOW = r"(?:0*(?:563[2-9][0-9]|56[4-9][0-9]{2}|57[0-2][0-9]{2}|573[0-3][0-9]|5734[0-3])|x0*[dD][c-fC-F][0-9a-fA-F]{2})"
+_CONTROL = r"(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])|x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[eEfF]))"
 _NO_CHARACTER = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]" + f"|&#(?:{_CONTROL}|{_HIGH}|{_LOW});"
 )
+_SURROGATE_PAIR = re.compile(f"&#({_HIGH});&#({_LOW});")
+"""One character beyond U+FFFF, written as the two references that UTF-16 has for it."""
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _ENTITY = re.compile(r"&([A-Za-z_][\w.-]{0,60});")
 _STRAY_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
@@ -27,8 +33,17 @@ _MAX_ENTITY_REFERENCES = 10_000
 
 
 def without_controls(text: str) -> tuple[str, int]:
-    """Return `text` with spaces for what is no character of XML 1.0 (2.2), also for references to it, and the count."""
-    return _NO_CHARACTER.subn(" ", text)
+    """Return `text` with spaces for what is no character of XML 1.0 (2.2), also for references to it, and the count.
+
+    References to the two surrogates of one character become that character.
+    """
+    text, joined = _SURROGATE_PAIR.subn(_character_of_pair, text) if "&#" in text else (text, 0)
+    text, blanked = _NO_CHARACTER.subn(" ", text)
+    return text, joined + blanked
+
+
+def _character_of_pair(found: re.Match[str]) -> str:
+    return well_formed("".join(chr(int(code[1:], 16) if code[0] == "x" else int(code[-5:])) for code in found.groups()))
 
 
 def mend(text: str) -> tuple[str, list[Deviation]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from geocrawl.formats import prolog, repair
-from geocrawl.formats.charset import charset_conflict, decode_declared, header_charset
+from geocrawl.formats.charset import charset_conflict, decode_declared, find_encoding, header_charset
 from geocrawl.formats.elements import child, local_name
 from geocrawl.formats.truncation import Cut, where_cut
 from geocrawl.formats.xml_parser import parse_recovering, parse_strictly
@@ -64,6 +64,12 @@ def has_entities(body: bytes) -> bool:
     return b"<!ENTITY" in head or (b"<!DOCTYPE" in head and _OTHER_ENTITY.search(body) is not None)
 
 
+def names_unknown_encoding(body: bytes) -> bool:
+    """Return whether a document declares an encoding that no browser knows; libxml2 would read more of them."""
+    declared = prolog.declared_encoding(body)
+    return bool(declared) and find_encoding(declared) is None
+
+
 def media_type_deviation(content_type: str) -> Deviation | None:
     """Return `content-type` unless the media type is one for XML (WMS 1.3.0, 7.2.3.1 and 1.1.1, 7.1.3.2), else None."""
     media_type = content_type.partition(";")[0].strip().lower()
@@ -78,7 +84,7 @@ def _read(body: bytes, content_type: str) -> Reading:
         return Reading(None, found)
     notes = [*found, *prolog.deviations(body)]
     declared = prolog.declared_encoding(body)
-    root = None if has_entities(body) else parse_strictly(body)
+    root = None if has_entities(body) or names_unknown_encoding(body) else parse_strictly(body)
     if root is not None:
         return Reading(root, (*notes, *charset_conflict(body, declared, content_type)))
     text, wrong = decode_declared(body, declared, header_charset(content_type).lower())

@@ -145,6 +145,8 @@ class Visit:
     not_modified: bool = False
     """Whether the answer was 'not modified' (304): what is stored of the last full answer stays, and nothing is
     learnt."""
+    fault: str = ""
+    """Traceback of the exception that broke the visit, for the log; '' for none."""
 
     @property
     def found(self) -> Status | None:

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from geocrawl.formats.json_reader import is_too_deep
 from geocrawl.formats.json_values import string_of
-from geocrawl.formats.text import fold
+from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.page.arcgis import read_arcgis
 from geocrawl.page.ckan import read_ckan
@@ -44,8 +45,10 @@ def _parse(text: str) -> Any:
     begun = text.lstrip("\ufeff \t\r\n")
     if not begun.startswith(("{", "[")):
         return None
+    if is_too_deep(begun):
+        return None
     try:
-        return json.loads(begun)
+        return json.loads(well_formed_escapes(begun))
     except (ValueError, RecursionError):
         return None
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from html import unescape
 
+from geocrawl.formats.text import unescape_html
 from geocrawl.page.content import RawLink
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
@@ -103,7 +103,7 @@ def _in_data_attributes(html: str) -> Iterator[RawLink]:
     """Yield the addresses in `data-*` attributes: the value itself, or those in a JSON configuration."""
     chars = 0
     for count, found in enumerate(_DATA_ATTRIBUTE.finditer(html)):
-        value = unescape(found[2] or found[3]).strip()
+        value = unescape_html(found[2] or found[3]).strip()
         chars += len(value)
         if count >= _MAX_ATTRIBUTES or chars > MAX_CODE_CHARS:
             return
@@ -126,7 +126,7 @@ def _in_comments(html: str) -> Iterator[RawLink]:
             return
         comment = html[begin + 4 : min(end, begin + _MAX_COMMENT_CHARS)]
         if "://" in comment and may_speak_of_services(comment.lower()):
-            yield from addresses_in_text(unescape(comment), where="comment")
+            yield from addresses_in_text(unescape_html(comment), where="comment")
         position = end + 3
 
 

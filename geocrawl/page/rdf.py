@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from geocrawl.formats.text import fold
+from geocrawl.formats.text import fold, well_formed
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
@@ -145,7 +145,7 @@ def _listed(value: Any) -> list[Any]:
 def _nodes(graph: Graph) -> dict[str, _Node]:
     nodes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for subject, predicate, value in graph:
-        nodes[str(subject)][_last(str(predicate))].append(str(value))
+        nodes[well_formed(str(subject))][_last(well_formed(str(predicate)))].append(well_formed(str(value)))
     # A graph has no order of its own; links keep one, so that the same document gives the same links.
     return {subject: {name: sorted(values) for name, values in nodes[subject].items()} for subject in sorted(nodes)}
 

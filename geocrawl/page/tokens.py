@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from geocrawl.formats.text import well_formed
+
 MAX_CODE_CHARS = 300_000
 """Characters read of one script or configuration."""
 
@@ -69,8 +71,8 @@ def split_template(text: str) -> list[str]:
 
 
 def unescape(text: str) -> str:
-    """Return a string literal's value (ECMAScript, 12.9.4; JSON, RFC 8259, 7)."""
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+    """Return a string literal's value (ECMAScript, 12.9.4; JSON, RFC 8259, 7), well-formed."""
+    return well_formed(_ESCAPE.sub(_character, text)) if "\\" in text else text
 
 
 def _character(found: re.Match[str]) -> str:

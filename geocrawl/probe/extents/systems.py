@@ -20,6 +20,7 @@ Box = tuple["Polygon | None", tuple[str, ...]]
 
 NO_BOX: Box = (None, ())
 _EARTH_M = 6378137.0
+_MAX_CODE_DIGITS = 9
 _DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668, 4490, 4617, 104145})
 _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 
@@ -29,7 +30,8 @@ def in_system(code: str, west: object, south: object, east: object, north: objec
     authority, _, number = code.upper().rpartition(":")
     if authority in ("CRS", "OGC"):
         return _degrees(west, south, east, north)
-    return in_numbered_system(int(number) if number.isascii() and number.isdigit() else 0, west, south, east, north)
+    is_code = number.isascii() and number.isdigit() and len(number) <= _MAX_CODE_DIGITS
+    return in_numbered_system(int(number) if is_code else 0, west, south, east, north)
 
 
 def in_numbered_system(number: int, west: object, south: object, east: object, north: object) -> Box:

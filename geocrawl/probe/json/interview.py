@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Generator, Iterable
-from html import unescape
 
+from geocrawl.formats.text import unescape_html
 from geocrawl.model import Failure, Page, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.json.answer import JsonAnswer, ReadJson, examine_json
@@ -46,7 +46,7 @@ def stated_json(page: Page) -> Url | None:
     None when it names none, or one on another host.
     """
     for tag in _LINK.finditer(page.body[:_LOOK_BYTES].decode("utf-8", "replace")):
-        found = {name.lower(): unescape(one or other).strip() for name, one, other in _ATTRIBUTE.findall(tag[0])}
+        found = {name.lower(): unescape_html(one or other).strip() for name, one, other in _ATTRIBUTE.findall(tag[0])}
         if "alternate" in found.get("rel", "").lower().split() and found.get("type", "").lower() == "application/json":
             url = read_url(found.get("href", ""), page.final)
             if url is not None and url.host == page.final.host and url != page.url:

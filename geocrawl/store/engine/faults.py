@@ -6,11 +6,12 @@ import errno
 import sqlite3
 from pathlib import Path
 
-from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
 from geocrawl.store.engine.owner import Owner
 
 BUSY_S = 5.0
 """How long a statement waits for another process's lock."""
+_OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
 _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
 
@@ -51,6 +52,8 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
         return DatabaseFault(
             f"{path}: is damaged ({error}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`"
         )
+    if isinstance(error, _OF_VALUES):
+        return RefusedValue(f"{path}: {error}")
     return DatabaseFault(f"{path}: {error}")
 
 

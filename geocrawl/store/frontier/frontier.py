@@ -308,6 +308,7 @@ class SqlFrontier:
         if self._hosts.leased_by_dead_processes(self._owner):
             with self._database.transaction:
                 self._leases.end(self._hosts.leased_by_dead_processes(self._owner), self._clock.now(), killed=True)
+                self._settlement.flush()
 
     # ----------------------------------------------------------------------- counts
 

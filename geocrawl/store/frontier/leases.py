@@ -12,7 +12,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.lifecycle import PROBE_TIER
+from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
 from geocrawl.urls import query_group, read_url
@@ -165,12 +165,21 @@ class Leases:
         """End leases of these hosts (id, name) whose visits were never settled.
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
-        be under way, so the delay begins `at_work_s` later.
+        be under way, so the delay begins `at_work_s` later. That the process was killed may have come of what it read,
+        so the attempt counts: after as many as may fail, the address fails, and does not come first for ever.
         """
         under_way_s = at_work_s(self._settings) if killed else 0.0
         for host_id, name in hosts:
             delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
             self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))
+            if killed:
+                self._count_attempt(host_id)
+
+    def _count_attempt(self, host_id: int) -> None:
+        """Count the attempt of the URL that a host was leased for, and let it fail when it was the last."""
+        for url_id, attempts in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
+            if attempts >= self._settings.max_attempts:
+                self._queue.change(url_id, State.FAILED, INTERNAL_ERROR)
 
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""

@@ -28,6 +28,9 @@ CANDIDATE = "candidate"
 UNRANKED = "unranked"
 """Reason of a page that the present strategy dropped from the queue; another one may bring it back."""
 
+INTERNAL_ERROR = "internal-error"
+"""Reason of a URL whose visits ended the process as often as a visit may fail (`crawler.visits` has the same)."""
+
 _TOO_BUSY = frozenset({"http-429", "http-503"})
 
 REOPENED_BY_SEED = frozenset({CANDIDATE, UNRANKED, "scope", "redirect-target"})

@@ -87,6 +87,10 @@ UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 LEASED_HOSTS = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
 # Whether a leased host has queued URLs.
 ANY_LEASED = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
+# Count an attempt of the URL that a host was leased for.
+COUNT_KILLED = """
+UPDATE url SET attempts = attempts + 1 WHERE state = 'waiting' AND id = (SELECT lease_url FROM host WHERE id = ?)
+RETURNING id, attempts"""
 # Expire a lease; a settlement by its owner still counts until another process leases the host.
 EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # End a lease that was not settled. Its last request may just have been answered, so the delay is kept (from ?2; ?3 is
