@@ -91,6 +91,6 @@ def _labelled(page: KeptPage) -> str:
 
 
 def _file_name(number: int, address: str) -> str:
-    """The page's place in the order of scores and the readable part of its address."""
+    """Return a file name: the page's place in the order of scores, and the readable part of its address."""
     readable = _NO_NAME.sub("-", masked(address).partition("://")[2].lower())[:_NAME_CHARS].strip("-.")
     return f"{number:05}-{readable}.txt"

@@ -52,7 +52,7 @@ class ExactTransport(httpx.AsyncBaseTransport):
 
 
 def exact_url(address: str) -> URL:
-    """Return the address as aiohttp's URL, such that its path and query are sent as they stand."""
+    """Return the address as aiohttp's URL, such that its path and query are sent unchanged."""
     if address.endswith("?"):  # yarl drops the `?` of an empty query unless it is part of the path
         bare = URL(address, encoded=True)
         return URL.build(scheme=bare.scheme, authority=bare.raw_authority, path=bare.raw_path + "?", encoded=True)

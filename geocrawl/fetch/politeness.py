@@ -1,4 +1,4 @@
-"""What an answer, or a failure, means for its host: a small table and pure functions from state to state.
+"""Decide what an answer, or a failure, means for its host's politeness: a small table and pure functions.
 
     answer                                          effect
     429, 503                                        OVERLOAD: the host is in back-off at once

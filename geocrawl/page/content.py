@@ -1,4 +1,4 @@
-"""The result that every reader of this room returns, and the limits that hold for all of them."""
+"""Define the result that every reader of this room returns, and the limits that apply to all readers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RawLink(NamedTuple):
 
 @dataclass(slots=True)
 class Content:
-    """What a page says and where it links, addresses not yet read. Fields as in `Document`."""
+    """The text and the links of a page, their addresses not yet parsed. Fields as in `Document`."""
 
     title: str = ""
     text: str = ""

@@ -29,7 +29,7 @@ _FORMATS = (read_offerings, read_ckan, read_arcgis, read_geonetwork, read_linked
 
 
 def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
-    """Return what a JSON document at `url` says and where it links; None for what is no JSON object or list."""
+    """Return text and links of a JSON document at `url`; None for bytes that are no JSON object or list."""
     data = _parse(text)
     if not isinstance(data, (dict, list)):
         return None

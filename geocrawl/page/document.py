@@ -32,7 +32,7 @@ _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 
 
 class PageReader:
-    """Reads pages. It holds settings only, so that one reader serves all workers."""
+    """Reads pages. A reader has no state but its settings, so all workers share one."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ class Adaptive(Defaults):
     learns = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """Raises UsageError for a bad option."""
+        """Read the options. Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._m, self._hub, self._correction = int(values["m"]), float(values["hub"]), float(values["correction"])
         self._centroid = Centroid(self._m)

@@ -20,7 +20,7 @@ class BreadthFirst(Defaults):
     by_depth = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """Raises UsageError for any `bfs.` option: it has none."""
+        """Check that there are no options. Raises UsageError for any `bfs.` option."""
         parse_options(self.name, options, OPTIONS)
 
     def seed_rank(self) -> Rank:

@@ -126,7 +126,7 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
 
 
 def study_path(path: Path) -> Study:
-    """Return the truth about a world, or what the judge says of a recording (run in a process of its own)."""
+    """Return the truth about a world, or the judge's verdicts on a recording (run in a process of its own)."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
     return study(World(path), read_judge())

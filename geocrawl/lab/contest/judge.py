@@ -28,7 +28,7 @@ LEAST_PAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class PageJudge:
-    """Log odds of a page: `bias` plus the weight of each word that it holds."""
+    """A model of the log odds of a page: `bias` plus the weight of each word that the page contains."""
 
     weights: Mapping[str, float]
     bias: float

@@ -130,7 +130,7 @@ def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[st
 def _meant(
     world: World, by_endpoint: Mapping[str, Sequence[TrueService]], address: str, kind: str
 ) -> TrueService | None:
-    """Return the service that a catalogued address stands for: the same endpoint, else the one that answers there."""
+    """Return the service of a catalogued address: the one with this endpoint, else the one that answers there."""
     same = next((s for s in by_endpoint.get(_endpoint(address), ()) if s.kind == kind), None)
     if same is not None:
         return same

@@ -1,6 +1,7 @@
-"""A contest drawn: recall over pages, and areas as bars, in colours that colour-blind readers tell apart.
+"""Draw the results of a contest: recall over pages as curves, and areas as bars.
 
-Colours are those of Okabe and Ito (2008); line styles and labels at the curves' ends say the same again.
+Colour-blind readers can distinguish the colours (Okabe and Ito, 2008); line styles and labels at the curves' ends
+repeat the information.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 
 def missing() -> str:
-    """Return '' when plots can be drawn, else a line that says what to install."""
+    """Return '' when plots can be drawn, else a line that names what to install."""
     if find_spec("matplotlib") is None:
         return "no plots: they need matplotlib (pip install 'geocrawl[evaluate]')"
     return ""

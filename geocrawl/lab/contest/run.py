@@ -69,8 +69,8 @@ class CrawlResult:
 def settings_for(job: Job, database: str = "") -> Settings:
     """Return the settings of a crawl in a contest, where the order is the strategy's alone.
 
-    So there is one worker, no host is waited for, none rests, and nothing is asked twice; nor are services asked for
-    content, which changes neither the order nor what counts as found.
+    So there is one worker, there are no delays and no back-offs, and nothing is requested twice. No content checks are
+    made, because they change neither the order nor what counts as found.
     """
     return Settings(
         db=database,

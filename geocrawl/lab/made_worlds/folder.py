@@ -33,9 +33,9 @@ _WORKING = frozenset({"valid", "lenient"})
 
 
 def make(kind: str, pages: int, seed: int, out: Path, vocabularies: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Make a web of about `pages` pages and write it into the folder `out`; returns what stands in its world.json.
+    """Make a web of about `pages` pages and write it into the folder `out`; return the content of its world.json.
 
-    Raises UsageError for an unknown kind or vocabulary, too few pages, a folder that holds something; EnvironmentFault
+    Raises UsageError for an unknown kind or vocabulary, too few pages, or a folder that is not empty; EnvironmentFault
     when it cannot be written.
     """
     if kind not in KINDS:

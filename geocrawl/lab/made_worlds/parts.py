@@ -26,7 +26,7 @@ class Anchor(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """HTML as it stands, and where its links lead."""
+    """HTML that is written unchanged, with the targets of its links."""
 
     html: str
     targets: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ Piece = str | Anchor | Raw
 
 
 class Prose(NamedTuple):
-    """Paragraphs, drawn when the page is written; now and then one holds a link."""
+    """Paragraphs that are drawn when the page is written; some contain a link."""
 
     paragraphs: int
     within: tuple[Anchor, ...] = ()

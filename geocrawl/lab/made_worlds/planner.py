@@ -47,7 +47,7 @@ class Planner:
     # ------------------------------------------------------------------ sites
 
     def site(self, theme: Theme, *, host: str = "", code: str = "", jargon: float = 0.0, name: str = "") -> Site:
-        """Return a new site; what is not given is drawn."""
+        """Return a new site; arguments that are left out are drawn at random."""
         rng = self.rng
         language = languages()[code or self.mixture.language(rng)]
         where, roman = place(rng, language)
@@ -179,7 +179,7 @@ class Planner:
         site.aside = tuple(map(link, some))
 
     def facts(self, site: Site, title: str) -> Facts:
-        """Return what a page about a data set says in its table."""
+        """Return the rows of the table on a page about a data set."""
         rng = self.rng
         rows = (
             (site.label("theme"), (site.words.name,)),

@@ -51,7 +51,7 @@ def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Sit
 
 
 def _detail(planner: Planner, head: Site, service: Service) -> Page:
-    """Return a page about one service; some name it twice, some only say that it is there."""
+    """Return a page about one service; some pages name its address twice, some mention it without an address."""
     rng = planner.rng
     facts = Facts("", ((head.label("provider"), (Anchor(service.site.home, service.site.names.organisation),)),))
     title = planner.service_title(head, service)

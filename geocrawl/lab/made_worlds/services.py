@@ -1,4 +1,4 @@
-"""Services of a made web: where they stand, how they behave, how their requests are written."""
+"""Draw the services of a made web: their addresses, their behaviour, and the spelling of their requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made webs say: themes and languages from data files."""
+"""Read the vocabulary of made webs: themes and languages from data files."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class RecordedWeb:
     """The web of one WARC file (`replay.Web`)."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError for a file that is no WARC, is cut off, or holds no page."""
+        """Read the recording. Raises UsageError for a file that is no WARC, is cut off, or contains no page."""
         self.path = path
         self.name = path.name.removesuffix(".gz").removesuffix(".warc")
         self.warc = WarcFile(path, with_scheme=True, kind_of=_kind_of)
@@ -65,7 +65,7 @@ def _kind_of(address: str, content_type: str, head: bytes) -> str:
 
 
 def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
-    """Return what the judge says of every recorded page; nothing else is known."""
+    """Return the judge's verdict on every recorded page; a recording has no other truth."""
     reader, judged, pages = PageReader(), set(), set()
     for key, record in web.warc.records.items():
         stored, url = web.warc.read(key), read_url(key)

@@ -42,7 +42,7 @@ class ReplayClock:
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> None:
-        """Advance the virtual time by what an answer took."""
+        """Advance the virtual time by the duration of an answer."""
         self._now += seconds
 
 

@@ -46,7 +46,7 @@ _CUT_DOCUMENT = b'<?xml version="1.0"?>\n<WMT_MS_Capabilities version="1.1.1">\n
 
 
 class Reply(NamedTuple):
-    """An answer as a service gives it."""
+    """The answer of a service."""
 
     status: int
     content_type: str

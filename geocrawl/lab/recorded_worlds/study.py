@@ -31,7 +31,7 @@ _RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The truth about a web that crawls are held against. Pages by their keys (`addresses.key_of`)."""
+    """The truth about a web, with which crawls are compared. Pages by their keys (`addresses.key_of`)."""
 
     world: str
     pages: int

@@ -1,4 +1,4 @@
-"""A recorded web in a folder: its pages (WARC), its services and the truth about them.
+"""Read a recorded web from its folder: its pages (WARC), its services and the truth about them.
 
 The folder's format is that of docs/worlds.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. What is
 missing or cut off is said in one line that names the file; nothing is guessed.
@@ -61,7 +61,7 @@ class World:
     """A recorded web."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises UsageError for a folder that is no complete world, EnvironmentFault for one that cannot be read."""
+        """Read a world. Raises UsageError for an incomplete folder, EnvironmentFault for one that cannot be read."""
         missing = [name for name in _FILES if not (folder / name).is_file()]
         if missing:
             raise UsageError(f"{folder} is no recorded web: it has no {' and no '.join(missing)}")

@@ -43,7 +43,7 @@ _LATIN_WORD = re.compile("[a-z]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A training page, its text taken out."""
+    """A training page as extracted text."""
 
     url: str
     language: str

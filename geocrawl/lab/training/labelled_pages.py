@@ -94,7 +94,7 @@ def read_text(path: Path) -> str:
 
 
 def record(how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
-    """Return what the record of every model says: how it was made, when, by which version, and from which files.
+    """Return the common part of every model's record: how it was made, when, by which version, and from which files.
 
     `exclude`: recorded webs whose pages were left out.
     """

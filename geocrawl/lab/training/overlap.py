@@ -1,7 +1,7 @@
-"""Which training pages stand in a recorded web too: a model must not learn from the pages it is measured on.
+"""Find training pages that are also part of a recorded web: a model must not learn from the pages it is measured on.
 
 Texts are compared by shingles (Broder 1997): runs of eight words, a Han or kana character counting as one. Shingles
-that stand in many training pages are a site's frame and say nothing, so they are left out.
+that occur in many training pages belong to a site's frame, so they are left out.
 """
 
 from __future__ import annotations

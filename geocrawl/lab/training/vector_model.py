@@ -1,4 +1,4 @@
-"""How the text model is learnt: a vocabulary with idf and a topic vector a language, from labelled pages or texts.
+"""Train the text model from labelled pages or texts: a vocabulary with idf, and a topic vector for each language.
 
 Pure but for `train_vectors_file`, which reads the pages, leaves out those that stand in the worlds the model will be
 measured on, and writes the model with the record of its making.
