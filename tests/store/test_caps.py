@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from collections.abc import Iterator
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +13,9 @@ from geocrawl.store.keys import is_over_cap, page_key
 from tests.support.world import World, link
 
 
-def crawl(path: Path, addresses: list[str], settings: Settings) -> set[str]:
+def crawl(database: str, addresses: list[str], settings: Settings) -> set[str]:
     """Add all addresses, then visit what is left; returns the visited ones."""
-    world = World(path, settings)
+    world = World(database, settings)
     world.seed("start.example/")
     world.visit(*[link(address) for address in addresses])
     visited = set()
@@ -25,25 +25,25 @@ def crawl(path: Path, addresses: list[str], settings: Settings) -> set[str]:
     return visited
 
 
-def test_queries_over_the_cap_are_chosen_by_hash_whatever_their_order(tmp_path: Path) -> None:
+def test_queries_over_the_cap_are_chosen_by_hash_whatever_their_order(engine_urls: Iterator[str]) -> None:
     addresses = [f"a.example/list?page={n}" for n in range(400)]
     settings = Settings(max_queries_per_path=100)
-    kept = crawl(tmp_path / "1.db", addresses, settings)
+    kept = crawl(next(engine_urls), addresses, settings)
     assert 75 <= len(kept) <= 125
     random.Random(3).shuffle(addresses)
-    assert crawl(tmp_path / "2.db", addresses, settings) == kept
+    assert crawl(next(engine_urls), addresses, settings) == kept
 
 
-def test_pages_of_a_host_over_the_cap_are_chosen_by_hash_whatever_their_order(tmp_path: Path) -> None:
+def test_pages_of_a_host_over_the_cap_are_chosen_by_hash_whatever_their_order(engine_urls: Iterator[str]) -> None:
     addresses = [f"a.example/page{n}.html" for n in range(400)]
     settings = Settings(max_pages_per_host=100)
-    kept = crawl(tmp_path / "1.db", addresses, settings)
+    kept = crawl(next(engine_urls), addresses, settings)
     assert 75 <= len(kept) <= 125
-    assert crawl(tmp_path / "2.db", addresses[::-1], settings) == kept
+    assert crawl(next(engine_urls), addresses[::-1], settings) == kept
 
 
-def test_a_page_left_out_says_why(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db", Settings(max_queries_per_path=1))
+def test_a_page_left_out_says_why(engine_urls: Iterator[str]) -> None:
+    world = World(next(engine_urls), Settings(max_queries_per_path=1))
     world.seed("start.example/")
     world.visit(*[link(f"a.example/x?n={n}") for n in range(30)])
     while lease := world.frontier.lease():
@@ -53,8 +53,8 @@ def test_a_page_left_out_says_why(tmp_path: Path) -> None:
     assert reasons <= {("refused", "trap:queries"), ("visited", "ok")}
 
 
-def test_seeds_are_never_left_out(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db", Settings(max_queries_per_path=1, max_pages_per_host=1))
+def test_seeds_are_never_left_out(engine_urls: Iterator[str]) -> None:
+    world = World(next(engine_urls), Settings(max_queries_per_path=1, max_pages_per_host=1))
     assert world.seed(*[f"a.example/x?n={n}" for n in range(30)]) == 30
     for _ in range(30):
         world.visit()
@@ -69,8 +69,8 @@ def test_no_key_is_over_the_cap_of_a_small_group_and_the_bound_only_falls(texts:
         assert left_out == sorted(left_out)
 
 
-def test_a_host_may_have_a_cap_of_its_own(tmp_path: Path) -> None:
+def test_a_host_may_have_a_cap_of_its_own(engine_urls: Iterator[str]) -> None:
     addresses = [f"{host}.example/page{n}.html" for host in "ab" for n in range(200)]
     settings = Settings(max_pages_per_host=100, sites={"b.example": SiteSettings(max_pages=20)})
-    kept = [address.split("/")[2] for address in crawl(tmp_path / "1.db", addresses, settings)]
+    kept = [address.split("/")[2] for address in crawl(next(engine_urls), addresses, settings)]
     assert 75 <= kept.count("a.example") <= 125 and 5 <= kept.count("b.example") <= 35

@@ -16,18 +16,13 @@ from tests.support.world import World, candidate, link, url, verdict
 HOST = "bad.example"
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "c.db"
-
-
 def service(title: str) -> Service:
     return Service(Kind.WMS, "1.3.0", title, layers=(Layer("roads", f"roads of {title}"),), fingerprint=title)
 
 
-def filled(path: Path) -> World:
+def filled(database: str) -> World:
     """A page and services on the host, beneath it and elsewhere, each of the latter named by a page of the host."""
-    world = World(path)
+    world = World(database)
     world.seed(f"{HOST}/", "good.example/")
     wms = [
         candidate(f"http://{host}/wms?service=WMS", page=f"http://{HOST}/")
@@ -56,8 +51,8 @@ def everything(world: World) -> str:
     return "\n".join(str(row) for name in shown for row in connection.execute(f"SELECT * FROM {name}"))
 
 
-def test_all_that_is_known_goes_and_the_rest_stays(path: Path) -> None:
-    world = filled(path)
+def test_all_that_is_known_goes_and_the_rest_stays(engine_url: str) -> None:
+    world = filled(engine_url)
     assert HOST in everything(world)
     assert forget(world.database, HOST, "asked to", 5.0) == Removed(pages=2, endpoints=2, services=2)
     left = everything(world).replace(f"not{HOST}", "")
@@ -68,8 +63,8 @@ def test_all_that_is_known_goes_and_the_rest_stays(path: Path) -> None:
     assert world.database.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_nothing_of_it_comes_back_by_links_candidates_or_seeds(path: Path) -> None:
-    world = filled(path)
+def test_nothing_of_it_comes_back_by_links_candidates_or_seeds(engine_url: str) -> None:
+    world = filled(engine_url)
     forget(world.database, HOST, "", 5.0)
     assert world.seed(f"{HOST}/", f"http://www.{HOST}/new", again=True) == 0
     assert world.frontier.add_candidates([candidate(f"http://{HOST}/wms")], again=True) == 0
@@ -83,8 +78,8 @@ def test_nothing_of_it_comes_back_by_links_candidates_or_seeds(path: Path) -> No
     check_invariants(world.database.connection)
 
 
-def test_a_visit_under_way_in_another_process_is_lost_and_its_memories_too(path: Path) -> None:
-    first, second = filled(path), World(path)
+def test_a_visit_under_way_in_another_process_is_lost_and_its_memories_too(tmp_path: Path) -> None:
+    first, second = filled(str(tmp_path / "c.db")), World(tmp_path / "c.db")
     first.seed(f"{HOST}/again", "good.example/again")
     held = [first.lease() for _ in range(2)]
     forget(second.database, HOST, "", 5.0)
@@ -96,8 +91,8 @@ def test_a_visit_under_way_in_another_process_is_lost_and_its_memories_too(path:
     check_invariants(first.database.connection)
 
 
-def test_undone_it_is_new(path: Path) -> None:
-    world = filled(path)
+def test_undone_it_is_new(engine_url: str) -> None:
+    world = filled(engine_url)
     forget(world.database, HOST, "", 5.0)
     assert undo(world.database, HOST)
     assert not undo(world.database, HOST)
@@ -106,8 +101,8 @@ def test_undone_it_is_new(path: Path) -> None:
     check_invariants(world.database.connection)
 
 
-def test_proofs_and_thumbnails_go_too(path: Path) -> None:
-    world = World(path)
+def test_proofs_and_thumbnails_go_too(engine_url: str) -> None:
+    world = World(engine_url)
     world.frontier.add_candidates([candidate(f"http://{HOST}/wms")])
     proof = ContentReport(
         Level.DELIVERS,

@@ -96,14 +96,15 @@ class Model:
 
 
 class FrontierMachine(RuleBasedStateMachine):
-    """Random lives of a crawl."""
+    """Random lives of a crawl on a database on disk."""
+
+    in_memory = False
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.world = World(
-            Path(self.folder.name) / "crawl.db", Settings(max_depth=MAX_DEPTH, max_attempts=2, lease_s=1e9)
-        )
+        database = "sqlite://" if self.in_memory else Path(self.folder.name) / "crawl.db"
+        self.world = World(database, Settings(max_depth=MAX_DEPTH, max_attempts=2, lease_s=1e9))
         self.model = Model()
         self.leases: list[Lease] = []
 
@@ -190,7 +191,15 @@ class FrontierMachine(RuleBasedStateMachine):
         check_invariants(self.world.database.connection)
 
 
-FrontierMachine.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
-)
+class FrontierInMemory(FrontierMachine):
+    """Random lives of a crawl on a database in memory."""
+
+    in_memory = True
+
+
+for machine, examples in ((FrontierMachine, 60), (FrontierInMemory, 20)):
+    machine.TestCase.settings = settings(
+        max_examples=examples, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
+    )
 TestFrontierAgainstTheModel = FrontierMachine.TestCase
+TestFrontierInMemoryAgainstTheModel = FrontierInMemory.TestCase

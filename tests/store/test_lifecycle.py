@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from geocrawl.model import State
@@ -38,9 +36,9 @@ def test_a_new_link(depth: int, refused: str, state: State) -> None:
     ],
 )
 def test_a_settled_visit(
-    tmp_path: Path, outcome: State, retry_after_s: float | None, attempts_before: int, state: str, comes_back: bool
+    engine_url: str, outcome: State, retry_after_s: float | None, attempts_before: int, state: str, comes_back: bool
 ) -> None:
-    world = World(tmp_path / "crawl.db")
+    world = World(engine_url)
     world.seed("a.example/")
     for _ in range(attempts_before):
         world.settle(world.lease(), state=State.FAILED, reason="dns", retry_after_s=0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 
 from geocrawl.model import StoredPage
 from geocrawl.settings import Settings
@@ -20,8 +19,8 @@ def scores(world: World, least: float = 0.0) -> list[float]:
     return [page.score for page in kept_pages(world.database.connection, least)]
 
 
-def test_a_page_is_read_back_as_it_was_answered(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db")
+def test_a_page_is_read_back_as_it_was_answered(engine_url: str) -> None:
+    world = World(engine_url)
     world.seed("a.example/")
     keep(world, 0.7, "地图 ".encode() * 1000)
     (page,) = kept_pages(world.database.connection)
@@ -30,9 +29,9 @@ def test_a_page_is_read_back_as_it_was_answered(tmp_path: Path) -> None:
     assert scores(world, 0.8) == []
 
 
-def test_the_lowest_scores_go_first_when_room_is_short(tmp_path: Path) -> None:
+def test_the_lowest_scores_go_first_when_room_is_short(engine_url: str) -> None:
     size = len(zlib.compress(b"x"))
-    world = World(tmp_path / "crawl.db", Settings(page_store_bytes=3 * size))
+    world = World(engine_url, Settings(page_store_bytes=3 * size))
     world.seed(*[f"a.example/{n}" for n in range(6)])
     for score in (0.5, 0.2, 0.9, 0.1, 0.2, 0.6):
         keep(world, score)
@@ -41,8 +40,8 @@ def test_the_lowest_scores_go_first_when_room_is_short(tmp_path: Path) -> None:
     assert taken == (3 * size,)
 
 
-def test_a_page_visited_again_takes_its_own_place(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db")
+def test_a_page_visited_again_takes_its_own_place(engine_url: str) -> None:
+    world = World(engine_url)
     world.seed("a.example/")
     keep(world, 0.5, b"first")
     world.seed("a.example/", again=True)
@@ -50,8 +49,8 @@ def test_a_page_visited_again_takes_its_own_place(tmp_path: Path) -> None:
     assert [page.body for page in kept_pages(world.database.connection)] == [b"second"]
 
 
-def test_a_page_larger_than_the_store_is_not_kept(tmp_path: Path) -> None:
-    world = World(tmp_path / "crawl.db", Settings(page_store_bytes=4))
+def test_a_page_larger_than_the_store_is_not_kept(engine_url: str) -> None:
+    world = World(engine_url, Settings(page_store_bytes=4))
     world.seed("a.example/")
     keep(world, 0.9)
     assert scores(world) == []

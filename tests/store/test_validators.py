@@ -42,13 +42,8 @@ OF_PAGE = Validators(PAGE, '"p"')
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "crawl.db"
-
-
-@pytest.fixture
-def world(path: Path) -> World:
-    return World(path, learns=True)
+def world(engine_url: str) -> World:
+    return World(engine_url, learns=True)
 
 
 def settle(
@@ -200,8 +195,8 @@ def test_after_thirty_days_all_is_read_anew_whatever_the_server_says(world: Worl
     assert asked_by == [True, True, True, False] * 5
 
 
-def test_with_a_trust_of_nothing_everything_is_read(path: Path) -> None:
-    world = World(path, Settings(delay_s=0, not_modified_s=0))
+def test_with_a_trust_of_nothing_everything_is_read(engine_url: str) -> None:
+    world = World(engine_url, Settings(delay_s=0, not_modified_s=0))
     probed(world)
     later(world, 2)
     assert world.lease().entry.validators is None
@@ -320,7 +315,8 @@ def test_a_host_that_is_forgotten_leaves_none(world: World) -> None:
     assert world.database.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_a_catalogue_of_the_schema_before_asks_for_everything_once(path: Path) -> None:
+def test_a_catalogue_of_the_schema_before_asks_for_everything_once(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
     upgrade(path, "0008")
     with sqlite3.connect(path) as old:
         old.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
