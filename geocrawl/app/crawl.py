@@ -69,6 +69,9 @@ class _Begun:
 def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> _Begun:
     """Claim the database and queue the seeds."""
     notes = claim(session, session.store.earlier_runs(run))
+    if off := session.store.clock_limits(session.settings).apply(session.clock.now()):
+        counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
+        notes.append(f"A wrong clock had written times far ahead; they were shortened ({counts}).")
     queued = session.add_seeds(seeds, again=again)
     opted_out = sorted({url.host for url in seeds if session.store.opt_out.covers(url.host)})
     notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]

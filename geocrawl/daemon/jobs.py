@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.store.store import Store
 
+_JUMP_S = 60.0
+"""The clock was set when it went so much faster or slower than time passed."""
+
 
 class Jobs:
     """The daemon's jobs, one method for each tick of that name.
@@ -34,6 +37,10 @@ class Jobs:
         self._frontier = frontier
         self._clock = clock
         self._retention = store.retention(settings)
+        self._clock_limits = store.clock_limits(settings)
+        self._log = log
+        self._offset_s: float | None = None
+        self._clock_was_set = False
 
     def reprobe(self) -> Mapping[str, int]:
         """Queue services whose next probe is due."""
@@ -46,6 +53,23 @@ class Jobs:
     def refresh(self) -> Mapping[str, int]:
         """Queue sitemaps and catalogues' pages of records whose next visit is due."""
         return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)}
+
+    def note_time(self, at: float) -> None:
+        """Note what time the clock showed, for it may be wrong between two calls of `check_clock` only."""
+        if self._offset_s is not None and abs(at - self._clock.monotonic() - self._offset_s) > _JUMP_S:
+            self._clock_was_set = True
+
+    def check_clock(self) -> None:
+        """At the first call and whenever the clock was set, limit the times that a wrong clock wrote, and log that."""
+        self.note_time(self._clock.now())
+        first, self._offset_s = self._offset_s is None, self._clock.now() - self._clock.monotonic()
+        if not first and not self._clock_was_set:
+            return
+        if self._clock_was_set:
+            self._log("warning: this machine's clock was set, or was wrong for a moment")
+            self._clock_was_set = False
+        if off := self._clock_limits.apply(self._clock.now()):
+            self._log("warning: times that a wrong clock wrote were shortened", **off)
 
     def retention(self) -> Mapping[str, int]:
         """Drop what is older than the settings keep it, and have the database update its statistics."""

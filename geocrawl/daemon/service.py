@@ -174,6 +174,7 @@ class Daemon:
     def _visit_settled(self, entry: Entry, visit: Visit) -> None:
         """Reset the database's back-off, and interrupt the crawl when the visit shows that the network went or came."""
         self._retrying.reset()
+        self._jobs.note_time(visit.at)
         if reason := self._network.settled(entry, visit):
             self._crawl.interrupt(reason)
 
@@ -231,6 +232,7 @@ class Daemon:
             self._log(f"tick {name}", **counts)
 
     def _beat(self) -> None:
+        self._jobs.check_clock()
         if not self._lock.beat(self._clock.now(), self._state):
             self.stop("the database was taken over by another daemon")
             return

@@ -105,11 +105,13 @@ def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     session = wiring.make_session(without_limits(settings), store, clock)
     for note in claim(session):
         log(note)
+    jobs = Jobs(settings, store, session.frontier, clock, log)
+    jobs.check_clock()
     queued = session.add_seeds(_stored_seeds(store), again=False)
     log("ready", database=str(store.path), strategy=session.strategy.name, start_pages_queued=queued)
     if session.frontier.ready_at() is None:
         log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
-    return session, Jobs(settings, store, session.frontier, clock, log), budget_of(settings)
+    return session, jobs, budget_of(settings)
 
 
 def _stored_seeds(store: Store) -> list[Url]:

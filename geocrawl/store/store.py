@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
+    from geocrawl.store.operations.clock_limits import ClockLimits
     from geocrawl.store.operations.daemon_lock import DaemonLock
     from geocrawl.store.operations.facts import Facts
     from geocrawl.store.operations.forget import Removed
@@ -250,6 +251,12 @@ class Store:
         from geocrawl.store.operations.outages import Outages
 
         return Outages(self.database)
+
+    def clock_limits(self, settings: Settings) -> ClockLimits:
+        """Return what limits times that a wrong clock wrote."""
+        from geocrawl.store.operations.clock_limits import ClockLimits
+
+        return ClockLimits(self.database, settings)
 
     def retention(self, settings: Settings) -> Retention:
         """Return what drops old probes, and what a limit on the size leaves no room for."""

@@ -1,0 +1,69 @@
+"""Limit times in the database to what the settings allow, for they may have been written by a wrong clock.
+
+A clock that is ten years ahead for a moment writes hosts, services and answers for robots.txt off for ten years. No
+time to come is further off than the longest wait of the settings, and nothing that happened lies in the future.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from geocrawl.model.health import JITTER, PACES
+from geocrawl.store.catalog.health import UNASKED_S
+from geocrawl.store.engine.database import Database
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+_REQUESTS = 10
+"""More requests than a lease makes besides those for maps."""
+_MARGIN_S = 60.0
+"""Times that are off by less are left alone: clocks of several machines differ, and are set."""
+
+
+class ClockLimits:
+    """Finds times that only a wrong clock can have written, and shortens the waits to the longest ones allowed."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._columns = tuple(_columns(settings))
+
+    def apply(self, now: float) -> dict[str, int]:
+        """Limit all times to `now` and the longest wait from then on; return how many of what were off."""
+        off = {}
+        with self._database.transaction:
+            for table, column, longest_s in self._columns:
+                statement = f"UPDATE {table} SET {column} = ?1 WHERE {column} > ?1 + ?2"  # noqa: S608 our own names
+                count = self._database.connection.execute(statement, (now + longest_s, _MARGIN_S)).rowcount
+                if count:
+                    off[f"{table}.{column}"] = count
+            today = int(now // 86_400)
+            self._database.connection.execute("UPDATE host SET asked_day = 0, asked = 0 WHERE asked_day > ?", (today,))
+        return off
+
+
+def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:
+    """Yield table, column and how many seconds after now the column's times may lie."""
+    of_sites_s = (site.delay_s or 0.0 for site in settings.sites.values())
+    delays_s = (settings.delay_s, settings.max_crawl_delay_s, *of_sites_s)
+    rest_s = max(settings.backoff_max_s, settings.max_retry_after_s, *delays_s)
+    retry_s = settings.retry_first_s * 2.0 ** (
+        4 * settings.max_attempts
+    )  # as often as hosts that are too busy are tried
+    robots_s = max(settings.robots_ttl_s, settings.robots_error_ttl_s, rest_s)
+    probe_s = max((pace.longest_s for pace in PACES.values() if pace is not None), default=0.0) * (1 + JITTER)
+    revisit_s = max(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
+    yield "host", "next_at", rest_s
+    yield "host", "last_error_at", 0.0
+    yield "host", "lease_until", max(settings.lease_s, max(delays_s) * (settings.map_requests + _REQUESTS))
+    yield "url", "retry_at", max(retry_s, robots_s)
+    yield "url", "revisit_at", revisit_s
+    yield "robots", "fetched_at", 0.0
+    yield "robots", "expires_at", robots_s
+    yield "validator", "read_at", 0.0
+    yield "endpoint", "due_at", max(probe_s, UNASKED_S)
+    yield "endpoint", "health_since", 0.0
+    yield "endpoint", "last_ok", 0.0
+    yield "endpoint", "last_probe", 0.0
+    yield "service", "last_ok", 0.0
