@@ -3,7 +3,7 @@
 `crawler/` knows the other rooms by these protocols alone; `app/wiring.py` chooses the classes that implement them.
 """
 
-from geocrawl.ports.catalog import CatalogQueries, CatalogWriter
+from geocrawl.ports.catalog import CatalogQueries
 from geocrawl.ports.clock import Clock
 from geocrawl.ports.fetching import Fetcher, RobotsStore, Turn
 from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases
@@ -16,7 +16,6 @@ from geocrawl.ports.strategy import Counted, Strategy, Waiting
 __all__ = [
     "Ask",
     "CatalogQueries",
-    "CatalogWriter",
     "Clock",
     "ContentCheck",
     "ContentInterview",

@@ -103,7 +103,7 @@ class Store:
     # ----------------------------------------------------------------------- crawling
 
     def catalog(self) -> Catalog:
-        """Return what writes the catalogue (`ports.CatalogWriter`) and answers a crawl (`ports.CatalogQueries`)."""
+        """Return the catalogue as settlements write it, which also answers a crawl (`ports.CatalogQueries`)."""
         from geocrawl.store.catalog.catalog import Catalog
 
         return Catalog(self.database, self._clock)

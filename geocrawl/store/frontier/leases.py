@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators
+from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
-from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
@@ -51,7 +51,7 @@ class Leases:
         hosts: Hosts,
         limits: Limits,
         queue: Queue,
-        catalog: Catalog,
+        catalog: CatalogQueries,
         budgets: Budgets,
         *,
         owner: str,
