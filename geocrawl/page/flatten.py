@@ -45,6 +45,8 @@ _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _HTML_TAG = re.compile(r"<html(?=[\s/>])[^>]*>", re.I)
 _PREAMBLE_CHARS = 4_096
+_MANY_BEGINS = re.compile("<{100,}")
+"""Begins no tag but the last; each pattern below would stop at every one of them."""
 _LONG_TAG = re.compile(rf"<[^<>]{{{4 * MAX_ATTRIBUTES},}}>")
 
 
@@ -52,7 +54,7 @@ def flatten(html: str) -> str:
     """Return `html` itself when it is of ordinary size, else with only the tags of links, forms, title and blocks."""
     if html.count("<") <= MAX_PLAIN_TAGS and len(html) <= MAX_PLAIN_CHARS:
         return html
-    html = _LONG_TAG.sub(_drop_overfull, html)
+    html = _LONG_TAG.sub(_drop_overfull, _MANY_BEGINS.sub("<", html))
     if html.count("<") <= MAX_PLAIN_TAGS:
         return html
     preamble = _HTML_TAG.search(html, 0, _PREAMBLE_CHARS)  # names the language; a second one only costs time

@@ -13,7 +13,7 @@ by `_TREE_BYTES` of text without an item, and what was read till then stands, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from lxml import etree
@@ -30,6 +30,8 @@ STREAM_BYTES = 8 * 1024 * 1024
 _TREE_BYTES = 16 * 1024 * 1024
 _MAX_FAULTS = 20_000
 _READS_A_CHECK = 16
+MAX_ITEMS = 100_000
+"""Items read of one document: an empty one of a WMS costs 16 µs. The largest known services have about 50,000."""
 
 T = TypeVar("T")
 
@@ -73,6 +75,10 @@ def read_items(
     if reading.root is not None:
         for event, element in etree.iterwalk(reading.root, events=("start", "end")):
             collector.see(event, element)
+            if collector.is_full:
+                limit = Deviation("over-limit", f"more than {MAX_ITEMS} items")
+                reading = replace(reading, deviations=(*reading.deviations, limit))
+                break
     return Items(reading, collector.items())
 
 
@@ -92,6 +98,8 @@ class _Collector(Generic[T]):
         self._spec = spec
         self._found: list[T | None] = []
         self._open: list[tuple[etree._Element, int]] = []
+        self.is_full = False
+        """Whether the document has more than `MAX_ITEMS` items; those are left out."""
         self._parents = spec.within | spec.elements
 
     def see(self, event: str, element: etree._Element) -> bool:
@@ -99,7 +107,8 @@ class _Collector(Generic[T]):
         if local_name(element) not in self._spec.elements:
             return False
         if event == "start":
-            if local_name_of_parent(element) in self._parents:
+            self.is_full = self.is_full or len(self._found) >= MAX_ITEMS
+            if not self.is_full and local_name_of_parent(element) in self._parents:
                 self._open.append((element, len(self._found)))
                 self._found.append(None)
             return False
@@ -150,7 +159,9 @@ class _Source:
 
     def read(self, _size: int = -1) -> bytes:
         self._reads += 1
-        if self.grown > _TREE_BYTES:
+        if self._collector.is_full:
+            self.stopped = f"more than {MAX_ITEMS} items"
+        elif self.grown > _TREE_BYTES:
             self.stopped = f"{self.grown} bytes without an item"
         elif self._reads % _READS_A_CHECK == 0 and self._faults() > _MAX_FAULTS:
             self.stopped = f"more than {_MAX_FAULTS} faults"

@@ -38,8 +38,15 @@ _QUOTED = re.compile(rb'"[^"]{0,200}"')
 _NASTY = (
     b"&", b"<", b">", b'"', b"]]>", b"<![CDATA[", b"<!--", b"-->", b"<?", b"&#0;", b"&#x110000;", b"&nbsp;", b"&a;",
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"NaN", b"1e999", b"-", b"{", b"}", b"[", b"]", b"null",
-    b"\\ud800", b"\\",
+    b"\\ud800", b"\\", b"\\ud83d\\ude00", b"\\udc00\\ud800", b"\\u0000", b"\\u{d83d}", b"&#xD83D;", b"&#55357;&#56832;",
+    b"&#xDE00;", b"&#xFFFE;", b"&#" + b"9" * 4_301 + b";", b"&#" + b"0" * 5_000 + b"65;",
     b"\xe5\x9c\xb0", b"\xb5\xd8", b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"xmlns:x=''", b"http://[", b"http://x:99999999/",
+)  # fmt: skip
+
+
+_CODECS = (
+    b"punycode", b"idna", b"unicode_escape", b"raw_unicode_escape", b"undefined", b"zip", b"hex", b"base64", b"rot13",
+    b"utf-7", b"utf-16", b"utf-8-sig", b"JAVA", b"UCS-2", b"x-user-defined", b"no-such-codec", b"gbk", b"koi8-r",
 )  # fmt: skip
 
 
@@ -145,13 +152,34 @@ def _nest(body: bytes, rng: random.Random, _others: Sequence[bytes]) -> bytes:
 
 def _numbers(body: bytes, rng: random.Random, _others: Sequence[bytes]) -> bytes:
     value = rng.choice(
-        (b"NaN", b"-1e308", b"1e400", b"99999999999999999999999", b"0", b"-0", b"12,5", b"", b"Infinity", b"\xd9\xa3")
+        (
+            b"NaN",
+            b"-1e308",
+            b"1e400",
+            b"99999999999999999999999",
+            b"0",
+            b"-0",
+            b"12,5",
+            b"",
+            b"Infinity",
+            b"\xd9\xa3",
+            b"9" * 4_300,
+            b"9" * 4_301,
+            b"9223372036854775808",
+            b"9" * 400,
+        )
     )
     return re.sub(rb"-?\d+(?:\.\d+)?", lambda found: value if rng.random() < 0.3 else found[0], body)
 
 
+def _declare_codec(body: bytes, rng: random.Random, _others: Sequence[bytes]) -> bytes:
+    declared = b'<?xml version="1.0" encoding="%s"?>' % rng.choice(_CODECS)
+    return declared + re.sub(rb"\A\s*<\?xml[^>]{0,200}\?>", b"", body)
+
+
 MUTATIONS: tuple[Mutation, ...] = (
     _flip_bits, _cut_out, _cut_off, _splice, _insert, _swap_tags, _recode, _repeat, _huge_attribute, _nest, _numbers,
+    _declare_codec,
 )  # fmt: skip
 
 
