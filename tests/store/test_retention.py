@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.model import Kind, Rank, Service, StoredPage
+from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.settings import Settings
+from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.operations.retention import Retention, size_of
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
@@ -91,3 +92,45 @@ def test_a_page_that_is_being_visited_stays(world: World) -> None:
     world.settle(lease)
     assert world.row(lease.entry.url.address)[0] == "visited"
     check_invariants(world.database.connection)
+
+
+def write_robots(world: World, count: int, text: str, expires_in_s: float = 86_400.0) -> None:
+    now = world.clock.now()
+    for number in range(count):
+        origin = f"http://h{number}.example"
+        SqlRobots(world.database).write_robots(RobotsRecord(origin, 200, text, now, now + expires_in_s))
+
+
+def test_a_long_robots_txt_takes_little_room_and_is_read_as_it_was(world: World) -> None:
+    text, before = "User-agent: *\nDisallow: /ä\n" * 17_000, used(world)
+    write_robots(world, 50, text)
+    assert used(world) - before < 500_000
+    record = SqlRobots(world.database).read_robots("http://h7.example")
+    assert record is not None and record.body == text
+
+
+def test_expired_robots_txt_go_without_any_limit(world: World) -> None:
+    write_robots(world, 20, "Disallow: /", expires_in_s=-1.0)
+    write_robots(world, 5, "Disallow: /")
+    assert tidied(world, 0) == {"probes": 0, "expired robots.txt": 15}
+    assert world.database.connection.execute("SELECT count(*) FROM robots").fetchone() == (5,)
+
+
+def test_robots_txt_and_history_go_before_any_waiting_page(world: World) -> None:
+    connection, limit = world.database.connection, round(used(world) * 1.2)
+    write_robots(world, 400, "".join(f"Disallow: /{n * 7919 % 10_007}\n" for n in range(2_000)))
+    row = (1, 1, 5.0, "abstract", "", "x" * 500, "y" * 500)
+    with world.database.transaction:
+        connection.executemany(
+            "INSERT INTO change (endpoint_id, service_id, at, what, name, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [row] * 3_000,
+        )
+        connection.executemany(
+            "INSERT INTO probe (endpoint_id, at, status, reason, detail, content_type, first_bytes, elapsed_ms, "
+            "requests, deviations) VALUES (1, ?, 'valid', 'ok', '', '', ?, 1, 1, '[]')",
+            [(float(n), "z" * 300) for n in range(3_000)],
+        )
+    dropped = tidied(world, limit)
+    assert dropped["robots.txt dropped"] == 400 and dropped["probes dropped"] and dropped["changes dropped"]
+    assert "waiting pages dropped" not in dropped and sum(waiting(world).values()) == 3000
+    assert connection.execute("SELECT count(*) FROM probe").fetchone()[0] >= 2

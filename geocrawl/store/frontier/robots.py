@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from geocrawl.model import RobotsRecord
 from geocrawl.store.engine.database import Database
 
@@ -10,6 +12,8 @@ _WRITE = """
 INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
 SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at, expires_at =
 excluded.expires_at"""
+_LONG_CHARS = 200
+"""A longer text is stored compressed: 500 KiB of one rule again and again would fill the database."""
 
 
 class SqlRobots:
@@ -21,10 +25,17 @@ class SqlRobots:
     def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the last answer, expired or not; None when the origin was never asked."""
         row = self._database.connection.execute(_READ, (origin,)).fetchone()
-        return None if row is None else RobotsRecord(*row)
+        if row is None:
+            return None
+        origin, status, body, fetched_at, expires_at = row
+        text = zlib.decompress(body).decode("utf-8", "surrogatepass") if isinstance(body, bytes) else body
+        return RobotsRecord(origin, status, text, fetched_at, expires_at)
 
     def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer in the place of the last one."""
-        values = (record.origin, record.status, record.body, record.fetched_at, record.expires_at)
+        body: str | bytes | None = record.body
+        if isinstance(body, str) and len(body) > _LONG_CHARS:
+            body = zlib.compress(body.encode("utf-8", "surrogatepass"))
+        values = (record.origin, record.status, body, record.fetched_at, record.expires_at)
         with self._database.transaction:
             self._database.connection.execute(_WRITE, values)

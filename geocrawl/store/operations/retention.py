@@ -1,9 +1,11 @@
 """Keep the database bounded over the years: delete old probes, but not the health that follows from them, and keep the
 database within a limit on its size.
 
-Above the limit, what can be found again is deleted first: waiting pages, those of the lowest tier and of these the
-oldest; then kept pages, the lowest scores first; then thumbnails, the oldest first. The catalogue is never touched.
-SQLite fills the space that becomes free before the file grows again; the file itself does not shrink.
+Answers for robots.txt are deleted when they have expired. Above the limit, what a request brings back and what is
+history is deleted first: the other answers for robots.txt; probes, but for the last two of each endpoint; changes of
+descriptions, the oldest first. Then waiting pages, those of the lowest tier and of these the oldest; then kept pages,
+the lowest scores first; then thumbnails, the oldest first. The catalogue is never touched. SQLite fills the space that
+becomes free before the file grows again; the file itself does not shrink.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ _OLD = """
 SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
   SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2) LIMIT ?2"""
 
+_EXPIRED = """
+DELETE FROM robots WHERE origin IN (SELECT origin FROM robots WHERE expires_at < ?1 LIMIT ?2)"""
+
 
 class Retention:
     """Deletes probes that are older than they are to be kept, and rows that exceed the limit on the database's size."""
@@ -46,8 +51,10 @@ class Retention:
         with self._database.transaction:
             ids = [row[0] for row in self._connection.execute(_OLD, (now - self._keep_s, _BATCH))]
             self._connection.executemany("DELETE FROM probe WHERE id = ?", [(each,) for each in ids])
+            expired = self._connection.execute(_EXPIRED, (now, _BATCH)).rowcount
         self._connection.execute("PRAGMA optimize")
-        return {"probes": len(ids), **(self._room.make() if self._room else {})}
+        gone = {"probes": len(ids), **({"expired robots.txt": expired} if expired else {})}
+        return {**gone, **(self._room.make() if self._room else {})}
 
 
 # --------------------------------------------------------------------------- a limit on the size
@@ -67,6 +74,13 @@ ORDER BY u.id LIMIT ?2"""
 _EMPTY = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, first_seen)
 VALUES (?1, -?1, 'http://dropped.invalid/', 'page', ?2, 'refused', 'no-space', ?3, 0, 0, ?4)"""
+_OLDEST_ROBOTS = "DELETE FROM robots WHERE origin IN (SELECT origin FROM robots ORDER BY fetched_at LIMIT 500)"
+_OLDEST_PROBES = """
+DELETE FROM probe WHERE id IN (
+  SELECT id FROM probe p WHERE id NOT IN (
+    SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2)
+  ORDER BY at, id LIMIT 2000)"""
+_OLDEST_CHANGES = "DELETE FROM change WHERE id IN (SELECT id FROM change ORDER BY at, id LIMIT 2000)"
 _OLDEST_IMAGES = "DELETE FROM thumbnail WHERE endpoint_id IN (SELECT endpoint_id FROM thumbnail ORDER BY at LIMIT 200)"
 
 _Waiting = tuple[int, int, int, int, float]
@@ -105,9 +119,12 @@ class Room:
         if self._used() <= self._max_bytes:
             return dropped
         steps: tuple[tuple[str, Callable[[], int]], ...] = (
+            ("robots.txt dropped", lambda: self._delete(_OLDEST_ROBOTS)),
+            ("probes dropped", lambda: self._delete(_OLDEST_PROBES)),
+            ("changes dropped", lambda: self._delete(_OLDEST_CHANGES)),
             ("waiting pages dropped", self._waiting),
             ("kept pages dropped", self._kept),
-            ("thumbnails dropped", self._images),
+            ("thumbnails dropped", lambda: self._delete(_OLDEST_IMAGES)),
         )
         for name, step in steps:
             for _ in range(_ROUNDS):
@@ -158,5 +175,5 @@ class Room:
             self._connection.execute(sql.COUNT, (STORED_BYTES, -size))
         return len(rows)
 
-    def _images(self) -> int:
-        return self._connection.execute(_OLDEST_IMAGES).rowcount
+    def _delete(self, statement: str) -> int:
+        return self._connection.execute(statement).rowcount

@@ -165,7 +165,7 @@ class Robots(SQLModel, table=True):
     origin: str = Field(primary_key=True)
     status: int | None = None
     body: str | None = None
-    """NULL when there was no answer."""
+    """NULL when there was no answer. A long text is a BLOB: UTF-8, compressed by zlib."""
     fetched_at: float
     expires_at: float
 
