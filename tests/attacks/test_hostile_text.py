@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from geocrawl.detect import Detector
+from geocrawl.model import Candidate, Endpoint, Evidence, Rank, RankedLink, State, Visit
 from geocrawl.page.document import PageReader
-from geocrawl.probe.registry import probes
+from geocrawl.probe.registry import declarations, probes
+from geocrawl.settings import Settings
 from tests.attacks.hostile_text import documents
 from tests.support.interviews import interview
-from tests.support.pages import page
+from tests.support.pages import page, url
+from tests.support.world import World
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -45,3 +50,33 @@ def test_a_page_is_read_into_well_formed_text(name: str, content_type: str, body
 def test_every_probe_judges_in_well_formed_text(name: str, content_type: str, body: bytes) -> None:
     for probe in probes():
         assert _ill_formed(interview(probe, body, content_type)) == [], probe.kind
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_every_page_and_every_verdict_can_be_settled(tmp_path: Path, offset: int) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0.0))
+    detector = Detector(declarations())
+    for number, (_, content_type, body) in enumerate(documents()[offset::4]):
+        address = f"http://h{number}.example/d/p"
+        document = PageReader().read(page(body, content_type, address), depth=0)
+        world.seed(address)
+        world.frontier.settle(
+            replace(
+                _visit(world),
+                title=document.title,
+                links=tuple(RankedLink(link, Rank(0, 0.0)) for link in document.links),
+                candidates=tuple((candidate, None) for candidate, _ in detector.candidates(document)),
+            )
+        )
+        for probe in probes():
+            verdict = interview(probe, body, content_type)
+            given = Endpoint(probe.kind, f"{address}/{probe.kind}", url(f"{address}/{probe.kind}"))
+            world.frontier.add_candidates([Candidate(given, Evidence("given"))])
+            title = verdict.service.title if verdict.service else ""
+            world.frontier.settle(replace(_visit(world), reason=verdict.reason, title=title, verdict=verdict))
+
+
+def _visit(world: World) -> Visit:
+    """Return the visit of whatever is leased next, with nothing but its end."""
+    lease = world.lease()
+    return Visit(lease=lease, state=State.VISITED, reason="ok", host=lease.host, at=world.clock.now(), http_status=200)
