@@ -121,7 +121,12 @@ class Settings:
     page_store_bytes: int = _setting(
         256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first", unit="bytes"
     )
-    patience_s: float = _setting(30.0, "end a crawl when every host has been in back-off for so long", unit="s")
+    patience_s: float = _setting(
+        3600.0,
+        "wait so long, without an answer, for hosts in back-off whose pages were never visited",
+        unit="s",
+        option=Option(("crawl", "harvest")),
+    )
     database_patience_s: float = _setting(
         120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)", unit="s"
     )
@@ -166,7 +171,12 @@ class Settings:
     max_retry_after_s: float = _setting(86400.0, "a longer Retry-After is shortened to this", unit="s")
     backoff_first_s: float = _setting(60.0, "first back-off of a failing host; each further one doubles", unit="s")
     backoff_max_s: float = _setting(86400.0, "longest back-off of a failing host", unit="s")
-    backoff_after: int = _setting(3, "connection failures in a row before a back-off (429 and 503: at once)")
+    backoff_after: int = _setting(3, "failures in a row before a back-off (429, and 503 of two addresses: at once)")
+    trouble_window_s: float = _setting(
+        600.0,
+        "a server error (5xx) is one address's, unless another address of the host has one within this time",
+        unit="s",
+    )
     backoff_forgive_s: float = _setting(1800.0, "failures older than this are not counted", unit="s")
     robots_ttl_s: float = _setting(86400.0, "how long a robots.txt is cached", unit="s")
     robots_error_ttl_s: float = _setting(3600.0, "back-off of an origin whose robots.txt is unreachable", unit="s")
@@ -258,6 +268,11 @@ class Settings:
         300,
         "most visits to addresses that differ only in numbers and values, while they bring nothing",
         empty="no limit",
+    )
+    max_late_per_pattern: int = _setting(
+        10_000,
+        "then, when nothing else waits, most of them that listings name; of others max_fruitless_per_pattern again",
+        empty="none",
     )
     max_alike_services: int = _setting(
         500,

@@ -33,6 +33,7 @@ NAMES = (
     "politeness",
     "orders",
     "touches",
+    "sturdy_ends",
 )
 
 

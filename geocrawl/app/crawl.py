@@ -84,6 +84,7 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
 
 def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:
     session = begun.session
+    retries, next_retry_at = session.frontier.retries()
     return CrawlReport(
         summary=summary,
         strategy=session.strategy.name,
@@ -93,4 +94,7 @@ def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlRe
         services=session.catalog.counts().get("valid", 0),
         no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
         notes=begun.notes,
+        left=tuple(session.frontier.waiting_hosts()),
+        retries=retries,
+        next_retry_at=next_retry_at,
     )

@@ -30,6 +30,8 @@ class Environment:
     transport: Transport
     pages_counted: Callable[[], int]
     """Returns the number of pages that `max_pages` limits."""
+    idle_s: float = 1.0
+    """Longest sleep of a worker without work: in virtual time, where nobody else queues any, it need not be short."""
 
 
 @dataclass(frozen=True, slots=True)

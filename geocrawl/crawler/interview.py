@@ -51,7 +51,7 @@ async def run_interview(
     `validators` go with the first request.
     """
     interview = probe.interview(candidate)
-    asked, given = 0, None
+    asked, given, retry_after_s = 0, None, None
     try:
         ask = next(interview)
         while True:
@@ -61,7 +61,7 @@ async def run_interview(
                 if answer.not_modified:
                     interview.close()
                     return NotModified(answer)
-                given = validators_of(answer)
+                given, retry_after_s = validators_of(answer), answer.retry_after_s
             if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED):
                 interview.close()
                 reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
@@ -71,7 +71,7 @@ async def run_interview(
         verdict: Verdict = end.value
         # A service described by several answers may have changed although one of them has not.
         is_told_at_once = verdict.status is Status.VALID and asked == 1
-        return replace(verdict, validators=given if is_told_at_once else None)
+        return replace(verdict, validators=given if is_told_at_once else None, retry_after_s=retry_after_s)
 
 
 async def run_content_check(

@@ -7,7 +7,7 @@ visit is lost: an unsettled lease expires, and its address is visited again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -15,8 +15,9 @@ from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
 from geocrawl.errors import GeocrawlError, RefusedValue
-from geocrawl.model import Lease, Purpose, Settled, Visit
+from geocrawl.model import Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Observer
+from geocrawl.utc import moment
 
 
 class Visitor(Protocol):
@@ -28,8 +29,10 @@ class Visitor(Protocol):
 class Crawler:
     """A number of workers that visit what one queue leases to them."""
 
-    _IDLE_S = 1.0
-    """Longest sleep of a worker without work: another process may have queued some."""
+    _RETRY_S = 1.0
+    """A retry that is due so soon is waited for; later ones are left to the next run."""
+    _SILENT_S = 5.0
+    """A wait so short is not told to anybody."""
     _NAP_S = 0.005
     """Shortest sleep of a worker without work: a host that is ready by the clock may still be leased."""
 
@@ -44,15 +47,17 @@ class Crawler:
         workers: int,
         max_pages: int,
         max_time_s: float = 0.0,
-        patience_s: float = 30.0,
+        patience_s: float = 3600.0,
+        idle_s: float = 1.0,
         settle_s: float = 8.0,
         retry_first_s: float = 60.0,
         pages_counted: Callable[[], int] | None = None,
     ) -> None:
-        """`max_time_s`: 0 for no limit. `patience_s`: the longest wait for a host while no visit is under way.
-        `settle_s`: how long visits under way may last after a stop. `retry_first_s`: as in `Settings`. `pages_counted`
-        returns the number of pages that `max_pages` limits, where the crawler is not to count them itself (a replay's
-        access log)."""
+        """`max_time_s`: 0 for no limit. `patience_s`: the longest wait, without an answer, for hosts in back-off that
+        have addresses never visited. `idle_s`: the longest sleep of a worker without work, for another process may have
+        queued some. `settle_s`: how long visits under way may last after a stop. `retry_first_s`: as in `Settings`.
+        `pages_counted` returns the number of pages that `max_pages` limits, where the crawler is not to count them
+        itself (a replay's access log)."""
         self._queue = queue
         self._learning = learning
         self._visitors = visitors
@@ -62,6 +67,7 @@ class Crawler:
         self._max_pages = max_pages
         self._max_time_s = max_time_s
         self._patience_s = patience_s
+        self._idle_s = idle_s
         self._settle_s = settle_s
         self._retry_first_s = retry_first_s
         self._summary = RunSummary()
@@ -72,6 +78,9 @@ class Crawler:
         self._leasing = asyncio.Lock()
         """Workers lease one after the other: each counts the pages that those before it have under way."""
         self._stopping = False
+        self._answered_at = clock.now()
+        """When a visit last brought an answer that another try would not better; patience counts from then on."""
+        self._told = ""
 
     @property
     def stopping(self) -> bool:
@@ -96,6 +105,7 @@ class Crawler:
         May be called again after an error: the counts go on, and so do the limits.
         """
         started = self._clock.monotonic()
+        self._answered_at = self._clock.now()
         self._under_way.clear()
         timer = asyncio.create_task(self._end_in_time()) if self._max_time_s > 0 else None
         tasks = [asyncio.create_task(self._work()) for _ in range(self._workers)]
@@ -152,14 +162,27 @@ class Crawler:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
         idle = not self._under_way
         ready_at = await self._queue.ready_at(pages=self._pages_left())
-        wait_s = self._IDLE_S if ready_at is None else ready_at - self._clock.now()
+        now = self._clock.now()
+        wait_s = self._idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
             self._end("done" if self._pages_left() else "max-pages")
             return None
-        if idle and wait_s > self._patience_s and not (self._pages_left() and await self._queue.others_at_work()):
-            self._end("resting" if self._pages_left() else "max-pages")
-            return None
-        return min(max(wait_s, self._NAP_S), self._IDLE_S)
+        if idle and wait_s > self._RETRY_S and not (self._pages_left() and await self._queue.others_at_work()):
+            hosts = await self._queue.waiting_hosts(pages=self._pages_left())
+            if not hosts or hosts[0].ready_at - self._answered_at > self._patience_s:
+                self._end(("patience" if hosts else "resting") if self._pages_left() else "max-pages")
+                return None
+            self._tell(hosts, now)
+        return min(max(wait_s, self._NAP_S), self._idle_s)
+
+    def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
+        """Say for which host the run waits and until when, once for each wait."""
+        first = hosts[0]
+        said = f"Waiting for {first.name} until {moment(first.ready_at)} UTC ({first.urls:,} addresses wait there"
+        said += f", {sum(host.urls for host in hosts[1:]):,} on {len(hosts) - 1:,} other hosts)." if hosts[1:] else ")."
+        if first.ready_at - now > self._SILENT_S and said != self._told:
+            self._told = said
+            self._observer.noted(said)
 
     def _end(self, reason: str) -> None:
         self._summary.stopped = self._summary.stopped or reason
@@ -210,6 +233,8 @@ class Crawler:
             visit, result = await self._settle(self._learning.with_dump(visit))
             settled = True
             self._summary.count(visit, result)
+            if visit.state is not State.FAILED or visit.retry_after_s is None:
+                self._answered_at = self._clock.now()
             if result.feedback is not None:
                 await self._learning.learn(result.feedback)
             self._observer.settled(entry, visit, result)

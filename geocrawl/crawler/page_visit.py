@@ -118,7 +118,9 @@ class PageVisitor:
     def _refused_by_server(self, lease: Lease, page: Page, host: HostState) -> Visit:
         reason = f"http-{page.status}"
         visit = self._answered(lease, page, host, State.FAILED, reason)
-        return replace(visit, retry_after_s=retry_after_s(lease, self._retry_first_s)) if reason in TRANSIENT else visit
+        if reason not in TRANSIENT:
+            return visit
+        return replace(visit, retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
         """Return a visit that leads to the redirect's target, which has a visit of its own."""

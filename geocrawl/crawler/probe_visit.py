@@ -133,7 +133,7 @@ class ProbeVisitor:
             content_report=content,
             candidates=(*self._moved(verdict, candidate), *self._leads(verdict, candidate)),
             links=tuple(RankedLink(link, self._records_rank) for link in verdict.pages),
-            retry_after_s=retry_after_s(lease, self._retry_first_s) if transient else None,
+            retry_after_s=retry_after_s(lease, self._retry_first_s, verdict.retry_after_s) if transient else None,
             validators=verdict.validators,
         )
 

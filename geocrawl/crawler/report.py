@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.model import WaitingHost
+from geocrawl.utc import moment
+
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
+
+
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,11 @@ class CrawlReport:
     services: int
     no_seed_answered: bool
     notes: tuple[str, ...] = ()
+    left: tuple[WaitingHost, ...] = ()
+    """Hosts that have addresses never visited, the first to be ready first."""
+    retries: int = 0
+    """Failed addresses that will be tried again."""
+    next_retry_at: float | None = None
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""
@@ -33,6 +45,9 @@ class CrawlReport:
             "database": str(self.database),
             "waiting": self.waiting,
             "services": self.services,
+            "left": [{"host": host.name, "addresses": host.urls, "ready_at": host.ready_at} for host in self.left],
+            "retries": self.retries,
+            "next_retry_at": self.next_retry_at,
         }
 
     def lines(self) -> list[str]:
@@ -44,6 +59,7 @@ class CrawlReport:
             "max-time": "the time is up (--max-time)",
             "signal": "stopped; `geocrawl crawl` goes on from here",
             "resting": "the rest failed and will be retried; run `geocrawl crawl` later",
+            "patience": "hosts are in back-off for longer than --patience; run `geocrawl crawl` later",
         }
         rate = s.pages / s.seconds if s.seconds else 0.0
         out = [
@@ -52,6 +68,8 @@ class CrawlReport:
             f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses are queued.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
+        if s.stopped in ("resting", "patience"):
+            out[2:2] = self._left()
         if s.reasons:
             out.insert(1, _not_read(s))
         if "guard" in s.reasons:
@@ -59,6 +77,15 @@ class CrawlReport:
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
+
+    def _left(self) -> Iterator[str]:
+        """Yield a line for each of the first hosts whose addresses were not all visited, and one for retries."""
+        for host in self.left[:_MOST_NAMED]:
+            yield f"Not visited: {host.urls:,} addresses of {host.name}, to be asked from {_utc(host.ready_at)} on."
+        if more := self.left[_MOST_NAMED:]:
+            yield f"Not visited: {sum(host.urls for host in more):,} addresses of {len(more):,} more hosts."
+        if self.retries:
+            yield f"To be tried again: {self.retries:,} addresses that failed, from {_utc(self.next_retry_at)} on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +116,7 @@ class HarvestReport:
             "max-time": "the time is up (--max-time); the same command goes on",
             "signal": "stopped; the same command goes on from here",
             "resting": "the rest failed and will be retried; run the same command later",
+            "patience": "hosts are in back-off for longer than --patience; run the same command later",
         }
         changed = f" of what was changed since {self.since}" if self.since else ""
         out = [
@@ -114,6 +142,10 @@ def _counts(summary: RunSummary) -> dict[str, object]:
         "stopped": summary.stopped,
         "reasons": summary.reasons,
     }
+
+
+def _utc(at: float | None) -> str:
+    return f"{moment(at)} UTC"
 
 
 def _not_read(summary: RunSummary) -> str:

@@ -20,7 +20,8 @@ class RunSummary:
     """New links."""
     seconds: float = 0.0
     stopped: str = ""
-    """Why the run ended: done, max-pages, max-time, signal, resting (all that is left is to be asked again later)."""
+    """Why the run ended: done, max-pages, max-time, signal, resting (all that is left failed and is to be asked again
+    later), patience (hosts with addresses never visited are in back-off for too long)."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
 

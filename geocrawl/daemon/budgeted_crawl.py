@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock
 
 
+_PATIENCE_S = 30.0
+"""The longest wait of one run for hosts in back-off. The daemon runs the loop again in any case."""
+
+
 class BudgetedCrawl:
     """Runs a session's loop again and again, each time until nothing is ready or the budget is spent."""
 
@@ -57,6 +61,7 @@ class BudgetedCrawl:
                 fetcher,
                 max_pages=self._budget.pages_per_day or NO_LIMIT,
                 pages_counted=self._pages_counted,
+                patience_s=_PATIENCE_S,
             )
             return await self._crawler.run()
         finally:

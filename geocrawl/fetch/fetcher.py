@@ -15,6 +15,7 @@ import httpx
 
 from geocrawl.fetch.http import Answer, HttpClient
 from geocrawl.fetch.politeness import (
+    Asked,
     after_exchange,
     count_request,
     delay_s,
@@ -116,6 +117,7 @@ class PoliteTurn:
         self._refusal_of = parts.refusal_of
         self._host = host
         self._in_backoff = False
+        self._service = ""
         self._final_answer: Answer | Failure | None = None
 
     @property
@@ -135,15 +137,16 @@ class PoliteTurn:
 
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
         times; cookies last for these redirects, and `elapsed_ms` is the last one's. A redirect to another host is never
-        followed: the Page then has `location` and an empty body. An answer that starts a back-off is returned for the
-        rest of the turn. `validators` are sent with the one request, if any, for their own address.
+        followed: the Page then has `location` and an empty body. An answer that starts a back-off, and 503 of one
+        address, is returned for the rest of the turn. `validators` are sent with the one request, if any, for their own
+        address.
         """
         if url.host != self._host.name:
             raise ValueError(f"{url.address} was asked in the turn of {self._host.name}")
         trail = _Trail(url)
         while True:
             answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators)
-            if self._in_backoff:
+            if self._in_backoff or _is_busy(answer):
                 self._final_answer = answer
             if isinstance(answer, Failure):
                 return replace(answer, url=url)
@@ -175,6 +178,7 @@ class PoliteTurn:
             sent_bytes=answer.sent_bytes,
             cut=answer.cut,
             not_modified=answer.not_modified,
+            retry_after_s=self._retry_after_s(answer, self._clock.now()),
         )
 
     async def _allowed(
@@ -213,13 +217,22 @@ class PoliteTurn:
             return answer
         self._host = count_request(self._host, now)
         outcome = answer.code if isinstance(answer, Failure) else answer.status
-        retry_after_s = self._retry_after_s(answer, now)
-        self._host = after_exchange(self._host, outcome, now, self._settings, retry_after_s=retry_after_s)
-        if starts_backoff(self._host, outcome, self._settings):
+        before, asked = self._host, self._asked(url, purpose, now)
+        self._host = after_exchange(
+            before, outcome, now, self._settings, retry_after_s=self._retry_after_s(answer, now), asked=asked
+        )
+        if starts_backoff(before, self._host, outcome, self._settings, asked):
             self._in_backoff = True
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._host.next_at - now)
         return answer
+
+    def _asked(self, url: Url, purpose: Purpose, at: float) -> Asked:
+        """Return what an exchange was about; all requests to a service are about the first one's address."""
+        if purpose in (Purpose.PROBE, Purpose.MAP):
+            self._service = self._service or url.address
+            return Asked(self._service, at)
+        return Asked(url.address, at, is_robots=purpose is Purpose.ROBOTS)
 
     def _retry_after_s(self, answer: Answer | Failure, now: float) -> float | None:
         if isinstance(answer, Failure) or answer.status not in (429, 503):
@@ -277,6 +290,11 @@ class PoliteTurn:
             if isinstance(answer, Failure):  # the host was reached, and redirected us to where nothing answers
                 answer = replace(answer, code=FailureCode.ROBOTS)
         return answer
+
+
+def _is_busy(answer: Answer | Failure) -> bool:
+    """Whether an address asks to be left alone for a while: the turn asks nothing else of it, under no parameters."""
+    return isinstance(answer, Answer) and answer.status == 503
 
 
 class _Trail:

@@ -1,10 +1,18 @@
 """Decide what an answer, or a failure, means for its host's politeness: a small table and pure functions.
 
     answer                                          effect
-    429, 503                                        OVERLOAD: the host is in back-off at once
-    502, 504, connection failures, time-outs        ERROR: it is in back-off after `backoff_after` in a row
-    any other answer                                OK: earlier errors are forgotten
+    429                                             OVERLOAD: the host is in back-off at once, for 429 counts requests
+    503 of robots.txt, or of a second address       OVERLOAD: it is not one page that is too much for the host
+    500, 502, 504 of robots.txt, or of a second     ERROR: the host is in back-off after `backoff_after` in a row, for
+        address                                     such errors are common on sites that are otherwise well
+    500, 502, 503, 504 of one address               ADDRESS: that address's trouble; the host keeps its delay, and the
+                                                    address is asked again by its own retry, after Retry-After
+    connection failures, time-outs                  ERROR: no address was spoken to
+    any other answer                                OK: earlier errors in a row are forgotten
     an answer that breaks a limit or a format       NEUTRAL: says nothing about the state of the host
+
+A second address is a different one that fails within `trouble_window_s` of the first. All requests of one interview
+with a service count as one address, whatever their parameters.
 
 A back-off takes `backoff_first_s`, doubles with every further error up to `backoff_max_s`, and varies by 10 % so that
 hosts that failed together are not requested together again. Retry-After (RFC 9110, 10.2.3) replaces it; from
@@ -18,6 +26,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 from geocrawl.fetch.content import read_http_date
 from geocrawl.model import FailureCode, HostState
@@ -28,16 +37,34 @@ _JITTER = 0.1
 _MAX_DOUBLINGS = 40
 
 
+class Asked(NamedTuple):
+    """What an exchange was about."""
+
+    address: str
+    """The page's address; of a service the one that its interview began with."""
+    at: float
+    """When it was answered."""
+    is_robots: bool = False
+
+
 class Effect(Enum):
     """What an exchange means for its host."""
 
     OK = "fine"
     NEUTRAL = "nothing"
+    ADDRESS = "trouble of one address"
     ERROR = "trouble"
     OVERLOAD = "strain"
 
 
-_OF_STATUS = {429: Effect.OVERLOAD, 503: Effect.OVERLOAD, 502: Effect.ERROR, 504: Effect.ERROR}
+_OF_STATUS = {
+    429: Effect.OVERLOAD,
+    503: Effect.OVERLOAD,
+    500: Effect.ERROR,
+    502: Effect.ERROR,
+    504: Effect.ERROR,
+}
+_SERVER_ERRORS = frozenset({500, 502, 503, 504})
 _OF_FAILURE = dict.fromkeys(
     (
         FailureCode.DNS,
@@ -53,22 +80,42 @@ _OF_FAILURE = dict.fromkeys(
 )
 
 
-def effect_of(outcome: int | FailureCode) -> Effect:
-    """Return the effect of an HTTP status or a failure's code."""
+def effect_of(
+    outcome: int | FailureCode, host: HostState | None = None, asked: Asked | None = None, *, within_s: float = 0.0
+) -> Effect:
+    """Return the effect of an HTTP status or a failure's code on `host`, its state before the exchange.
+
+    Without `asked` a server's error is the host's. `within_s`: for how long an address's trouble is remembered.
+    """
     if isinstance(outcome, int):
+        if outcome in _SERVER_ERRORS and asked is not None and not asked.is_robots:
+            before = host.troubled_address if host and asked.at - host.troubled_at <= within_s else ""
+            if before in ("", asked.address):
+                return Effect.ADDRESS
         return _OF_STATUS.get(outcome, Effect.OK)
     return _OF_FAILURE.get(outcome, Effect.NEUTRAL)
 
 
 def after_exchange(
-    host: HostState, outcome: int | FailureCode, now: float, settings: Settings, *, retry_after_s: float | None = None
+    host: HostState,
+    outcome: int | FailureCode,
+    now: float,
+    settings: Settings,
+    *,
+    retry_after_s: float | None = None,
+    asked: Asked | None = None,
 ) -> HostState:
-    """Return the host's state after an exchange that ended at `now`; no request before its `next_at`."""
+    """Return the host's state after an exchange that ended at `now`; no request before its `next_at`.
+
+    `asked`: what was requested; None when nothing is known of it, as of robots.txt.
+    """
     delay = delay_s(host, settings)
-    effect = effect_of(outcome)
+    effect = effect_of(outcome, host, asked, within_s=settings.trouble_window_s)
+    if asked is not None and not asked.is_robots and outcome in _SERVER_ERRORS:
+        host = replace(host, troubled_at=now, troubled_address=asked.address)
     if effect is Effect.OK:
         return replace(host, errors=0, next_at=now + delay)
-    if effect is Effect.NEUTRAL:
+    if effect in (Effect.NEUTRAL, Effect.ADDRESS):
         return replace(host, next_at=now + delay)
     forgiven = now - max(host.last_error_at, host.next_at) > settings.backoff_forgive_s
     errors = 1 if forgiven else host.errors + 1
@@ -95,9 +142,15 @@ def wait_for_next_day(host: HostState, now: float, settings: Settings) -> HostSt
     return replace(host, next_at=max(host.next_at, (host.day + 1) * DAY_S))
 
 
-def starts_backoff(host: HostState, outcome: int | FailureCode, settings: Settings) -> bool:
-    """Return whether this outcome put the host into back-off; `host` is its state after the exchange."""
-    effect = effect_of(outcome)
+def starts_backoff(
+    before: HostState,
+    host: HostState,
+    outcome: int | FailureCode,
+    settings: Settings,
+    asked: Asked | None = None,
+) -> bool:
+    """Return whether this outcome put the host into back-off. `before`, `host`: its states around the exchange."""
+    effect = effect_of(outcome, before, asked, within_s=settings.trouble_window_s)
     return effect is Effect.OVERLOAD or (effect is Effect.ERROR and host.errors >= settings.backoff_after)
 
 

@@ -16,6 +16,7 @@ from geocrawl.model.frontier import (
     State,
     StoredPage,
     Visit,
+    WaitingHost,
 )
 from geocrawl.model.kinds import Kind, stored_kind
 from geocrawl.model.services import (
@@ -95,5 +96,6 @@ __all__ = [
     "Validators",
     "Verdict",
     "Visit",
+    "WaitingHost",
     "stored_kind",
 ]

@@ -201,6 +201,17 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingHost:
+    """A host that cannot be asked now, with addresses that were never visited."""
+
+    name: str
+    ready_at: float
+    """When it may be asked again."""
+    urls: int
+    """Addresses in its queue."""
+
+
+@dataclass(frozen=True, slots=True)
 class FrontierStats:
     """Counts for status and progress."""
 

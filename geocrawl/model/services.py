@@ -162,6 +162,8 @@ class Verdict:
     """Pages of records that a catalogue has (the first GetRecords, `/collections/…/items`): read like any page."""
     validators: Validators | None = None
     """ETag and Last-Modified of the answer, where one answer made the service valid and had any."""
+    retry_after_s: float | None = None
+    """Seconds until the endpoint may be asked again, by the Retry-After of the last answer; None without one."""
 
 
 class Level(StrEnum):

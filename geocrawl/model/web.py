@@ -159,6 +159,8 @@ class Page:
     not_modified: bool = False
     """Whether this is a 304 to a conditional request: the last full answer still holds. Any other 304 is an ordinary
     answer."""
+    retry_after_s: float | None = None
+    """Seconds until the address may be asked again, by Retry-After with 429 or 503; None when it does not say."""
 
     @property
     def content_type(self) -> str:
@@ -197,6 +199,10 @@ class HostState:
     """Day of the last request, in days since the epoch (UTC)."""
     asked: int = 0
     """Number of requests on that day."""
+    troubled_at: float = 0.0
+    """When one address of the host last answered with a server's error."""
+    troubled_address: str = ""
+    """That address; '' when there was none."""
 
 
 @dataclass(frozen=True, slots=True)

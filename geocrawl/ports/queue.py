@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from geocrawl.model import Candidate, Feedback, FrontierStats, Lease, Rank, Settled, Url, Visit
+from geocrawl.model import Candidate, Feedback, FrontierStats, Lease, Rank, Settled, Url, Visit, WaitingHost
 from geocrawl.ports.strategy import Waiting
 
 
@@ -22,6 +22,10 @@ class CrawlQueue(Protocol):
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (past: at once; leased by others: when that expires); None when
         nothing waits."""
+
+    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+        """Return the hosts that have addresses never visited, the first to be ready first. `pages=False`: those that
+        have probes."""
 
     async def others_at_work(self) -> bool:
         """Return whether others have leased hosts with queued URLs, and we none: their results may give us work, and so
@@ -103,6 +107,12 @@ class QueueControl(Protocol):
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return what `CrawlQueue.ready_at` does."""
+
+    def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+        """Return what `CrawlQueue.waiting_hosts` does."""
+
+    def retries(self) -> tuple[int, float | None]:
+        """Return how many failed addresses will be tried again, and when the first of them is due."""
 
     def stats(self) -> FrontierStats:
         """Return counts for status and progress."""

@@ -24,3 +24,8 @@ def test_the_log_shows_what_breaks_the_rules() -> None:
     assert most_at_once(log) == 2
     assert min(gaps_s(log, "plain")) == -0.5
     assert asked_while_resting(log) == 1
+    first = Access("suspended-0.a.example", "/a", 0.0, 0.1, 503)
+    log = [first, Access("suspended-0.a.example", "/b", 1.0, 1.1, 503)]
+    assert asked_while_resting(log) == 0, "one address was in trouble"
+    log.append(Access("suspended-0.a.example", "/a", 2.0, 2.1, 503))
+    assert asked_while_resting(log) == 2, "its time had not come, and its host's neither"

@@ -10,6 +10,7 @@ import pytest
 from geocrawl.fetch.content import read_http_date
 from geocrawl.fetch.politeness import (
     DAY_S,
+    Asked,
     Effect,
     after_exchange,
     count_request,
@@ -34,10 +35,51 @@ S = Settings()
 
 def test_the_table_says_what_an_answer_means() -> None:
     assert {effect_of(status) for status in (429, 503)} == {Effect.OVERLOAD}
-    assert {effect_of(status) for status in (502, 504)} == {Effect.ERROR}
-    assert {effect_of(status) for status in (200, 301, 403, 404, 500)} == {Effect.OK}
+    assert {effect_of(status) for status in (500, 502, 504)} == {Effect.ERROR}
+    assert {effect_of(status) for status in (200, 301, 403, 404, 501)} == {Effect.OK}
     assert effect_of(FailureCode.DNS) is effect_of(FailureCode.TIMEOUT_READ) is Effect.ERROR
     assert effect_of(FailureCode.BODY_LIMIT) is effect_of(FailureCode.WRONG_TYPE) is Effect.NEUTRAL
+
+
+def after(host: HostState, status: int, address: str, now: float, *, is_robots: bool = False) -> HostState:
+    return after_exchange(host, status, now, S, retry_after_s=None, asked=Asked(address, now, is_robots))
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_servers_error_is_its_addresss_trouble_however_often(status: int) -> None:
+    host = HostState("a.example")
+    for number in range(8):
+        host = after(host, status, "http://a.example/1", NOW + number)
+        assert (host.errors, host.next_at) == (0, NOW + number + S.delay_s)
+    assert (host.troubled_address, host.troubled_at) == ("http://a.example/1", NOW + 7)
+
+
+def test_a_second_address_in_trouble_is_the_hosts_within_a_while() -> None:
+    first = after(HostState("a.example"), 503, "http://a.example/1", NOW)
+    second = after(first, 503, "http://a.example/2", NOW + S.trouble_window_s)
+    assert second.errors == 1 and second.next_at - NOW - S.trouble_window_s == pytest.approx(60, rel=0.1)
+    answered = after(first, 200, "http://a.example/3", NOW + 1)
+    assert after(answered, 503, "http://a.example/2", NOW + 2).errors == 1, "a host that sheds load answers some"
+    late = after(first, 503, "http://a.example/2", NOW + S.trouble_window_s + 1)
+    assert late.errors == 0 and late.troubled_address == "http://a.example/2"
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_other_errors_of_several_addresses_in_a_row_send_the_host_to_rest(status: int) -> None:
+    host = HostState("a.example")
+    waits = []
+    for number in range(4):
+        host = after(host, status, f"http://a.example/{number}", NOW + number)
+        waits.append(host.next_at - NOW - number)
+    assert waits[:3] == [S.delay_s] * 3 and waits[3] == pytest.approx(60, rel=0.1)
+    assert after(host, 404, "http://a.example/4", NOW + 99).errors == 0
+
+
+def test_robots_txt_and_429_speak_for_the_host() -> None:
+    robots = after(HostState("a.example"), 503, "http://a.example/robots.txt", NOW, is_robots=True)
+    busy = after(HostState("a.example"), 429, "http://a.example/1", NOW)
+    assert robots.errors == busy.errors == 1
+    assert min(robots.next_at, busy.next_at) - NOW == pytest.approx(60, rel=0.1)
 
 
 def rests_of(outcome: int | FailureCode, count: int, settings: Settings = S) -> list[float]:
@@ -194,11 +236,26 @@ async def test_too_many_requests_sends_the_host_to_rest_and_ends_the_turn(kit: M
     assert clock.slept == []
 
 
+async def test_one_address_in_trouble_ends_its_turn_and_leaves_its_host_its_delay(kit: MakeKit) -> None:
+    clock = VirtualClock()
+    async with (
+        serve(lambda target, writer: answer(b"", "503 Unavailable", retry_after="7200")) as server,
+        kit(clock, delay_s=1.0).turn() as turn,
+    ):
+        first = await turn.fetch(url(f"{server.base}/wms?version=1.3.0"), purpose=Purpose.PROBE)
+        again = await turn.fetch(url(f"{server.base}/wms?version=1.1.1"), purpose=Purpose.PROBE)
+        host = turn.host
+    assert isinstance(first, Page) and isinstance(again, Page)
+    assert (first.status, first.retry_after_s, again.status) == (503, 7200.0, 503)
+    assert server.targets == ["/wms?version=1.3.0"]
+    assert (host.errors, host.next_at, host.troubled_at) == (0, clock.time + 1, clock.time)
+
+
 async def test_retry_after_may_be_a_date(kit: MakeKit) -> None:
     clock = VirtualClock()
     moment = read_http_date("Tue, 14 Nov 2023 22:20:00 GMT")
     assert moment is not None
-    site = pages({"/": answer(b"", "503 Unavailable", retry_after=format_datetime(moment, usegmt=True))})
+    site = pages({"/": answer(b"", "429 Too Many Requests", retry_after=format_datetime(moment, usegmt=True))})
     async with serve(site) as server, kit(clock).turn() as turn:
         await turn.fetch(url(server.base), purpose=Purpose.PAGE)
         assert turn.host.next_at == moment.timestamp()

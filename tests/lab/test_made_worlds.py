@@ -26,6 +26,16 @@ def test_a_made_web_is_whole_and_the_same_for_the_same_seed(tmp_path: Path, kind
     assert 0 < report.reachable <= report.valid <= report.services
 
 
+@pytest.mark.parametrize("strategy", ["gws", "bfs", "best-first", "adaptive", "fusion"])
+def test_pages_in_trouble_and_a_dead_host_end_no_crawl_of_a_made_web(tmp_path: Path, strategy: str) -> None:
+    make("portal", 300, 5, tmp_path / "w")
+    make("portal", 300, 5, tmp_path / "troubled", troubled=True)
+    assert check(tmp_path / "troubled").problems == ()
+    calm, troubled = run(Job(tmp_path / "w", strategy, 1000)), run(Job(tmp_path / "troubled", strategy, 1000))
+    assert (troubled.stopped, troubled.score.found) == ("resting", calm.score.found), "only retries are left"
+    assert {"/busy/report.html", "/busy/queue.html"} <= {key[key.index("/") :] for key in troubled.visited}
+
+
 def test_a_crawl_of_a_made_web_finds_services_and_accepts_nothing_false(tmp_path: Path) -> None:
     make("mixed", 300, 11, tmp_path / "w")
     result = run(Job(tmp_path / "w", "bfs", 1000))

@@ -21,7 +21,7 @@ ALIKE = ("a-b.example", "axb.example", "x.a-b.example", "xa_b.example")
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return World(tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=10))
+    return World(tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=10, max_late_per_pattern=0))
 
 
 def endpoints(world: World) -> list[str]:

@@ -19,7 +19,7 @@ DEEP = 10**6
 
 @pytest.fixture
 def world(engine_url: str) -> Iterator[World]:
-    made = World(engine_url, Settings(delay_s=0, max_depth=DEEP, max_alike_services=20))
+    made = World(engine_url, Settings(delay_s=0, max_depth=DEEP, max_alike_services=20, max_late_per_pattern=0))
     yield made
     check_invariants(made.database.connection)
 
@@ -123,6 +123,54 @@ def test_services_that_never_are_valid_end_their_pattern(world: World) -> None:
     assert probed == 300
 
 
+def read_listing(world: World, entries: int, *, finds: int) -> list[str]:
+    """Read ten pages of a list: each names a tenth of the entries, which bring nothing, and the first `finds` pages
+    name a map, too, which brings an endpoint. Last comes a page without a pattern. Returns the pages in order."""
+    world.seed("portal.example/")
+    pages = [link(f"portal.example/list?page={n}", 9) for n in range(10)]
+    world.settle(world.lease(), *pages, link("portal.example/last", 1))
+    asked = []
+    while lease := world.frontier.lease():
+        address = lease.entry.url.address
+        if lease.entry.purpose == "probe":
+            world.settle(lease, verdict=verdict("html"))
+            continue
+        number = 0 if "/last" in address else int(address.replace("=", "/").rpartition("/")[2] or 0)
+        asked.append(address.removeprefix("http://portal.example/"))
+        if "list?page" in address:
+            maps = [link(f"portal.example/map/{number}", 8)] if number < finds else []
+            world.settle(lease, *[link(f"portal.example/data/{n}") for n in range(number, entries, 10)], *maps)
+        elif "/map/" in address:
+            world.settle(lease, candidates=[(candidate(f"http://maps{number}.test/wms?service=WMS"), None)])
+        else:
+            world.settle(lease)
+    return asked
+
+
+def test_entries_of_a_listing_are_all_read_in_the_end(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0))
+    asked = read_listing(world, 1000, finds=0)
+    entries = [page for page in asked if page.startswith("data/")]
+    assert len(set(entries)) == len(entries) == 1000
+    assert asked.index("last") == 10 + 300, "what else waits comes first"
+    assert refused(world) == 0
+    check_invariants(world.database.connection)
+
+
+def test_a_listing_that_still_brings_finds_elsewhere_is_not_closed(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db", Settings(delay_s=0))
+    asked = read_listing(world, 1000, finds=3)
+    assert len(asked) == 10 + 3 + 1000 + 1 and asked[-1] == "last"
+
+
+def test_entries_of_a_listing_are_served_late_up_to_a_limit_that_outlives_the_process(tmp_path: Path) -> None:
+    path, settings = tmp_path / "c.db", Settings(delay_s=0, max_late_per_pattern=400)
+    asked = read_listing(World(path, settings), 1000, finds=0)
+    assert sum(page.startswith("data/") for page in asked) == 700
+    world = World(path, settings)
+    assert world.frontier.lease() is None and refused(world) == 300
+
+
 def spend(world: World) -> int:
     """Page 0 of a pattern leads to a data set that is read last; 400 more pages bring nothing. Returns how many of
     these are refused."""
@@ -154,7 +202,7 @@ def test_what_was_refused_waits_again_when_a_find_comes_late(world: World) -> No
 
 
 def test_a_find_lets_no_more_wait_than_it_buys_and_a_killed_process_changes_nothing(tmp_path: Path) -> None:
-    path, settings = tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=30)
+    path, settings = tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=30, max_late_per_pattern=0)
     before = spend(World(path, settings))
     world = World(path, settings)
     assert before == 370
@@ -165,7 +213,7 @@ def test_a_find_lets_no_more_wait_than_it_buys_and_a_killed_process_changes_noth
 
 
 def test_endpoints_that_were_refused_for_their_pattern_wait_again_after_a_valid_one(tmp_path: Path) -> None:
-    world = World(tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=5))
+    world = World(tmp_path / "c.db", Settings(delay_s=0, max_fruitless_per_pattern=5, max_late_per_pattern=0))
     world.frontier.add_candidates([candidate("http://b.alike.example/wms?map=0")])
     slow = world.lease()
     world.frontier.add_candidates([candidate(f"http://a.alike.example/wms?map={n}") for n in range(1, 10)])

@@ -43,12 +43,13 @@ async def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -
     lease = await leased(world)
     assert world.frontier.lease() is None
     assert isinstance(await leases(world).lease("a.example", world.clock.now()), HostBusy)
-    await leases(world).release(
-        lease, HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3), world.clock.now()
-    )
+    learnt = HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3, 6.0, "http://a.example/2")
+    await leases(world).release(lease, learnt, world.clock.now())
     assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
     world.clock.time += 4.0
-    assert world.lease().host == HostState("a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3)
+    assert world.lease().host == HostState(
+        "a.example", world.clock.now(), 1, 5.0, 4.0, 11, 3, 6.0, "http://a.example/2"
+    )
     check_invariants(world.database.connection)
 
 

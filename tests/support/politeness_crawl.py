@@ -57,6 +57,7 @@ def _crawl(web: PoliteWeb, home: Path, hosts: int, workers: int, kill_after_s: f
     command = geocrawl(
         "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
         "--workers", str(workers), "--proxy", f"http://127.0.0.1:{web.server_port}", "--max-pages", "100000",
+        "--patience", "30s",
     )  # fmt: skip
     # What a server may be at work on for a killed process is over after this time, so the restart waits no longer.
     env = clean_environment(home, GEOCRAWL_TOTAL_TIMEOUT="2s")

@@ -122,10 +122,18 @@ def gaps_s(log: list[Access], sort: str) -> list[float]:
 
 
 def asked_while_resting(log: list[Access]) -> int:
-    """Requests that came before a Retry-After was over."""
+    """Requests that came before a Retry-After was over. The first 503 of a host speaks for its own address alone."""
     early = 0
+    troubled: dict[str, str] = {}
     for access in log:
         rest_s = {429: RETRY_AFTER_S, 503: SUSPENDED_S}.get(access.status, 0.0)
         until = access.ended + rest_s - 0.05
-        early += sum(1 for each in log if each.host == access.host and access.ended < each.begun < until)
+        is_address = access.status == 503 and troubled.setdefault(access.host, access.path) == access.path
+        early += sum(
+            1
+            for each in log
+            if each.host == access.host
+            and access.ended < each.begun < until
+            and (not is_address or each.path == access.path)
+        )
     return early

@@ -80,14 +80,14 @@ def _named(text: str) -> list[str]:
 def _print(outcome: ContestResults) -> None:
     from rich.console import Console
 
-    from geocrawl.lab.contest.table import WIDE, model_lines, tables, unrecorded_lines
+    from geocrawl.lab.contest.table import WIDE, end_lines, model_lines, tables, unrecorded_lines
 
     console = Console()
     if not console.is_terminal:
         console.width = WIDE
     for table in tables(outcome, console.width):
         console.print(table)
-    for line in (*unrecorded_lines(outcome), *model_lines(outcome)):
+    for line in (*end_lines(outcome), *unrecorded_lines(outcome), *model_lines(outcome)):
         console.print(line, highlight=False, markup=False)
     for line in outcome.skipped:
         console.print(f"skipped: {line}", highlight=False, markup=False)

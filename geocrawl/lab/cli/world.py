@@ -20,6 +20,9 @@ def make(
         list[str] | None,
         typer.Option("--vocabulary", metavar="NAME", help="Only this theme (may be repeated) [some, by the seed]."),
     ] = None,
+    troubled: Annotated[
+        bool, typer.Option("--troubled", help="Add pages that answer 503 and 429, and links to a dead host.")
+    ] = False,
     json: opt.Json = False,
 ) -> None:
     """Make a web of pages and services, the same for the same seed, for `geocrawl evaluate`.
@@ -30,7 +33,7 @@ def make(
     """
     from geocrawl.lab.made_worlds.folder import make as make_world
 
-    meta = make_world(kind, pages, seed, out, tuple(vocabulary or ()))
+    meta = make_world(kind, pages, seed, out, tuple(vocabulary or ()), troubled=troubled)
     if json:
         output.echo_json(meta)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tempfile
 import time
@@ -69,8 +70,9 @@ class CrawlResult:
 def settings_for(job: Job, database: str = "") -> Settings:
     """Return the settings of a crawl in a contest, where the order is the strategy's alone.
 
-    So there is one worker, there are no delays and no back-offs, and nothing is requested twice. No content checks are
-    made, because they change neither the order nor what counts as found.
+    So there is one worker, no host has a delay, and nothing is asked twice. A host that asks to be left alone for a
+    while (429) is waited for without limit, in virtual time. Services are not asked for content, which changes neither
+    the order nor what counts as found.
     """
     return Settings(
         db=database,
@@ -81,6 +83,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         delay_s=0.0,
         max_crawl_delay_s=0.0,
         backoff_first_s=0.0,
+        patience_s=math.inf,
         max_attempts=1,
         allow_private=True,
         maps=False,
@@ -125,7 +128,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     """
     clock = ReplayClock()
     transport = ReplayTransport(web, clock)
-    environment = Environment(clock, transport, lambda: transport.pages)
+    environment = Environment(clock, transport, lambda: transport.pages, idle_s=math.inf)
     with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
         database = Path(folder) / "geocrawl.db"
         watch = _Stopwatch()

@@ -76,6 +76,24 @@ def cells(row: Row) -> list[str]:
     ]
 
 
+_ENDS = {
+    "done": "nothing waited any more",
+    "max-pages": "the budget of pages was spent",
+    "resting": "only failed addresses were left, to be tried again later",
+}
+
+
+def end_lines(outcome: ContestResults) -> Iterator[str]:
+    """Yield, for each world and reason, which crawls ended and why."""
+    for world in outcome.worlds:
+        names: dict[str, list[str]] = {}
+        for strategy in world.strategies:
+            if strategy.results:
+                names.setdefault(strategy.row.stopped, []).append(strategy.row.strategy)
+        for stopped, ended in names.items():
+            yield f"{world.study.world}: {', '.join(ended)} ended because {_ENDS.get(stopped, stopped)}"
+
+
 def unrecorded_lines(outcome: ContestResults) -> Iterator[str]:
     """Yield, for each strategy, how many addresses it asked for that a user's recording lacks."""
     for row in outcome.rows():

@@ -24,6 +24,7 @@ from geocrawl.lab.made_worlds.mixture import Mixture, draw
 from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Service, Site, Web
 from geocrawl.lab.made_worlds.planner import Planner
 from geocrawl.lab.made_worlds.portal import portal
+from geocrawl.lab.made_worlds.traps import troubles
 from geocrawl.lab.made_worlds.truth import Walk, forbidden, host_of
 
 KINDS = {"portal": portal, "agency": agency, "mixed": mixed}
@@ -32,8 +33,12 @@ _DATE = "2025-01-01T00:00:00Z"
 _WORKING = frozenset({"valid", "lenient"})
 
 
-def make(kind: str, pages: int, seed: int, out: Path, vocabularies: tuple[str, ...] = ()) -> dict[str, Any]:
+def make(
+    kind: str, pages: int, seed: int, out: Path, vocabularies: tuple[str, ...] = (), *, troubled: bool = False
+) -> dict[str, Any]:
     """Make a web of about `pages` pages and write it into the folder `out`; return the content of its world.json.
+
+    `troubled`: add to the same web pages that answer 503 and 429 with Retry-After, and links to a dead host.
 
     Raises UsageError for an unknown kind or vocabulary, too few pages, or a folder that is not empty; EnvironmentFault
     when it cannot be written.
@@ -46,9 +51,11 @@ def make(kind: str, pages: int, seed: int, out: Path, vocabularies: tuple[str, .
         raise UsageError(f"{out} is there already and not an empty folder")
     mixture = draw(seed, kind, vocabularies)
     web = plan(kind, pages, seed, mixture)
+    if troubled:
+        troubles(web)
     try:
         (out / "documents").mkdir(parents=True, exist_ok=True)
-        return _write(web, kind, pages, seed, mixture, vocabularies, out)
+        return _write(web, kind, pages, seed, mixture, vocabularies, out, troubled=troubled)
     except OSError as error:
         raise EnvironmentFault(f"{out} cannot be written: {error.strerror or error}") from error
 
@@ -90,7 +97,15 @@ def _robots(web: Web, host: str) -> None:
 
 
 def _write(
-    web: Web, kind: str, pages: int, seed: int, mixture: Mixture, vocabularies: tuple[str, ...], out: Path
+    web: Web,
+    kind: str,
+    pages: int,
+    seed: int,
+    mixture: Mixture,
+    vocabularies: tuple[str, ...],
+    out: Path,
+    *,
+    troubled: bool,
 ) -> dict[str, Any]:
     walk = Walk(web)
     with (out / "pages.warc.gz").open("wb") as file:
@@ -107,9 +122,9 @@ def _write(
             name = _write_document(service, seed, out / "documents")
             file.write(json.dumps(_row(service, name, exposures[service.id]), ensure_ascii=False) + "\n")
     (out / "truth.csv").write_text(_truth(web, depths, exposures), "utf-8", newline="\n")
-    options = "".join(f" --vocabulary {name}" for name in vocabularies)
+    options = "".join(f" --vocabulary {name}" for name in vocabularies) + (" --troubled" if troubled else "")
     meta = {
-        "name": f"made-{kind}-{seed}",
+        "name": f"made-{kind}-{seed}" + ("-troubled" if troubled else ""),
         "description": f"A made web ({kind}) about {', '.join(theme.about for theme in mixture.vocabularies)}.",
         "seeds": web.seeds,
         "counts": _counts(web, depths, exposures),
@@ -136,6 +151,8 @@ def _record(file: BinaryIO, answer: Page | Answer, seed: int) -> tuple[str, ...]
         headers = [("Content-Type", answer.content_type)]
         if answer.location:
             headers.append(("Location", answer.location))
+        if answer.retry_after:
+            headers.append(("Retry-After", answer.retry_after))
     head = f"HTTP/1.1 {answer.status} {responses[answer.status]}\r\n"
     head += "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Content-Length", str(len(body)))])
     block = head.encode() + b"\r\n" + body

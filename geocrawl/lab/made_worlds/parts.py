@@ -138,6 +138,8 @@ class Answer:
     """Header of a redirect."""
     packed: bool = False
     """Whether the body is sent as a gzip file."""
+    retry_after: str = ""
+    """Header of an answer that asks to be left alone for a while."""
     is_map: bool = False
     """Whether it is a site map or a feed: no page, and a way to pages only where no links lead."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Prose, Site
+from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Prose, Site, Web
 from geocrawl.lab.made_worlds.planner import Planner
+
+_DEAD_HOST = "dead-and-gone.example"
 
 
 def calendar(planner: Planner, site: Site, months: int) -> Anchor:
@@ -57,6 +59,17 @@ def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
         again = listing._replace(anchors=tuple(planner.rng.sample(listing.anchors, len(listing.anchors))))
         planner.web.add(Page(address, site, first.title, [again, Listing(site.label("sort"), links)]))
     first.blocks.append(Listing(site.label("sort"), links))
+
+
+def troubles(web: Web) -> None:
+    """Let the first page of a web name a page that answers 503, one that answers 429, and three of a dead host."""
+    home = web.answers[web.seeds[0]]
+    assert isinstance(home, Page), "seeds are pages"
+    busy = home.site.at("/busy/report.html"), home.site.at("/busy/queue.html")
+    for address, status, retry_after in ((busy[0], 503, "120"), (busy[1], 429, "60")):
+        web.add(Answer(address, "text/html", f"<title>{status}</title>", status, retry_after=retry_after))
+    dead = tuple(f"http://{_DEAD_HOST}/{number}" for number in range(3))
+    home.blocks.append(Listing("", tuple(Anchor(to, home.site.label("news")) for to in (*busy, *dead))))
 
 
 def dead_ends(planner: Planner, site: Site, pages: list[Page]) -> None:

@@ -27,7 +27,7 @@ from geocrawl.store.operations.opt_out import OptOut
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """The migrations that this program knows, oldest first: comparing with the last one spares Alembic's import (0.4 s)."""
 
 _PRAGMAS = (

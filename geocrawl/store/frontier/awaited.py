@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from geocrawl.model import Lease, Rank, Settled, Visit
+from geocrawl.model import Lease, Rank, Settled, Visit, WaitingHost
 from geocrawl.store.frontier.frontier import SqlFrontier
 
 
@@ -22,6 +22,10 @@ class AwaitedFrontier:
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""
         return self._frontier.ready_at(pages=pages)
+
+    async def waiting_hosts(self, *, pages: bool = True) -> Sequence[WaitingHost]:
+        """Return the hosts that have addresses never visited, the first to be ready first."""
+        return self._frontier.waiting_hosts(pages=pages)
 
     async def others_at_work(self) -> bool:
         """Return whether others have leased hosts with queued URLs, and we none."""

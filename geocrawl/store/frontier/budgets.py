@@ -5,6 +5,9 @@ knew, no other relevance than the page of the pattern before. Each find, of such
 as many again, and what was refused meanwhile waits again (`reopen_budgeted.py`); so a listing of data sets is never cut
 off from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
+A page that a listing names is no trap of its own: what the listing's pattern found counts for it, too. What a spent
+budget refused is served when nothing else waits (`reopen_budgeted.py`), up to named limits, so endless patterns end.
+
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
 one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.
 
@@ -27,7 +30,9 @@ from geocrawl.urls import pattern_of, read_url, service_pattern
 PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
 """Reasons: the pattern's budget is spent; the site has too many hosts; the site is quarantined."""
 _CREDIT_HOPS = 5
-_READ = "SELECT fruitless, finds FROM pattern WHERE key = ?"
+_READ = "SELECT fruitless - late, finds FROM pattern WHERE key = ?"
+# Read the address of the page that named a URL.
+_NAMED_BY = "SELECT p.address FROM url u JOIN url p ON p.id = u.found_on WHERE u.id = ?"
 # A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
 # relevance is another one than that of the page before.
 _VISITED = """
@@ -36,7 +41,7 @@ INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?
   last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
 _FOUND = """
 INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
-ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless, finds"""
+ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless - late, finds"""
 _UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
 _ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 # The page ?1 and those that led to it, ?2 at most.
@@ -60,6 +65,8 @@ class Caps:
     fruitless_per_pattern: int
     alike_services: int
     hosts_per_site: int
+    late_per_pattern: int = 0
+    """Of a spent pattern, when nothing else waits: most visits to addresses that listings name."""
 
 
 class Budgets:
@@ -75,13 +82,13 @@ class Budgets:
 
     # ----------------------------------------------------------------------- before a request
 
-    def page_reason(self, url: Url) -> str:
+    def page_reason(self, url: Url, url_id: int) -> str:
         """Return why a page is not asked, '' when it may be."""
         hosts, is_quarantined = self._site(url.site)
         if is_quarantined:
             return QUARANTINED
         key = page_pattern_key(url)
-        if key is not None and self._is_spent(key):
+        if key is not None and self._is_spent(key) and not self._is_listed(url_id, key):
             return PATTERN
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
@@ -153,6 +160,17 @@ class Budgets:
         fruitless, finds = self._connection.execute(_FOUND, (key,)).fetchone()
         if 0 < self._caps.fruitless_per_pattern * finds <= fruitless:  # it was spent before this find
             self._on_growth(key)
+
+    def _is_listed(self, url_id: int, key: int) -> bool:
+        """Whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
+        row = self._connection.execute(_NAMED_BY, (url_id,)).fetchone()
+        listing = read_url(row[0]) if row is not None else None
+        listing_key = page_pattern_key(listing) if listing is not None else None
+        if listing_key in (None, key):
+            return False
+        pattern = self._connection.execute(_READ, (key,)).fetchone()
+        found = self._connection.execute(_READ, (listing_key,)).fetchone()
+        return found is not None and not is_spent((pattern[0], pattern[1] + found[1]), self._caps)
 
     def _is_spent(self, key: int) -> bool:
         return is_spent(self._connection.execute(_READ, (key,)).fetchone(), self._caps)

@@ -21,6 +21,7 @@ from geocrawl.model import (
     State,
     Url,
     Visit,
+    WaitingHost,
 )
 from geocrawl.ports import Clock, Waiting
 from geocrawl.settings import Settings
@@ -79,9 +80,14 @@ class SqlFrontier:
         self._hosts = Hosts(self._connection)
         self._counters = Counters(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
-        caps = Caps(settings.max_fruitless_per_pattern, settings.max_alike_services, settings.max_hosts_per_site)
+        caps = Caps(
+            settings.max_fruitless_per_pattern,
+            settings.max_alike_services,
+            settings.max_hosts_per_site,
+            settings.max_late_per_pattern,
+        )
         self._queue = Queue(self._connection, self._hosts, self._counters)
-        self._reopener = BudgetReopener(database, self._queue, caps.fruitless_per_pattern)
+        self._reopener = BudgetReopener(database, self._queue, caps)
         self._records_only = records_only
         budgets = Budgets(self._connection, caps, self._reopener.add)
         rules = ArrivalRules(limits, caps, by_depth)
@@ -167,7 +173,7 @@ class SqlFrontier:
             if self._batches and pages:
                 self._batches.refill()
             lease = self._leases.lease(now, pages=pages)
-            if lease is None and self._may_reopen(pages=pages) and self._reopener.reopen():
+            if lease is None and self._reopen(pages=pages):
                 self._settlement.flush()
                 lease = self._leases.lease(now, pages=pages)
             self._settlement.flush()
@@ -175,12 +181,33 @@ class SqlFrontier:
         return lease
 
     def _may_reopen(self, *, pages: bool) -> bool:
-        """Return whether only addresses that were refused by a since-raised budget are left."""
-        return pages and not self._records_only and self._reopener.is_due(lambda: self.ready_at() is None)
+        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
+        if not pages or self._records_only:
+            return False
+        is_due = self._reopener.is_due(lambda: self.ready_at() is None)
+        return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
+
+    def _reopen(self, *, pages: bool) -> int:
+        """Let addresses that a budget refused wait again, if it is time to; return how many."""
+        if not pages or self._records_only:
+            return 0
+        count = self._reopener.reopen() if self._reopener.is_due(lambda: self.ready_at() is None) else 0
+        if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
+            count = self._reopener.reopen_late()
+        return count
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
         return self._leases.ready_at(pages=pages)
+
+    def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
+        """Return the hosts that have addresses never visited, the first to be ready first."""
+        return self._leases.waiting_hosts(pages=pages)
+
+    def retries(self) -> tuple[int, float | None]:
+        """Return how many failed addresses will be tried again, and when the first of them is due."""
+        count, first = self._connection.execute(sql.RETRIES).fetchone()
+        return count, first
 
     def others_at_work(self) -> bool:
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""

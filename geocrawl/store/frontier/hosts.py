@@ -135,8 +135,9 @@ class Hosts:
         return row or (0, 0.0)
 
 
-def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, bool]:
-    """Return a host's politeness columns: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, parked."""
+def politeness(state: HostState, now: float) -> tuple[float, int, float, float | None, int, int, float, str, bool]:
+    """Return a host's politeness columns: next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at,
+    troubled_address, parked."""
     parked = state.next_at - now > PARK_S
     return (
         state.next_at,
@@ -145,5 +146,7 @@ def politeness(state: HostState, now: float) -> tuple[float, int, float, float |
         state.crawl_delay_s,
         state.day,
         state.asked,
+        state.troubled_at,
+        state.troubled_address,
         parked,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators
+from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
 from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
@@ -131,7 +131,7 @@ class Leases:
         reason = self._limits.cap_reason(url.host, key, depth, of_host, queries)
         if reason or tier >= HARVEST_TIER or revisit_s is not None:
             return reason
-        return self._budgets.page_reason(url)
+        return self._budgets.page_reason(url, head[0])
 
     def _entry(self, head: _Head, now: float) -> Entry:
         url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
@@ -156,6 +156,15 @@ class Leases:
             rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
         times = [row[0] for row in rows if row is not None and row[0] is not None]
         return min(times, default=None)
+
+    def is_queue_empty(self) -> bool:
+        """Whether no URL waits or is under way; failed ones may be tried again later."""
+        return self._connection.execute(sql.NEXT_READY_ANY).fetchone()[0] is None
+
+    def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
+        """Return the hosts that have URLs of which no visit failed, the first to be ready first."""
+        rows = self._connection.execute(sql.WAITING_HOSTS, (self._least(pages=pages),)).fetchall()
+        return [WaitingHost(*row) for row in rows]
 
     def others_at_work(self) -> bool:
         """Return whether other processes have leased hosts with queued URLs; for a process that has leased none."""

@@ -4,6 +4,10 @@ A find can come late: from a page that was read before the budget was spent, or 
 addresses goes through all of them, so it is put off until nothing else is ready, and is done once in as many visits as
 a budget allows, or when nothing waits at all. The oldest addresses come first; those that a budget leaves out are
 looked for again while it is not spent, and after the next find.
+
+When nothing waits at all, spent patterns are served late: of each pattern `late_per_pattern` addresses that a listing
+names, a page without a pattern or of one that was never spent; of those that its own pages or other spent patterns
+make, as many as its budget was. `pattern.late` counts both, so an endless pattern ends.
 """
 
 from __future__ import annotations
@@ -15,20 +19,35 @@ from geocrawl.model import Purpose
 from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
-from geocrawl.store.frontier.budgets import PATTERN, page_pattern_key, service_pattern_key, service_url
+from geocrawl.store.frontier.budgets import (
+    PATTERN,
+    Caps,
+    is_spent,
+    page_pattern_key,
+    service_pattern_key,
+    service_url,
+)
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.urls import read_url
 
 _NAME = "patterns:lifted"
 _MOST = 10_000
 """Patterns remembered at once."""
-_LEFT = "SELECT ?2 * (1 + finds) - fruitless FROM pattern WHERE key = ?1"
+_LEFT = "SELECT ?2 * (1 + finds) - (fruitless - late) FROM pattern WHERE key = ?1"
 _REFUSED = """
 SELECT u.id, u.purpose, u.address, e.kind, e.url, e.site FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE u.state = 'refused' AND u.reason = ? AND u.id > ? ORDER BY u.id LIMIT 2000"""
 _OF_SITE = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.state = 'refused' AND u.reason = ? AND {is_or_lies_beneath("h.name", "?2")}"""  # noqa: S608 our own condition
+_LATE_AT_ONCE = 2000
+"""Addresses that wait again in one transaction, at most."""
+# Pages that were refused for their pattern, with the page that named each.
+_REFUSED_PAGES = """
+SELECT u.id, u.address, p.address FROM url u LEFT JOIN url p ON p.id = u.found_on
+WHERE u.state = 'refused' AND u.reason = ? AND u.purpose = 'page' AND u.id > ? ORDER BY u.id LIMIT 2000"""
+_PATTERN = "SELECT fruitless, finds, late FROM pattern WHERE key = ?"
+_SERVE_LATE = "UPDATE pattern SET late = max(late + ?2, ?3) WHERE key = ?1"
 _SETTLEMENTS = "SELECT coalesce((SELECT value FROM counter WHERE name = 'turn'), 0)"
 _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE key = ?1"
 
@@ -36,12 +55,14 @@ _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE
 class BudgetReopener:
     """Remembers patterns whose budget grew. Methods that write work inside the caller's transaction."""
 
-    def __init__(self, database: Database, queue: Queue, budget: int) -> None:
-        """`budget`: `Caps.fruitless_per_pattern`."""
+    def __init__(self, database: Database, queue: Queue, caps: Caps) -> None:
         self._database = database
         self._connection: Connection = database.connection
         self._queue = queue
-        self._budget = budget
+        self._caps = caps
+        self._budget = caps.fruitless_per_pattern
+        self._served_late_at = -1
+        """Number of settlements when spent patterns were last found to have nothing to serve late."""
         self._keys = set[int]()
         self._looked_at = 0
         self._read()
@@ -74,6 +95,50 @@ class BudgetReopener:
         self._keys = {key for key in more if self._left(key) > 0}
         self._write()
         return count
+
+    def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
+        """Whether it is time to serve spent patterns: nothing waits, and something was settled since the last try."""
+        if not self._budget or not self._caps.late_per_pattern:
+            return False
+        return nothing_waits() and self._settlements() != self._served_late_at
+
+    def reopen_late(self) -> int:
+        """Let addresses of spent patterns wait again, as far as their late limits go; return how many."""
+        served: dict[int, int] = {}
+        count, most = 0, self._caps.late_per_pattern
+        for url_id, key, by in self._refused_pages():
+            _, finds, late = self._pattern(key)
+            limit = most if self._is_listing(by, key) else min(self._budget * (1 + finds), most)
+            if late + served.get(key, 0) < limit:
+                served[key], count = served.get(key, 0) + 1, count + 1
+                self._queue.reopen(url_id)
+            if count >= _LATE_AT_ONCE:
+                break
+        for key, number in served.items():
+            _, finds, _ = self._pattern(key)
+            self._connection.execute(_SERVE_LATE, (key, number, min(self._budget * (1 + finds), most)))
+        if not count:
+            self._served_late_at = self._settlements()
+        return count
+
+    def _is_listing(self, by: int | None, key: int) -> bool:
+        """Whether pages of the pattern `by` (None: of no pattern) list those of another pattern, `key`."""
+        return by is None or (by != key and not is_spent(self._pattern(by)[:2], self._caps))
+
+    def _pattern(self, key: int) -> tuple[int, int, int]:
+        """Return the fruitless requests and the finds of a pattern, and how many more it was granted late."""
+        return self._connection.execute(_PATTERN, (key,)).fetchone() or (0, 0, 0)
+
+    def _refused_pages(self) -> Iterator[tuple[int, int, int | None]]:
+        """Yield id and pattern of each page that was refused for its pattern, and the pattern that named it."""
+        last = 0
+        while rows := self._connection.execute(_REFUSED_PAGES, (PATTERN, last)).fetchall():
+            for url_id, address, named_by in rows:
+                url, listing = read_url(address), read_url(named_by or "")
+                key = page_pattern_key(url) if url is not None else None
+                if key is not None:
+                    yield url_id, key, page_pattern_key(listing) if listing is not None else None
+            last = rows[-1][0]
 
     def release(self, site: str) -> bool:
         """Double the spent budgets of a site's patterns, for a person released it; return whether there are any."""

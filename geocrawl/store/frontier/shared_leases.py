@@ -6,6 +6,8 @@ an owner and an end, the fencing number of a later lease invalidates it, and the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import HostState, RobotsRecord
 from geocrawl.ports import HostBusy, HostLease, RobotsStore
@@ -16,11 +18,13 @@ from geocrawl.store.frontier.hosts import Hosts, politeness
 from geocrawl.store.frontier.leases import at_work_s, lease_of_s
 from geocrawl.store.frontier.robots import SqlRobots
 
-_Row = tuple[int, float, int, float, float | None, int, int, float, int, str]
+_PATIENCE_S = 30.0
+"""The longest back-off that a session waits for: a person waits for its answer."""
+_Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
 """Of `_FIND`."""
 _FIND = """
-SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_until, lease_token,
-  coalesce(lease_owner, '')
+SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
+  lease_until, lease_token, coalesce(lease_owner, '')
 FROM host WHERE name = ?"""
 # Lease a host for none of its URLs.
 _LEASE = """
@@ -28,7 +32,7 @@ UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NUL
 # End that lease, unless another process leased the host after it expired.
 _RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
-  asked_day = ?7, asked = ?8, parked = ?9
+  asked_day = ?7, asked = ?8, troubled_at = ?9, troubled_address = ?10, parked = ?11
 WHERE id = ?1 AND lease_token = ?2"""
 
 
@@ -46,7 +50,7 @@ class SharedLeases:
         return self._database.blocked.covers(host)
 
     async def lease(self, name: str, now: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
+        """Lease a host, unless it is leased or backs off for longer than a person waits."""
         if not_now := self._why_not(self._find(name), now):  # before the write lock: a busy host needs none
             return not_now
         with self._database.transaction:
@@ -57,10 +61,10 @@ class SharedLeases:
                 Hosts(self._connection).find(name)
                 found = self._find(name)
                 assert found is not None, "it was made just now"
-            host_id, next_at, errors, last_error_at, crawl_delay_s, day, asked, until, token, _ = found
+            host_id, next_at, _, _, crawl_delay_s, _, _, _, _, until, token, _ = found
             if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
                 next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its process was killed
-            state = HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked)
+            state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
         return HostLease(host_id, token + 1, state)
@@ -77,10 +81,15 @@ class SharedLeases:
     def _why_not(self, row: _Row | None, now: float) -> HostBusy | None:
         if row is None:
             return None
-        next_at, lease_until, holder = row[1], row[7], row[9]
+        next_at, lease_until, holder = row[1], row[9], row[11]
         if lease_until > now and not is_dead(holder, self._process):
             return HostBusy(lease_until, str(Owner.read(holder)))
-        return HostBusy(next_at, "") if next_at - now > self._settings.patience_s else None
+        return HostBusy(next_at, "") if next_at - now > _PATIENCE_S else None
+
+
+def _state(name: str, row: _Row) -> HostState:
+    _, next_at, errors, last_error_at, crawl_delay_s, day, asked, troubled_at, troubled_address, *_ = row
+    return HostState(name, next_at, errors, last_error_at, crawl_delay_s, day, asked, troubled_at, troubled_address)
 
 
 class SharedRobots:

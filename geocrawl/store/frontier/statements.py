@@ -57,18 +57,19 @@ REFRESH = "UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + 
 # one that was given back, or lost with its process, leaves the host where it stood among its equals.)
 FREE_AND_REFRESH = """
 UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages = pages + ?5,
-  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11, parked = ?12,
-  turn = ?13, lease_until = 0, lease_url = NULL
+  next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11,
+  troubled_at = ?12, troubled_address = ?13, parked = ?14, turn = ?15, lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
 # End a lease that was given back.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
 # Write the politeness of a host whose lease was given back.
 WRITE_POLITENESS = """
 UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, asked_day = ?6, asked = ?7,
-  parked = ?8 WHERE name = ?1"""
+  troubled_at = ?8, troubled_address = ?9, parked = ?10 WHERE name = ?1"""
 # Find the ready host with the best head; of equals the one that has waited longest for its turn.
 READY_HOST = """
-SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, lease_token, pages FROM host
+SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
+  lease_token, pages FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
 # Lease a host for one of its URLs.
@@ -115,6 +116,14 @@ SELECT min(t) FROM (
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.retry_at IS NOT NULL AND u.purpose = ? ORDER BY u.retry_at LIMIT 1"""
+# Find hosts with queued URLs of tier ?1 or higher of which no visit failed, the first to be ready first.
+WAITING_HOSTS = """
+SELECT name, max(next_at, lease_until), waiting FROM host h
+WHERE waiting > 0 AND best_tier >= ?1
+  AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier >= ?1 AND attempts = 0)
+ORDER BY 2, id"""
+# Count failed URLs that will be tried again, and read when the first of them is due.
+RETRIES = "SELECT count(*), min(retry_at) FROM url WHERE retry_at IS NOT NULL"
 # Count hosts, and those with work that back off past ?1 (all of them are parked).
 COUNT_HOSTS = """
 SELECT (SELECT count(*) FROM host),

@@ -59,6 +59,10 @@ class Host(SQLModel, table=True):
     """The day of the last request, days since the epoch (UTC)."""
     asked: int = starting_with(text("0"), 0)
     """Requests on that day."""
+    troubled_at: float = starting_with(text("0"), 0.0)
+    """When one address of the host last answered with a server's error (500, 502, 503, 504)."""
+    troubled_address: str = starting_with(text("''"), "")
+    """That address: when another one fails soon after it, the host itself is in trouble."""
 
 
 class Url(SQLModel, table=True):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column
+from sqlalchemy import Column, text
 from sqlmodel import Field, SQLModel
 
-from geocrawl.store.schema.columns import HASH
+from geocrawl.store.schema.columns import HASH, starting_with
 
 
 class Blocked(SQLModel, table=True):
@@ -28,6 +28,8 @@ class Pattern(SQLModel, table=True):
     """Pages that brought endpoints nobody knew, or led to such pages."""
     last_relevance: int
     """Relevance of the page that was read last, plus 1; 0: none was read."""
+    late: int = starting_with(text("0"), 0)
+    """Requests granted beyond the budget when nothing else waited, for the limit `max_late_per_pattern`."""
 
 
 class Site(SQLModel, table=True):

@@ -51,6 +51,8 @@ CREATE TABLE host (
 	lease_owner VARCHAR,
 	asked_day INTEGER DEFAULT 0 NOT NULL,
 	asked INTEGER DEFAULT 0 NOT NULL,
+	troubled_at FLOAT DEFAULT 0 NOT NULL,
+	troubled_address VARCHAR DEFAULT '' NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE (name)
 );
@@ -92,6 +94,7 @@ CREATE TABLE pattern (
 	fruitless INTEGER NOT NULL,
 	finds INTEGER NOT NULL,
 	last_relevance INTEGER NOT NULL,
+	late INTEGER DEFAULT 0 NOT NULL,
 	PRIMARY KEY ("key")
 );
 

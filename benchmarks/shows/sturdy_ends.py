@@ -1,0 +1,69 @@
+"""Make webs with pages in trouble and a dead host, replay every strategy on them, and print how each crawl ended."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.shows.orders import STRATEGIES
+from geocrawl.lab.contest.run import Job, run
+from geocrawl.lab.made_worlds.folder import KINDS, make
+
+PAGES = 1000
+SEED = 7
+WELL_ENDED = ("done", "resting")
+"""Nothing waited, or only addresses that failed and are to be asked again later."""
+BUDGET = 100_000
+"""Pages a replay, more than any of the webs has: each ends when nothing waits any more."""
+
+
+def main(arguments: list[str]) -> None:
+    """Replay, print, write f_ends.json; SystemExit when a crawl ended while pages waited."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shows sturdy_ends", description=__doc__)
+    parser.add_argument("--kind", choices=tuple(KINDS), action="append", help="only this one (may be repeated)")
+    parser.add_argument("--strategy", choices=STRATEGIES, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each web [{PAGES:,}]")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"random seed of each web [{SEED}]")
+    parser.add_argument("--parallel", type=int, default=2, help="replays at once")
+    options = parser.parse_args(arguments)
+    kinds, strategies = options.kind or tuple(KINDS), options.strategy or STRATEGIES
+    with tempfile.TemporaryDirectory(prefix="geocrawl-ends-") as folder:
+        for kind in kinds:
+            make(kind, options.pages, options.seed, Path(folder) / kind, troubled=True)
+        rows = list(measure(Path(folder), kinds, strategies, options.parallel))
+    if not (options.kind or options.strategy):
+        print(machine.write("f_ends", {"pages": options.pages, "seed": options.seed, "crawls": rows}))
+    early = [f"{row['world']} {row['strategy']}: {row['ended']}" for row in rows if row["ended"] not in WELL_ENDED]
+    if early:
+        raise SystemExit("\n".join(early))
+
+
+def measure(folder: Path, kinds: Sequence[str], strategies: Sequence[str], parallel: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each web and strategy, each replayed in a process of its own."""
+    jobs = [Job(folder / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(parallel, mp_context=spawn, max_tasks_per_child=1) as pool:
+        for row in pool.map(replayed, jobs):
+            print("   " + ", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
+            yield row
+
+
+def replayed(job: Job) -> dict[str, Any]:
+    """Return what one replay found of what can be reached, and why it ended."""
+    done = run(job)
+    return {
+        "world": job.world.name,
+        "strategy": job.strategy,
+        "pages": done.score.pages,
+        "found": done.score.found,
+        "reachable": done.score.reachable,
+        "recall": round(done.score.recall, 4),
+        "ended": done.stopped,
+        "cpu_s": done.cpu_s,
+    }
