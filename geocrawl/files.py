@@ -41,6 +41,12 @@ def refuse_database(path: Path, database: Path | None = None) -> None:
     target = path.resolve()
     if _begins_as(target, _BEGINNINGS):
         raise UsageError(f"{path}: is a database (SQLite); name another file")
+    refuse_side_file(path)
+
+
+def refuse_side_file(path: Path) -> None:
+    """Raise UsageError when SQLite keeps, or would keep, a part of another database at `path`."""
+    target = path.resolve()
     for suffix in SIDE_FILES:
         base = target.name.removesuffix(suffix)
         if base not in ("", target.name) and _begins_as(target.with_name(base), (_SQLITE,)):

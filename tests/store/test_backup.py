@@ -168,3 +168,10 @@ def test_a_damaged_catalogue_can_be_replaced_and_is_kept_with_its_log(path: Path
     assert kept is not None and kept.read_bytes() == b"damaged"
     assert (tmp_path / "c.db.before-restore-wal").read_bytes() == b"log" and pages(path) == 1
     assert not part_of(path).exists()
+
+
+@pytest.mark.parametrize("suffix", SIDE_FILES)
+def test_nothing_is_restored_in_the_place_of_a_side_file(path: Path, tmp_path: Path, suffix: str) -> None:
+    back_up(path, tmp_path / "b.db")
+    with pytest.raises(UsageError):
+        restore(tmp_path / "b.db", path.with_name(path.name + suffix), NOW)

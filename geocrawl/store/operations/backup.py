@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault, UsageError
-from geocrawl.files import SIDE_FILES, leads_to, part_of
+from geocrawl.files import SIDE_FILES, leads_to, part_of, refuse_side_file
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.faults import holder
 from geocrawl.store.engine.integrity import check, copy_file, has_facts
@@ -57,6 +57,7 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
     """
     if leads_to(source, target):
         raise UsageError(f"{source}: is the catalogue itself; name a copy of it")
+    refuse_side_file(target)
     check(source)
     place = target.resolve()
     _make_folder(place)
