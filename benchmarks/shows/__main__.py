@@ -31,6 +31,7 @@ NAMES = (
     "systemd",
     "attacks",
     "politeness",
+    "settlement",
     "orders",
     "touches",
     "sturdy_ends",
