@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 _PATIENCE_S = 30.0
-"""The longest wait of one run for hosts in back-off. The daemon runs the loop again in any case."""
+"""The longest wait of one run for hosts in back-off, if `patience_s` is not shorter: the daemon runs the loop again in
+any case."""
 
 
 class BudgetedCrawl:
@@ -61,7 +62,7 @@ class BudgetedCrawl:
                 fetcher,
                 max_pages=self._budget.pages_per_day or NO_LIMIT,
                 pages_counted=self._pages_counted,
-                patience_s=_PATIENCE_S,
+                patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
             )
             return await self._crawler.run()
         finally:
