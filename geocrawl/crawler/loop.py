@@ -167,7 +167,11 @@ class Crawler:
         if idle and ready_at is None:
             self._end("done" if self._pages_left() else "max-pages")
             return None
-        if idle and wait_s > self._RETRY_S and not (self._pages_left() and await self._queue.others_at_work()):
+        if (
+            idle
+            and wait_s > min(self._RETRY_S, self._patience_s)
+            and not (self._pages_left() and await self._queue.others_at_work())
+        ):
             hosts = await self._queue.waiting_hosts(pages=self._pages_left())
             if not hosts or hosts[0].ready_at - self._answered_at > self._patience_s:
                 self._end(("patience" if hosts else "resting") if self._pages_left() else "max-pages")
