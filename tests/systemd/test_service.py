@@ -73,9 +73,14 @@ def test_a_member_in_a_folder_that_is_closed_to_him_is_no_less_a_member(service:
 
 
 def test_a_stranger_is_told_that_it_is_not_for_him(service: Service) -> None:
-    done = service.geocrawl("status", user=STRANGER)
+    done = service.geocrawl("status", "--db", "/var/lib/geocrawl/geocrawl.db", user=STRANGER)
     assert done.exit_code == 3 and "Permission denied; members of the folder's group" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_stranger_who_may_not_read_the_services_settings_has_his_own(service: Service) -> None:
+    done = service.geocrawl("status", user=STRANGER)
+    assert done.exit_code == 3 and ".local/share/geocrawl/geocrawl.db: no such database" in done.stderr
 
 
 def test_a_backup_of_the_running_one_is_whole_and_can_be_restored_by_root(service: Service) -> None:

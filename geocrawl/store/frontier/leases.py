@@ -162,8 +162,12 @@ class Leases:
         return self._connection.execute(sql.NEXT_READY_ANY).fetchone()[0] is None
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:
-        """Return the hosts that have URLs of which no visit failed, the first to be ready first."""
-        rows = self._connection.execute(sql.WAITING_HOSTS, (self._least(pages=pages),)).fetchall()
+        """Return the hosts that have URLs of which no visit failed, the first to be ready first.
+
+        Hosts that failed `backoff_after` times in a row are left out: they asked for no wait, they are dead.
+        """
+        values = (self._least(pages=pages), self._settings.backoff_after)
+        rows = self._connection.execute(sql.WAITING_HOSTS, values).fetchall()
         return [WaitingHost(*row) for row in rows]
 
     def others_at_work(self) -> bool:

@@ -116,10 +116,11 @@ SELECT min(t) FROM (
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id
 WHERE u.retry_at IS NOT NULL AND u.purpose = ? ORDER BY u.retry_at LIMIT 1"""
-# Find hosts with queued URLs of tier ?1 or higher of which no visit failed, the first to be ready first.
+# Find hosts with queued URLs of tier ?1 or higher of which no visit failed, the first to be ready first; without hosts
+# that failed ?2 times in a row or more: they asked for no wait, they are dead.
 WAITING_HOSTS = """
 SELECT name, max(next_at, lease_until), waiting FROM host h
-WHERE waiting > 0 AND best_tier >= ?1
+WHERE waiting > 0 AND best_tier >= ?1 AND errors < ?2
   AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier >= ?1 AND attempts = 0)
 ORDER BY 2, id"""
 # Count failed URLs that will be tried again, and read when the first of them is due.
