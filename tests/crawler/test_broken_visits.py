@@ -87,15 +87,15 @@ def test_an_address_that_kills_the_process_does_not_come_first_for_ever(tmp_path
     world = World(tmp_path / "c.db", Settings(delay_s=0.0))
     world.seed("a.example/poison", "a.example/good")
     leased = []
-    for _ in range(4):
+    for _ in range(13):
         leased.append(world.lease().entry.url.address)
         _kill(world)
         world = _reopen(tmp_path)
-    assert leased == ["http://a.example/poison"] * 3 + ["http://a.example/good"]
+    assert leased == ["http://a.example/poison"] * 12 + ["http://a.example/good"]
     row = world.database.connection.execute(
         "SELECT state, reason, attempts FROM url WHERE address LIKE '%poison'"
     ).fetchone()
-    assert row == (State.FAILED, "internal-error", 3)
+    assert row == (State.FAILED, "internal-error", 12)
 
 
 def test_a_lease_that_was_given_back_or_settled_is_no_attempt(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_lease_that_was_given_back_or_settled_is_no_attempt(tmp_path: Path) ->
 def test_the_queue_and_its_counters_agree_after_an_address_failed_by_killing(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db", Settings(delay_s=0.0))
     world.seed("a.example/poison")
-    for _ in range(3):
+    for _ in range(12):
         world.lease()
         _kill(world)
         world = _reopen(tmp_path)

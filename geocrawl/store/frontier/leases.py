@@ -21,6 +21,8 @@ _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
 _AT_WORK_S = 10.0
+_KILLS_AN_ATTEMPT = 4
+"""An address that answers slowly is under way at every kill, whoever is to blame for it."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEAD`."""
@@ -179,7 +181,8 @@ class Leases:
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
         be under way, so the delay begins `at_work_s` later. That the process was killed may have come of what it read,
-        so the attempt counts: after as many as may fail, the address fails, and does not come first for ever.
+        so the attempt counts: after `_KILLS_AN_ATTEMPT` times as many as may fail, the address fails, and does not come
+        first for ever.
         """
         under_way_s = at_work_s(self._settings) if killed else 0.0
         for host_id, name in hosts:
@@ -191,7 +194,7 @@ class Leases:
     def _count_attempt(self, host_id: int) -> None:
         """Count the attempt of the URL that a host was leased for, and let it fail when it was the last."""
         for url_id, attempts in self._connection.execute(sql.COUNT_KILLED, (host_id,)).fetchall():
-            if attempts >= self._settings.max_attempts:
+            if attempts >= self._settings.max_attempts * _KILLS_AN_ATTEMPT:
                 self._queue.change(url_id, State.FAILED, INTERNAL_ERROR)
 
     def _least(self, *, pages: bool) -> int:
