@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
+from benchmarks import machine, replays
 from geocrawl.lab.contest.run import Job, run
 from tests.support import world_crawls
 
@@ -46,7 +44,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--compare", type=Path, metavar="FILE", help="print what differs from these figures")
     options = parser.parse_args(arguments)
     worlds, strategies = options.world or world_crawls.NAMES, options.strategy or STRATEGIES
-    rows = list(measure(worlds, strategies, options.pages, options.parallel))
+    jobs = [Job(world_crawls.folder(world), strategy, options.pages) for world in worlds for strategy in strategies]
+    rows = list(replays.measure(jobs, replayed, options.parallel))
     if not (options.world or options.strategy):
         print(machine.write("e_orders", {"budget": options.pages, "orders": rows}))
     if options.compare:
@@ -54,16 +53,6 @@ def main(arguments: list[str]) -> None:
         print("\n".join(found) or "no difference", flush=True)
         if found:
             raise SystemExit(f"{len(found)} differences")
-
-
-def measure(worlds: Sequence[str], strategies: Sequence[str], budget: int, parallel: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each world and strategy, each replayed in a process of its own."""
-    jobs = [Job(world_crawls.folder(world), strategy, budget) for world in worlds for strategy in strategies]
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(parallel, mp_context=spawn, max_tasks_per_child=1) as pool:
-        for row in pool.map(replayed, jobs):
-            print("   " + ", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
-            yield row
 
 
 def replayed(job: Job) -> dict[str, Any]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
+from benchmarks import machine, replays
 from benchmarks.shows.orders import STRATEGIES
 from geocrawl.lab.contest.run import Job, run
 from geocrawl.lab.made_worlds.folder import KINDS, make
@@ -36,22 +33,13 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="geocrawl-ends-") as folder:
         for kind in kinds:
             make(kind, options.pages, options.seed, Path(folder) / kind, troubled=True)
-        rows = list(measure(Path(folder), kinds, strategies, options.parallel))
+        jobs = [Job(Path(folder) / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
+        rows = list(replays.measure(jobs, replayed, options.parallel))
     if not (options.kind or options.strategy):
         print(machine.write("f_ends", {"pages": options.pages, "seed": options.seed, "crawls": rows}))
     early = [f"{row['world']} {row['strategy']}: {row['ended']}" for row in rows if row["ended"] not in WELL_ENDED]
     if early:
         raise SystemExit("\n".join(early))
-
-
-def measure(folder: Path, kinds: Sequence[str], strategies: Sequence[str], parallel: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each web and strategy, each replayed in a process of its own."""
-    jobs = [Job(folder / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(parallel, mp_context=spawn, max_tasks_per_child=1) as pool:
-        for row in pool.map(replayed, jobs):
-            print("   " + ", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
-            yield row
 
 
 def replayed(job: Job) -> dict[str, Any]:
