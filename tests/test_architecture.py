@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from geocrawl.ports import CrawlQueue, HostLeases, OptOuts, RobotsStore
 from scripts import architecture
 from tests.support.places import ROOT
 
@@ -71,6 +73,13 @@ def test_every_room_is_described() -> None:
 
 def test_the_picture_is_current() -> None:
     assert architecture.PICTURE.read_text("utf-8") == architecture.picture(), "make architecture"
+
+
+@pytest.mark.parametrize("port", [CrawlQueue, HostLeases, OptOuts, RobotsStore])
+def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
+    methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
+    assert methods
+    assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
 
 
 def test_no_test_imports_a_measurement() -> None:

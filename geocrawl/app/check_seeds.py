@@ -134,8 +134,8 @@ class _RobotsInMemory:
     def __init__(self) -> None:
         self._records: dict[str, RobotsRecord] = {}
 
-    def read_robots(self, origin: str) -> RobotsRecord | None:
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
         return self._records.get(origin)
 
-    def write_robots(self, record: RobotsRecord) -> None:
+    async def write_robots(self, record: RobotsRecord) -> None:
         self._records[record.origin] = record

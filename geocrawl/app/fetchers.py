@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.fetch.record import WarcRecorder
     from geocrawl.fetch.transport import Transport
-    from geocrawl.ports import Clock, Fetcher, RobotsStore
+    from geocrawl.ports import Clock, Fetcher, OptOuts, RobotsStore
     from geocrawl.settings import Settings
 
 OnReceived = Callable[[int], object]
@@ -37,7 +37,7 @@ def make_session_fetcher(
         session.settings,
         session.store.robots(),
         session.clock,
-        opted_out=session.store.opt_out.covers,
+        opt_outs=session.store.opt_outs(),
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
         recorder=_make_recorder(record, session, say) if record else None,
@@ -50,13 +50,13 @@ def make_fetcher(
     robots: RobotsStore,
     clock: Clock,
     *,
-    opted_out: Callable[[str], bool] = lambda host: False,
+    opt_outs: OptOuts | None = None,
     share_with: SharedPoliteness | None = None,
     transport: Transport | None = None,
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
 ) -> Fetcher:
-    """Return a fetcher that refuses hosts that opted out, and addresses that the operator's lists exclude.
+    """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
 
     `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs apply, too. `transport`: another network
     than the real one.
@@ -67,9 +67,11 @@ def make_fetcher(
 
     rules = AddressRules(settings.allow, settings.deny)
 
-    def reason_not_to_ask(url: Url) -> str:
-        is_opted_out = opted_out(url.host) or (share_with is not None and share_with.covers(url.host))
-        return "forgotten" if is_opted_out else rules.reason(url)
+    async def reason_not_to_ask(url: Url) -> str:
+        for hosts in (opt_outs, share_with):
+            if hosts is not None and await hosts.covers(url.host):
+                return "forgotten"
+        return rules.reason(url)
 
     fetcher = PoliteFetcher(
         settings,

@@ -35,14 +35,15 @@ class SharedPoliteness:
     def __init__(self, catalogue: Store, settings: Settings, clock: Clock, say: Callable[[str], object]) -> None:
         """`say` is given a line for a person: who is waited for, which host is in back-off, that nothing is shared."""
         self._catalogue = catalogue
+        self._opt_outs = catalogue.opt_outs()
         self._settings = settings
         self._clock = clock
         self._say = say
 
-    def covers(self, host: str) -> bool:
+    async def covers(self, host: str) -> bool:
         """Return whether a host opted out; False when the catalogue cannot be read."""
         try:
-            return self._catalogue.opt_out.covers(host)
+            return await self._opt_outs.covers(host)
         except DatabaseFault:
             return False
 
@@ -164,5 +165,5 @@ class _RefusedTurn:
     ) -> Page | Failure:
         return Failure(url, FailureCode.RESTING, self._detail)
 
-    def sitemaps(self, url: Url) -> Sequence[Url]:
+    async def sitemaps(self, url: Url) -> Sequence[Url]:
         return ()

@@ -64,7 +64,7 @@ class PageVisitor:
         async with self._fetcher.turn(lease.host) as turn:
             try:
                 answer = await self._ask(lease, turn)
-                sitemaps = turn.sitemaps(lease.entry.url)
+                sitemaps = await turn.sitemaps(lease.entry.url)
                 return self._made(lease, answer, turn.host, sitemaps)
             except GeocrawlError:
                 raise

@@ -7,7 +7,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -51,6 +51,14 @@ _WHY_REFUSED = {
     "forgotten": "its host opted out (`geocrawl forget --list`)",
 }
 
+RefusalOf = Callable[[Url], Awaitable[str]]
+"""Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
+
+
+async def nothing_refused(url: Url) -> str:
+    """Return '': every address may be requested."""
+    return ""
+
 
 class PoliteFetcher:
     """`ports.Fetcher` for the real web."""
@@ -65,13 +73,13 @@ class PoliteFetcher:
         environment: EnvironmentProxies | None = None,
         transport: Transport | None = None,
         recorder: WarcRecorder | None = None,
-        refusal_of: Callable[[Url], str] = lambda _: "",
+        refusal_of: RefusalOf = nothing_refused,
         on_received: Callable[[int], object] = lambda received_bytes: None,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
-        `transport` replaces the network; `recorder` records every answer. `refusal_of`: called before every request,
+        `transport` replaces the network; `recorder` records every answer. `refusal_of`: awaited before every request,
         returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `on_received`: as in
         `HttpClient`.
         """
@@ -103,7 +111,7 @@ class _Parts:
     clock: Clock
     http: HttpClient
     robots: RobotsCache
-    refusal_of: Callable[[Url], str]
+    refusal_of: RefusalOf
 
 
 class PoliteTurn:
@@ -157,9 +165,9 @@ class PoliteTurn:
                 detail = f"{len(trail.hops)} redirects followed, the next one leads to {following.address}"
                 return Failure(url, FailureCode.REDIRECT_LOOP, detail, answer.elapsed_ms, status=answer.status)
 
-    def sitemaps(self, url: Url) -> tuple[Url, ...]:
+    async def sitemaps(self, url: Url) -> tuple[Url, ...]:
         """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""
-        known = None if self._settings.ignore_robots else self._robots.get(url.origin, self._clock.now())
+        known = None if self._settings.ignore_robots else await self._robots.get(url.origin, self._clock.now())
         rules = known[1] if known else None
         named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
         return tuple(sitemap for sitemap in named if sitemap is not None)
@@ -185,7 +193,7 @@ class PoliteTurn:
         self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
-        if refusal := self._refusal_of(url):
+        if refusal := await self._refusal_of(url):
             return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
         if purpose is Purpose.MAP and is_day_limit_reached(self._host, self._clock.now(), self._settings):
             return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
@@ -243,12 +251,12 @@ class PoliteTurn:
 
     async def _rules(self, url: Url) -> Rules | Failure:
         """Return the rules of an address's origin, fetched if they are unknown; a Failure when they cannot be had."""
-        known = self._robots.get(url.origin, self._clock.now())
+        known = await self._robots.get(url.origin, self._clock.now())
         if known is None:
             answer = await self._ask_robots(url)
             if isinstance(answer, Failure) and answer.code in _NO_CONTACT:
                 return answer
-            known = self._robots.put(self._record(url.origin, answer))
+            known = await self._robots.put(self._record(url.origin, answer))
         record, rules = known
         if rules is None:
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
@@ -282,7 +290,7 @@ class PoliteTurn:
             if isinstance(answer, Failure) or answer.location is None:
                 break
             elsewhere = answer.location
-            if elsewhere.host != url.host and self._refusal_of(elsewhere):
+            if elsewhere.host != url.host and await self._refusal_of(elsewhere):
                 return Failure(
                     elsewhere, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be asked"
                 )

@@ -46,7 +46,10 @@ class Rules:
 
 
 class RobotsCache:
-    """Records from the store with their rules parsed; the latest ones are kept, bounded by the length of their text."""
+    """Records from the store with their rules parsed; the latest ones are kept, bounded by the length of their text.
+
+    A record that is kept costs no wait for the store.
+    """
 
     def __init__(self, store: RobotsStore, token: str) -> None:
         self._store = store
@@ -54,7 +57,7 @@ class RobotsCache:
         self._parsed: OrderedDict[str, tuple[RobotsRecord, Rules | None]] = OrderedDict()
         self._chars = 0
 
-    def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
+    async def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
         """Return the origin's record with its rules (None: not now); None when it must be fetched.
 
         `now`: the time at which the record must still be valid.
@@ -65,12 +68,12 @@ class RobotsCache:
                 self._parsed.move_to_end(origin)
                 return found
             self._forget(origin)
-        record = self._store.read_robots(origin)
+        record = await self._store.read_robots(origin)
         return self._remember(record) if record is not None and record.expires_at > now else None
 
-    def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
+    async def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
         """Keep a new record, here and in the store, and return it with its rules."""
-        self._store.write_robots(record)
+        await self._store.write_robots(record)
         return self._remember(record)
 
     def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:

@@ -6,7 +6,7 @@
 from geocrawl.ports.catalog import CatalogQueries
 from geocrawl.ports.clock import Clock
 from geocrawl.ports.fetching import Fetcher, RobotsStore, Turn
-from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases
+from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
@@ -29,6 +29,7 @@ __all__ = [
     "Interview",
     "LearningLog",
     "Observer",
+    "OptOuts",
     "Probe",
     "QueueControl",
     "Reader",

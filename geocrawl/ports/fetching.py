@@ -27,7 +27,7 @@ class Turn(Protocol):
         `validators` are sent with the request for their own address alone; `Page.not_modified` is the answer 304.
         """
 
-    def sitemaps(self, url: Url) -> Sequence[Url]:
+    async def sitemaps(self, url: Url) -> Sequence[Url]:
         """Return the sitemaps that robots.txt of this address's origin names, as far as it was read."""
 
     @property
@@ -44,8 +44,13 @@ class Fetcher(Protocol):
 
 
 class RobotsStore(Protocol):
-    """Stores robots.txt answers for all processes and over restarts."""
+    """Stores robots.txt answers for all processes and over restarts.
 
-    def read_robots(self, origin: str) -> RobotsRecord | None: ...
+    Both methods are awaited, as those of `CrawlQueue` are: a request waits for them.
+    """
 
-    def write_robots(self, record: RobotsRecord) -> None: ...
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        """Return the last answer of an origin, expired or not; None when the origin was never asked."""
+
+    async def write_robots(self, record: RobotsRecord) -> None:
+        """Write an answer in the place of the last one."""

@@ -1,4 +1,4 @@
-"""Lease hosts without their URLs."""
+"""Know which hosts opted out, and lease hosts without their URLs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,21 @@ class HostBusy:
     """Who has leased the host, for a person; '' when it backs off."""
 
 
-class HostLeases(Protocol):
+class OptOuts(Protocol):
+    """The hosts that opted out. Awaited before every request, so that a store behind a network never blocks the loop.
+
+    The method raises DatabaseFault.
+    """
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host opted out, itself or with a host above it."""
+
+
+class HostLeases(OptOuts, Protocol):
     """Hosts of a catalogue, leased by a session that shares its politeness.
 
     Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
     """
-
-    async def covers(self, host: str) -> bool:
-        """Return whether a host opted out."""
 
     async def lease(self, name: str, now: float) -> HostLease | HostBusy:
         """Lease a host, unless it is leased or backs off for longer than a crawl waits."""

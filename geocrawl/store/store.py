@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from geocrawl.errors import PassingFault
     from geocrawl.model import Url
-    from geocrawl.ports import Clock, HostLeases, RobotsStore
+    from geocrawl.ports import Clock, HostLeases, OptOuts, RobotsStore
     from geocrawl.settings import Settings
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.frontier.awaited import AwaitedFrontier
@@ -141,6 +141,12 @@ class Store:
         from geocrawl.store.frontier.awaited import AwaitedFrontier
 
         return AwaitedFrontier(frontier)
+
+    def opt_outs(self) -> OptOuts:
+        """Return the hosts that opted out as the loop awaits them (`ports.OptOuts`)."""
+        from geocrawl.store.frontier.awaited import AwaitedOptOuts
+
+        return AwaitedOptOuts(self.opt_out)
 
     def host_leases(self, settings: Settings) -> HostLeases:
         """Return the hosts' leases for a session that shares this database's politeness."""

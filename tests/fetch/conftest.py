@@ -24,11 +24,13 @@ class MemoryRobots:
 
     def __init__(self) -> None:
         self.records: dict[str, RobotsRecord] = {}
+        self.reads = 0
 
-    def read_robots(self, origin: str) -> RobotsRecord | None:
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        self.reads += 1
         return self.records.get(origin)
 
-    def write_robots(self, record: RobotsRecord) -> None:
+    async def write_robots(self, record: RobotsRecord) -> None:
         self.records[record.origin] = record
 
 

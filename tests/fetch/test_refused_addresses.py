@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.urls import AddressRules
 from tests.support.http_server import answer, pages, redirect, serve
 
@@ -13,8 +13,12 @@ from .conftest import AGENT, MemoryRobots, settings, url
 
 def fetcher(*deny: str) -> PoliteFetcher:
     rules = AddressRules((), deny)
+
+    async def reason(asked: Url) -> str:
+        return rules.reason(asked)
+
     chosen = settings(ignore_robots=False)
-    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=rules.reason)
+    return PoliteFetcher(chosen, MemoryRobots(), SystemClock(), user_agent=AGENT, refusal_of=reason)
 
 
 async def test_nothing_of_a_denied_host_is_asked_and_neither_is_its_robots_txt() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, record_of, sitemaps_of
-from geocrawl.model import Failure, FailureCode, Page, Purpose, RobotsRecord
+from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
 
-from .conftest import Kit, MemoryRobots, VirtualClock, url
+from .conftest import AGENT, Kit, MemoryRobots, VirtualClock, settings, url
 
 MakeKit = Callable[..., Kit]
 S = Settings()
@@ -127,16 +130,44 @@ async def test_a_record_of_an_earlier_run_is_used(kit: MakeKit) -> None:
     assert server.lines == []
 
 
-def test_the_rules_in_memory_are_bounded() -> None:
+class RobotsBehindANetwork(MemoryRobots):
+    """A RobotsStore that answers only when another task has run meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        self.asked.set()
+        await self.may_answer.wait()
+        return await super().read_robots(origin)
+
+
+async def test_other_tasks_run_while_the_store_is_read_and_a_known_record_needs_no_store() -> None:
+    robots_store = RobotsBehindANetwork()
+    fetcher = PoliteFetcher(settings(ignore_robots=False), robots_store, SystemClock(), user_agent=AGENT)
+    async with serve(pages({"/a": answer(b"ok"), "/b": answer(b"ok")})) as server:
+        async with fetcher.turn(HostState("127.0.0.1")) as turn:
+            first = asyncio.create_task(turn.fetch(url(f"{server.base}/a"), purpose=Purpose.PAGE))
+            await robots_store.asked.wait()
+            assert server.targets == []
+            robots_store.may_answer.set()
+            assert isinstance(await first, Page)
+            assert isinstance(await turn.fetch(url(f"{server.base}/b"), purpose=Purpose.PAGE), Page)
+        await fetcher.close()
+    assert robots_store.reads == 1
+
+
+async def test_the_rules_in_memory_are_bounded() -> None:
     store = MemoryRobots()
     memory = RobotsCache(store, "geocrawl")
     text = "User-agent: *\nDisallow: /x\n" + "#" * 400_000
     for number in range(100):
-        memory.put(RobotsRecord(f"http://h{number}", 200, text, 0, 10))
+        await memory.put(RobotsRecord(f"http://h{number}", 200, text, 0, 10))
     assert len(memory._parsed) < 45
     assert len(store.records) == 100
-    assert memory.get("http://h0", 1) is not None
-    assert memory.get("http://h0", 11) is None
+    assert await memory.get("http://h0", 1) is not None
+    assert await memory.get("http://h0", 11) is None
 
 
 # --------------------------------------------------------------------------- rules
@@ -261,8 +292,8 @@ async def test_a_turn_knows_the_sitemaps_of_the_robots_txt_that_it_read(kit: Mak
     async with serve(site) as server:
         page = url(f"{server.base}/page")
         async with asking.turn() as turn:
-            assert turn.sitemaps(page) == ()
+            assert await turn.sitemaps(page) == ()
             await turn.fetch(page, purpose=Purpose.PAGE)
-            assert [each.address for each in turn.sitemaps(page)] == [f"{server.base}/map.xml"]
+            assert [each.address for each in await turn.sitemaps(page)] == [f"{server.base}/map.xml"]
     async with kit(ignore_robots=True).turn() as turn:
-        assert turn.sitemaps(page) == ()
+        assert await turn.sitemaps(page) == ()

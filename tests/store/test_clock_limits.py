@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def visit_all(world: World) -> None:
         else:
             world.settle(lease, state=State.FAILED, reason="reset", retry_after_s=600.0, next_at=now + 60)
     record = RobotsRecord("http://a.example", 200, "", now, now + DAY)
-    SqlRobots(world.database).write_robots(record)
+    asyncio.run(SqlRobots(world.database).write_robots(record))
 
 
 def latest(world: World) -> dict[str, float]:

@@ -165,15 +165,15 @@ def test_a_full_disk_is_one_line_and_loses_nothing_that_was_settled(path: Path) 
     assert sorted([world.visit(), world.visit()]) == ["http://a.example/1", "http://a.example/2"]
 
 
-def test_robots_answers_are_kept(path: Path) -> None:
+async def test_robots_answers_are_kept(path: Path) -> None:
     robots = SqlRobots(create(path))
-    assert robots.read_robots("http://a.example") is None
+    assert await robots.read_robots("http://a.example") is None
     for record in (
         RobotsRecord("http://a.example", 200, "Disallow: /", 1.0, 2.0),
         RobotsRecord("http://a.example", None, None, 3.0, 4.0),
     ):
-        robots.write_robots(record)
-        assert robots.read_robots("http://a.example") == record
+        await robots.write_robots(record)
+        assert await robots.read_robots("http://a.example") == record
 
 
 CRAWL = """

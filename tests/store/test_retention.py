@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
@@ -98,14 +100,15 @@ def write_robots(world: World, count: int, text: str, expires_in_s: float = 86_4
     now = world.clock.now()
     for number in range(count):
         origin = f"http://h{number}.example"
-        SqlRobots(world.database).write_robots(RobotsRecord(origin, 200, text, now, now + expires_in_s))
+        record = RobotsRecord(origin, 200, text, now, now + expires_in_s)
+        asyncio.run(SqlRobots(world.database).write_robots(record))
 
 
 def test_a_long_robots_txt_takes_little_room_and_is_read_as_it_was(world: World) -> None:
     text, before = "User-agent: *\nDisallow: /ä\n" * 17_000, used(world)
     write_robots(world, 50, text)
     assert used(world) - before < 500_000
-    record = SqlRobots(world.database).read_robots("http://h7.example")
+    record = asyncio.run(SqlRobots(world.database).read_robots("http://h7.example"))
     assert record is not None and record.body == text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,8 @@ def test_a_database_in_memory_is_whole_and_its_own(tmp_path: Path, monkeypatch: 
     with Store.open("sqlite://", clock=ManualClock()) as one, Store.open("sqlite://", clock=ManualClock()) as other:
         frontier = one.frontier(Settings(), one.catalog())
         assert frontier.add_seeds([url("a.example/")], SEED_RANK) == 1
-        one.robots().write_robots(RobotsRecord("http://a.example", 200, "", 1.0, 2.0))
-        assert one.robots().read_robots("http://a.example") is not None
+        asyncio.run(one.robots().write_robots(RobotsRecord("http://a.example", 200, "", 1.0, 2.0)))
+        assert asyncio.run(one.robots().read_robots("http://a.example")) is not None
         assert list(other.frontier(Settings(), other.catalog()).seeds()) == []
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""The frontier as the crawl loop awaits it: `ports.CrawlQueue`."""
+"""The frontier and the opt-outs as the crawl loop awaits them: `ports.CrawlQueue` and `ports.OptOuts`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from geocrawl.model import Lease, Rank, Settled, Visit, WaitingHost
 from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.operations.opt_out import OptOut
 
 
 class AwaitedFrontier:
@@ -42,3 +43,14 @@ class AwaitedFrontier:
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Store new ranks of waiting pages; return how many changed."""
         return self._frontier.rerank(ranks, through=through)
+
+
+class AwaitedOptOuts:
+    """The hosts that opted out, as this process last read them: no call waits for anything but the first read."""
+
+    def __init__(self, opt_out: OptOut) -> None:
+        self._opt_out = opt_out
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host opted out, itself or with a host above it."""
+        return self._opt_out.covers(host)

@@ -17,12 +17,12 @@ _LONG_CHARS = 200
 
 
 class SqlRobots:
-    """`ports.RobotsStore` on the database."""
+    """`ports.RobotsStore` in SQLite: no method waits for anything but the file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read_robots(self, origin: str) -> RobotsRecord | None:
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the last answer, expired or not; None when the origin was never asked."""
         row = self._database.connection.execute(_READ, (origin,)).fetchone()
         if row is None:
@@ -31,7 +31,7 @@ class SqlRobots:
         text = zlib.decompress(body).decode("utf-8", "surrogatepass") if isinstance(body, bytes) else body
         return RobotsRecord(origin, status, text, fetched_at, expires_at)
 
-    def write_robots(self, record: RobotsRecord) -> None:
+    async def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer in the place of the last one."""
         body: str | bytes | None = record.body
         if isinstance(body, str) and len(body) > _LONG_CHARS:

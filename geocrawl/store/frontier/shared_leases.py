@@ -99,19 +99,19 @@ class SharedRobots:
         self._catalogue = SqlRobots(catalogue)
         self._own = own
 
-    def read_robots(self, origin: str) -> RobotsRecord | None:
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
         """Return the later of the last answers; None when the origin was never asked."""
-        found = self._own.read_robots(origin)
+        found = await self._own.read_robots(origin)
         try:
-            shared = self._catalogue.read_robots(origin)
+            shared = await self._catalogue.read_robots(origin)
         except DatabaseFault:
             return found
         return max((record for record in (shared, found) if record), key=lambda record: record.fetched_at, default=None)
 
-    def write_robots(self, record: RobotsRecord) -> None:
+    async def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer to both stores."""
-        self._own.write_robots(record)
+        await self._own.write_robots(record)
         try:
-            self._catalogue.write_robots(record)
+            await self._catalogue.write_robots(record)
         except DatabaseFault:
             return  # the next turn shows the line that nothing is shared
