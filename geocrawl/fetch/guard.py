@@ -19,6 +19,27 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 MARK = "address guard"
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""The only part of IPv6 from which hosts get addresses (IANA, Internet Protocol Version 6 Address Space)."""
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24",  # IETF protocol assignments (RFC 6890): DS-Lite, PCP and TURN anycast, Oracle's metadata
+            "192.31.196.0/24",  # AS112 (RFC 7535), a node of which may stand in any network
+            "192.52.193.0/24",  # multicast tunnels: AMT (RFC 7450)
+            "192.88.99.0/24",  # 6to4 relay anycast, deprecated (RFC 7526)
+            "192.175.48.0/24",  # direct delegation AS112 (RFC 7534)
+            "168.63.129.16/32",  # the host agent of Azure's machines (Microsoft, "What is IP address 168.63.129.16?")
+            "2001::/23",  # IETF protocol assignments (RFC 2928): Teredo, ORCHID, benchmarking, AMT, AS112
+            "2001:db8::/32",  # documentation (RFC 3849)
+            "2620:4f:8000::/48",  # direct delegation AS112 (RFC 7534)
+            "3fff::/20",  # documentation (RFC 9637)
+        ),
+    )
+)
+"""Special-purpose networks that `ipaddress` calls global, at least in one version of Python (IANA, IPv4 and IPv6
+Special-Purpose Address Registries; a cloud's own address besides)."""
 _ISATAP = 0x5EFE  # RFC 5214, 6.1: interface identifier [00|02]00:5efe:a.b.c.d
 
 
@@ -61,8 +82,9 @@ def is_literal(host: str) -> bool:
 def is_public(address: str) -> bool:
     """Return whether an address may be connected: it is public unicast, and so are the IPv4 addresses embedded in it.
 
-    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), Teredo (RFC 4380), ISATAP (RFC 5214); 6to4 (RFC 3056) is
-    never public. Cloud metadata addresses (169.254.169.254, fd00:ec2::254) are link-local and unique local.
+    IPv4 in IPv6: mapped (RFC 4291, 2.5.5.2), NAT64 (RFC 6052), ISATAP (RFC 5214); 6to4 (RFC 3056) and Teredo (RFC 4380)
+    are never public. Cloud metadata addresses are link-local (169.254.169.254), unique local (fd00:ec2::254) or among
+    the special-purpose networks.
     """
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
@@ -80,14 +102,14 @@ def is_public(address: str) -> bool:
 
 
 def _is_public_unicast(address: Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address) and address.is_site_local:
+    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
+        return False
+    if any(address in network for network in _SPECIAL):
         return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
 def _embedded(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
-    if address.teredo is not None:
-        yield from address.teredo
     if int(address) >> 32 & 0xFFFF_FFFF in (_ISATAP, 0x0200_0000 | _ISATAP):
         yield _last_32_bits(address)
 
