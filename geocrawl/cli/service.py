@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,7 @@ import typer
 
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
 _GROUP = "geocrawl"
+_PLAIN_WORD = re.compile(r"[\w./+=:,@-]+")
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and do nothing.")]
 
 
@@ -70,7 +73,7 @@ def files() -> tuple[Installed, ...]:
     """Return the files of the service with their contents."""
     from geocrawl.config.example import example
 
-    unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", program())
+    unit = (folder() / "geocrawl.service").read_text("utf-8").replace("@GEOCRAWL@", command_line(program()))
     return (
         Installed(Path("etc/systemd/system/geocrawl.service"), unit),
         Installed(Path("etc/sysusers.d/geocrawl.conf"), (folder() / "geocrawl.sysusers").read_text("utf-8")),
@@ -87,11 +90,28 @@ def folder() -> Path:
     return installed if installed.is_dir() else package.parent / "systemd"
 
 
-def program() -> str:
-    """Return the command by which the unit starts geocrawl, with an absolute path."""
+def program() -> tuple[str, ...]:
+    """Return the words of the command by which the unit starts geocrawl, with an absolute path."""
     beside = Path(sys.executable).with_name("geocrawl")
     found = str(beside) if beside.exists() else shutil.which("geocrawl")
-    return os.path.abspath(found) if found else f"{sys.executable} -m geocrawl"  # noqa: PTH100  # a venv's links stay
+    return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Return the words of a command as ExecStart= reads them (systemd.service(5), "Command lines").
+
+    A word with other characters than usual paths have is quoted; `%` and `$` have a meaning in quotes, too. systemd
+    starts no program whose path has quotes or a backslash, so env(1) starts those.
+    """
+    replaced = any(character in words[0] for character in "\"'\\$")
+    words = ("/usr/bin/env", *words) if replaced else words
+    return " ".join(word if _PLAIN_WORD.fullmatch(word) else _quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    for character, written in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$")):
+        word = word.replace(character, written)
+    return f'"{word}"'
 
 
 def _write(target: Path, file: Installed) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.cli.service import files, folder
+from geocrawl.cli.service import command_line, files, folder
 from geocrawl.config import check as check_config
 from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name
@@ -121,6 +121,23 @@ def test_installing_writes_what_uninstalling_removes_and_keeps_the_configuration
 
 def test_the_folder_of_units_is_the_one_of_the_checkout_or_the_wheel() -> None:
     assert (folder() / "geocrawl.service").is_file() and len(files()) == 3
+
+
+@pytest.mark.parametrize("name", ["a b", "100%", "%h", 'q"q', "back\\slash", "$HOME", "it's", "tür", "a;b"])
+def test_systemd_finds_the_program_under_any_path(tmp_path: Path, name: str) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed (.ci/run installs it)")
+    program = tmp_path / name / "geocrawl"
+    program.parent.mkdir()
+    shutil.copy(shutil.which("true") or "", program)
+    unit = tmp_path / "geocrawl.service"
+    unit.write_text(f"[Service]\nExecStart={command_line((str(program),))} daemon --db /var/lib/geocrawl/geocrawl.db\n")
+    done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if "geocrawl" in line]) == (0, [])
+    started = re.search(r"ExecStart=(?:/usr/bin/env )?(.*) daemon", unit.read_text())
+    assert started is not None
+    written = started[1].strip('"').replace("%%", "%").replace("$$", "$").replace('\\"', '"').replace("\\\\", "\\")
+    assert Path(written) == program
 
 
 @pytest.fixture
