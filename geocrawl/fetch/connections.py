@@ -3,6 +3,9 @@
 The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
 passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
 address is exempt from the guard.
+
+aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
+an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.
 """
 
 from __future__ import annotations
@@ -10,11 +13,13 @@ from __future__ import annotations
 import socket
 import ssl
 import weakref
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import aiohttp
 import httpx
-from aiohttp import ClientTimeout
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, ClientTimeout, TraceConfig
 from httpx_aiohttp import AiohttpTransport
 from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exceptions
 from yarl import URL
@@ -27,6 +32,15 @@ _KEEPALIVE_S = 15.0
 _DNS_CACHE_S = 300
 _LEAST_HEADER_BYTES = 32
 """A header line is hardly shorter: with the limit of a header block it bounds the number of lines."""
+
+
+class ConnectionLost(aiohttp.ClientConnectionError):
+    """The connection ended between the request and the first byte of its answer; the cause says how."""
+
+    def __init__(self, *, was_kept: bool) -> None:
+        """`was_kept`: an earlier request had been answered on the connection."""
+        super().__init__("the server ended the connection before it answered")
+        self.was_kept = was_kept
 
 
 class ExactTransport(httpx.AsyncBaseTransport):
@@ -82,6 +96,13 @@ class _Connections:
         return len(self._sockets) > self._limit
 
 
+@dataclass(slots=True)
+class _Sending:
+    """What is known of a request under way."""
+
+    on_kept_connection: bool = False
+
+
 class _Transport(AiohttpTransport):
     """The requests of one session."""
 
@@ -108,6 +129,7 @@ class _Transport(AiohttpTransport):
             max_line_size=s.header_bytes,
             max_field_size=s.header_bytes,
             max_headers=s.header_bytes // _LEAST_HEADER_BYTES,
+            trace_configs=[_note_kept_connections()],
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -124,6 +146,7 @@ class _Transport(AiohttpTransport):
                 for_tunnel["Proxy-Authorization"] = proxy.authorization
             else:
                 headers.append(("Proxy-Authorization", proxy.authorization))
+        sending = _Sending()
         with map_aiohttp_exceptions():
             answer = await self.client.get(
                 url,
@@ -131,6 +154,8 @@ class _Transport(AiohttpTransport):
                 allow_redirects=False,
                 proxy=proxy.address if proxy else None,
                 proxy_headers=for_tunnel,
+                trace_request_ctx=sending,
+                middlewares=(_never_repeat(sending),),
             )
         return httpx.Response(
             answer.status,
@@ -138,6 +163,31 @@ class _Transport(AiohttpTransport):
             stream=AiohttpResponseStream(answer),
             request=request,
         )
+
+
+def _note_kept_connections() -> TraceConfig:
+    """Return what has aiohttp note in a request's `_Sending` that a kept connection is used."""
+
+    async def reused(session: aiohttp.ClientSession, context: SimpleNamespace, params: object) -> None:
+        context.trace_request_ctx.on_kept_connection = True
+
+    traces = TraceConfig()
+    traces.on_connection_reuseconn.append(reused)
+    return traces
+
+
+def _never_repeat(sending: _Sending) -> Callable[[ClientRequest, ClientHandlerType], Awaitable[ClientResponse]]:
+    """Return a middleware that raises ConnectionLost where aiohttp would send the request once more."""
+
+    async def send(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+        try:
+            return await handler(request)
+        except aiohttp.ClientConnectorError:  # nothing was sent
+            raise
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            raise ConnectionLost(was_kept=sending.on_kept_connection) from error
+
+    return send
 
 
 def _open_socket(info: AddrInfo) -> socket.socket:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from geocrawl.fetch.http import Answer, HttpClient
+from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
 from geocrawl.fetch.politeness import (
     Asked,
     after_exchange,
@@ -212,7 +212,19 @@ class PoliteTurn:
         cookies: httpx.Cookies | None = None,
         validators: Validators | None = None,
     ) -> Answer | Failure:
-        """Wait until it is time, make one exchange, and update the host's state."""
+        """Wait until it is time, make one exchange, and update the host's state.
+
+        A request whose kept connection the server ended is made once more, on a new one, like any other request: after
+        the delay, and counted.
+        """
+        answer = await self._exchange(url, purpose, cookies, validators)
+        if isinstance(answer, KeptConnectionLost):
+            answer = await self._exchange(url, purpose, cookies, validators)
+        return answer
+
+    async def _exchange(
+        self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
+    ) -> Answer | Failure:
         wait = self._host.next_at - self._clock.now()
         if wait > 0:
             await self._clock.sleep(wait)
@@ -224,6 +236,9 @@ class PoliteTurn:
             self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))
             return answer
         self._host = count_request(self._host, now)
+        if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
+            self._host = replace(self._host, next_at=now + delay_s(self._host, self._settings))
+            return answer
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         before, asked = self._host, self._asked(url, purpose, now)
         self._host = after_exchange(

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
-from geocrawl.fetch.connections import ExactTransport
+from geocrawl.fetch.connections import ConnectionLost, ExactTransport
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
 from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
@@ -66,6 +66,14 @@ class Answer:
     """The response, for its cookies."""
     not_modified: bool = False
     """As in `Page`."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptConnectionLost(Failure):
+    """A connection on which the server had answered before ended instead of an answer (`reset`).
+
+    The server may have closed it before the request arrived, so it is worth one more request (RFC 9112, 9.3.1).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,8 @@ class HttpClient:
             if code is FailureCode.TIMEOUT_TOTAL:
                 detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
             status = response.status_code if response is not None else None
-            return Failure(url, code, detail, self._since_ms(started), status=status)
+            kind = KeptConnectionLost if _was_kept(error) else Failure
+            return kind(url, code, detail, self._since_ms(started), status=status)
         return Answer(
             url=url,
             status=response.status_code,
@@ -275,6 +284,11 @@ async def _read_body(
     if not sniffed:
         check_first_bytes(body.bytes(), content_type, purpose)
     return _Content(body.bytes(), decoder.sent_bytes)
+
+
+def _was_kept(error: BaseException) -> bool:
+    """Return whether a connection that earlier requests had used ended before the answer; httpx wraps the error."""
+    return isinstance(error.__cause__, ConnectionLost) and error.__cause__.was_kept
 
 
 def _header_bytes(response: httpx.Response) -> int:
