@@ -14,6 +14,9 @@ from geocrawl.ports import CrawlQueue, HostLeases, OptOuts, RobotsStore
 from scripts import architecture
 from tests.support.places import ROOT
 
+PACKAGE, TESTS = ROOT / "geocrawl", ROOT / "tests"
+TESTS_OF_THE_WHOLE = ("acceptance", "attacks", "servers", "support", "systemd")
+TESTS_OF_THE_PROJECT = ("test_architecture.py", "test_contributing.py", "test_documentation.py")
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 QUESTIONS = re.findall(r"^\| … (.+?) \| (.+) \|$", TEXT, re.MULTILINE)
 """(question, answer)."""
@@ -80,6 +83,25 @@ def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
+
+
+def test_every_insert_names_its_columns() -> None:
+    inserts = [
+        (str(path.relative_to(PACKAGE)), found[1], found[2] is not None)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for found in re.finditer(r"\bINSERT(?:\s+OR\s+\w+)?\s+INTO\s+([\w.]+)(\s*\()?", path.read_text("utf-8"))
+    ]
+    assert len(inserts) > 10
+    assert [(name, table) for name, table, names_columns in inserts if not names_columns] == []
+
+
+def test_tests_mirror_the_rooms() -> None:
+    """A folder of tests is named as a room is; beside a room's own rooms stand only tests of its loose files."""
+    files = sorted(path.relative_to(TESTS) for path in TESTS.rglob("test_*.py"))
+    of_rooms = [path for path in files if path.parts[0] not in (*TESTS_OF_THE_WHOLE, *TESTS_OF_THE_PROJECT)]
+    assert [str(path) for path in of_rooms if not (PACKAGE / path.parent).is_dir()] == []
+    loose = [path for path in of_rooms if str(path.parent) in (".", "store")]
+    assert [str(path) for path in loose if not (PACKAGE / path.parent / path.name[len("test_") :]).exists()] == []
 
 
 def test_no_test_imports_a_measurement() -> None:

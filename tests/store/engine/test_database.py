@@ -22,9 +22,8 @@ from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
 from tests.support.invariants import check_invariants
+from tests.support.places import ROOT
 from tests.support.world import ManualClock, World, link, url
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

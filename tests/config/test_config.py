@@ -17,6 +17,7 @@ from geocrawl.config.show import markdown
 from geocrawl.config.values import read_duration, read_size, spell_duration, spell_size
 from geocrawl.errors import UsageError
 from geocrawl.settings import Settings
+from tests.support.places import ROOT
 
 
 def _file(folder: Path, text: str, name: str = "geocrawl.toml") -> Path:
@@ -279,7 +280,7 @@ def test_any_text_is_a_value_or_refused_in_words(text: str) -> None:
 
 
 def test_the_settings_page_is_current() -> None:
-    page = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
+    page = ROOT / "docs" / "settings.md"
     assert page.read_text(encoding="utf-8") == markdown(), "run: python -m geocrawl.config > docs/settings.md"
 
 

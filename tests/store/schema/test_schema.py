@@ -17,9 +17,8 @@ from geocrawl.store.engine.database import REVISIONS, Database
 from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.schema.layout import schema_sql
 from geocrawl.store.schema.reference import with_tables
+from tests.support.places import ROOT
 from tests.support.world import ManualClock
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_file_that_lays_out_a_new_database_is_written_from_the_tables() -> None:
