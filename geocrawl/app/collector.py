@@ -11,6 +11,15 @@ _THRESHOLDS = (10_000, 20, 20)
 one. A visit makes thousands of containers and nearly all of them die by reference counting."""
 
 
+def tune() -> None:
+    """Let the collector run rarely, from the start of the program on.
+
+    Importing the modules of a crawl makes some hundred thousand containers that stay: collections at Python's own
+    thresholds took a tenth of its start.
+    """
+    gc.set_threshold(*_THRESHOLDS)
+
+
 @contextmanager
 def long_run() -> Iterator[None]:
     """Let the collector run rarely, and pass over what the start of the program made, for the time of a run.
@@ -19,9 +28,8 @@ def long_run() -> Iterator[None]:
     frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.
     """
     thresholds = gc.get_threshold()
-    gc.collect()
     gc.freeze()
-    gc.set_threshold(*_THRESHOLDS)
+    tune()
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from geocrawl.app.collector import tune
 from geocrawl.cli.masking import mask_standard_streams
 from geocrawl.cli.registry import CommandGroup
 
@@ -51,6 +52,7 @@ def main() -> None:
     """Run the command line: a foreseen error is one line on standard error and an exit code; secrets are masked."""
     from geocrawl.errors import GeocrawlError
 
+    tune()
     mask_standard_streams()
     try:
         app()
