@@ -1,5 +1,5 @@
-"""The laboratory: contests of strategies, recorded and made webs, and the training of models.
+"""Compare strategies, replay recorded webs, make webs and train models: the laboratory.
 
-Nothing outside this package imports it: `geocrawl.cli` looks its commands up by name when it is installed. Crawling,
-searching and the daemon work without it.
+No other package imports this one: `geocrawl.cli` looks the commands of `lab` up by name where `lab` is installed.
+Crawling, searching and the daemon work without `lab`.
 """

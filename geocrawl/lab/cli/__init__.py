@@ -1,4 +1,4 @@
-"""The laboratory's commands: `geocrawl evaluate`, `world` and `train`, one file each.
+"""Implement the laboratory's commands: `geocrawl evaluate`, `world` and `train`, one file each.
 
-`geocrawl.cli.registry` names them and leaves them out where the laboratory is not installed.
+`geocrawl.cli.registry` names these commands and omits them where the laboratory is not installed.
 """

@@ -1,4 +1,4 @@
-"""`geocrawl evaluate`: strategies side by side on recorded webs."""
+"""Implement `geocrawl evaluate`: compare strategies side by side on recorded webs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def evaluate(
 
 
 def _named(text: str) -> list[str]:
-    """Return the strategies to compare, each once; `all` stands for all there are and the oracle."""
+    """Return the strategies to compare, each once; `all` means every strategy and the oracle."""
     from geocrawl.priority.registry import strategies
 
     names = [name.strip() for name in text.split(",") if name.strip()]

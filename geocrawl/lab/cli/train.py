@@ -1,4 +1,4 @@
-"""`geocrawl train …`: train the models of the strategies, one command a model, as the shipped ones were trained."""
+"""Implement `geocrawl train …`: one command for each model of a strategy, trained as the shipped models were."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def bayes(
 ) -> None:
     """Learn which links lead to the topic: from anchors and the words around them (naive Bayes).
 
-    Labels come by themselves: links of PAGES into authoritative domains of the topic or of other topics, addresses by
-    their label, and in a crawl's database the links that led to a valid service within two hops. Sources add up.
+    Three sources of labelled links can be combined: links of PAGES into authoritative domains of the topic or of other
+    topics; labelled addresses; and, in a crawl's database, links that led to a valid service within two hops.
 
-    With --topic the sample texts of the topic and of all others are learnt from too, and a link counts for the topic
-    that has its target's site among its start pages. Use the model with `crawl --topic NAME --strategy bayes --set
-    bayes.model=FILE`; without one, a topic's bayes knows the sample texts only.
+    With --topic, the sample texts of the topic and of all other topics are training data too, and a link belongs to the
+    topic whose start pages include the target's site. Use the model with `crawl --topic NAME --strategy bayes --set
+    bayes.model=FILE`; without a trained model, bayes learns a topic from its sample texts only.
 
     Examples:
 
@@ -118,10 +118,10 @@ def fusion(
     ] = 3,
     json: opt.Json = False,
 ) -> None:
-    """Learn the weights that fusion starts from: links of recorded webs, by what they were worth in crawls.
+    """Learn the weights that fusion starts from, by how much the links of recorded webs were worth in crawls.
 
-    Only evidence that means the same on every web gets weights: no word, host or path. Try them with
-    `--strategy fusion --set fusion.prior=FILE`; `geocrawl evaluate` refuses them on the webs they were learnt from.
+    Only features that mean the same on every web get weights: no word, host or path. Try the weights with `--strategy
+    fusion --set fusion.prior=FILE`; `geocrawl evaluate` refuses weights on the webs that they were learnt from.
 
     Example: geocrawl train fusion worlds/portal-1 worlds/mixed-2 worlds/agency-3 --out fusion.json
     """

@@ -1,4 +1,4 @@
-"""`geocrawl world make` and `world check`: recorded webs made from a seed, and folders of them looked over."""
+"""Implement `geocrawl world make` and `world check`: make a web from a seed, and check the folder of a recorded web."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of recorded webs.")],
     json: opt.Json = False,
 ) -> None:
-    """Check that all files of a recorded web are there, whole, and agree with each other.
+    """Check that all files of a recorded web exist, are complete and agree with each other.
 
     Example: geocrawl world check worlds/mixed-7
     """

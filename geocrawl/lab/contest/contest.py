@@ -1,7 +1,7 @@
 """Run a contest: every strategy on every recorded web, each crawl in a process of its own.
 
-What cannot take part (an incomplete world, an unknown strategy, a model that was trained on the world) is skipped with
-a line that says so; the rest goes on. `random` runs with five seeds, and its row is their mean.
+A crawl that cannot run (incomplete world, unknown strategy, model that was trained on the world) is skipped with a line
+that states the reason; all other crawls run. `random` runs with five seeds, and its row is the mean of the five crawls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a contest compares."""
+    """The worlds and strategies that a contest compares, and the settings of its crawls."""
 
     worlds: Sequence[Path]
     strategies: Sequence[str]
@@ -44,7 +44,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the results: a strategy on a world. A mean where it ran several times."""
+    """One line of the results: a strategy on a world. Of several crawls, their means."""
 
     world: str
     strategy: str
@@ -63,7 +63,7 @@ class Row:
     discovery_rate: float | None
     """Relevant pages downloaded / relevant pages that can be reached."""
     judged_harvest_rate: float | None
-    """The same by the fixed judge."""
+    """Relevant pages downloaded / pages downloaded, by the fixed judge."""
     judged_discovery_rate: float | None
     false_accepts: float
     stopped: str
@@ -71,7 +71,7 @@ class Row:
     peak_mib: float | None
     area_sd: float | None = None
     unrecorded: float | None = None
-    """Addresses asked for that a user's recording does not run_contest: they count as unreachable."""
+    """Number of requested addresses that a user's recording does not contain: they count as unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class ContestResults:
 
     worlds: tuple[WorldResults, ...]
     skipped: tuple[str, ...]
-    """A line for each that could not take part."""
+    """A line for each world, strategy or crawl that could not run."""
 
     def rows(self) -> Iterator[Row]:
         """Yield all rows, world by world."""
@@ -126,7 +126,7 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
 
 
 def study_path(path: Path) -> Study:
-    """Return the truth about a world, or the judge's verdicts on a recording (run in a process of its own)."""
+    """Return the truth about a world, or the judge's verdicts on a recording. Runs in a separate process."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
     return study(World(path), read_judge())
@@ -161,7 +161,7 @@ def _run_on_world(
 
 
 def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tuple[CrawlResult, ...]]:
-    """Count as reachable, where no truth is known, what any of the crawls found."""
+    """Where no truth is known, replace scores: services that any of the crawls found count as reachable."""
     flat = [result for results in ran for result in results]
     scores = pooled({number: result.score for number, result in enumerate(flat)}, budget)
     again = iter([replace(result, score=scores[number]) for number, result in enumerate(flat)])
@@ -177,7 +177,7 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
 
 
 def _in_own_process(work: Callable[[W], T], what: W) -> T:
-    """Run `work` in a fresh process: memory and time are its own, and a crash ends nothing else."""
+    """Run `work(what)` in a fresh process: its memory and time are measured alone, and its crash ends nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, what).result()
 

@@ -1,6 +1,6 @@
 """Measure what a crawl found and when, from the access log and the catalogue alone.
 
-found      valid services whose endpoint stands in the catalogue as valid and of the right kind, and whose
+found      valid services whose endpoint is in the catalogue as valid and of the right kind, and whose
            GetCapabilities was answered in the log; the first such answer is the moment that counts
 recall     found of the reachable ones / reachable ones
 precision  found / pages downloaded: what the papers report
@@ -33,12 +33,12 @@ class Score:
     recall: float
     precision: float
     pages_50: int | None
-    """Pages downloaded when half of all that was found had been found."""
+    """Pages downloaded when the crawl had made half of its finds."""
     pages_90: int | None
     pages_100: int | None
     area: float
     false_accepts: tuple[str, ...]
-    """Addresses catalogued as valid that are not."""
+    """Addresses that are catalogued as valid although no valid service answers there."""
     pages_at_finds: tuple[int, ...]
     """Pages downloaded at each find, ascending."""
     curve: tuple[int, ...]
@@ -130,7 +130,7 @@ def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[st
 def _meant(
     world: World, by_endpoint: Mapping[str, Sequence[TrueService]], address: str, kind: str
 ) -> TrueService | None:
-    """Return the service of a catalogued address: the one with this endpoint, else the one that answers there."""
+    """Return the service of a catalogued address: the one with this endpoint, else one that answers there."""
     same = next((s for s in by_endpoint.get(_endpoint(address), ()) if s.kind == kind), None)
     if same is not None:
         return same

@@ -1,4 +1,4 @@
-"""Find the models a strategy is made of and what they were trained on: none may have seen the web it is measured on."""
+"""Find a strategy's models and their training files: no model may be measured on a web that it was trained on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from geocrawl.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model's file and the record of its making."""
+    """A model's file and the record of how the model was trained."""
 
     name: str
     made: Mapping[str, object]
@@ -27,7 +27,7 @@ class Model:
 
 
 def models_read(make: Callable[[], object]) -> tuple[Model, ...]:
-    """Return the models that are opened while `make` runs: what a strategy is made of."""
+    """Return the models that are opened while `make` runs, which makes a strategy."""
     opened: dict[str, None] = {}
     watching = True
 
@@ -35,7 +35,7 @@ def models_read(make: Callable[[], object]) -> tuple[Model, ...]:
         if watching and event == "open" and str(arguments[0]).endswith(".json"):
             opened[str(arguments[0])] = None
 
-    sys.addaudithook(note)  # there is no way to take one out again, so it is told to rest
+    sys.addaudithook(note)  # Python cannot remove an audit hook, so `watching` switches it off
     try:
         make()
     finally:
@@ -46,7 +46,7 @@ def models_read(make: Callable[[], object]) -> tuple[Model, ...]:
 def _read(path: Path) -> Model | None:
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):  # whoever opened it has said so, or could do without
+    except (OSError, ValueError):  # the code that opened the file has already reported this, or did not need the file
         return None
     made = data.get("made") if isinstance(data, dict) else None
     return Model(path.name, made) if isinstance(made, dict) else None
@@ -55,7 +55,7 @@ def _read(path: Path) -> Model | None:
 def refuse_trained_on(models: Iterable[Model], world: str, sha256: str) -> None:
     """Raise UsageError when one of the models was trained on the web whose pages have this hash.
 
-    The webs in a record's `exclude` are those that it was kept from, so they are no reason.
+    The webs in a record's `exclude` are no reason: their pages were left out of the training.
     """
     for model in models:
         if any(digest == sha256 for _, digest in model.learnt_from()):

@@ -1,7 +1,7 @@
-"""Compute the oracle: how few pages a crawl needs that knows where every service is named, and the paths there.
+"""Compute the oracle: how few pages a crawl needs that knows which pages name services, and the paths to those pages.
 
-Shortest ways from the seeds form a tree; the oracle goes on, each time, with the way that brings most new services for
-each page it still costs. That is greedy on one tree of many, so it is a mark to aim at and no proven bound.
+Shortest paths from the seeds form a tree. In each step the oracle follows the path with most new services per page that
+is not downloaded yet. This greedy choice on one of many trees is a reference value, not a proven bound.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def oracle(
 ) -> tuple[int, ...]:
     """Return the pages downloaded at each find, ascending.
 
-    `named_at`: answer → ids of services named there. Redirects, scripts and sitemaps cost nothing; a page stands at
-    most `max_depth` pages behind a seed.
+    `named_at`: answer → ids of services named there. Redirects, scripts and sitemaps cost nothing; a page is at most
+    `max_depth` pages behind a seed.
     """
     parents = _tree(links, is_page, seeds, barred, max_depth)
     ways = {key: _way(parents, key) for key in named_at if key in parents}
@@ -58,7 +58,7 @@ def _tree(
     barred: AbstractSet[str],
     max_depth: int,
 ) -> dict[str, str | None]:
-    """Return answer → the answer before it on a shortest path; a seed's is None."""
+    """Return answer → its predecessor on a shortest path from a seed; None for a seed."""
     parents: dict[str, str | None] = {}
     waiting: deque[tuple[int, str, str | None]] = deque((0, seed, None) for seed in seeds if seed not in barred)
     while waiting:

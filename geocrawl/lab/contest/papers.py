@@ -1,7 +1,7 @@
-"""Compare the papers' claims with what a contest measured: what agrees and what does not; causes are conjectures.
+"""Compare the papers' claims with the results of a contest. The causes of disagreement are conjectures.
 
-The tables are the papers' own. They were measured on other webs, so the comparison is
-of order and factor, never of the numbers themselves.
+The tables are copied from the papers. The papers measured other webs, so order and ratio are compared, never the
+numbers themselves.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from geocrawl.lab.contest.run import CrawlResult
 from geocrawl.lab.recorded_worlds.study import Study
 
 LEAST_DIFFERENCE = 0.01
-"""Share of the larger value: what is closer is no evidence for or against a claim."""
+"""Share of the larger value: a smaller difference is no evidence for or against a claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something that a paper reports, in a form that a contest can agree with or not."""
+    """A result that a paper reports: one strategy is better than another by one measure."""
 
     text: str
     better: str
     worse: str
     measured: str
-    """The column of `Row` that it speaks of (for `pages_…` less is better), or a rate@pages: recall, harvest_rate or
-    discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart."""
+    """The column of `Row` that the claim is about (for `pages_…` less is better), or a rate@pages: recall, harvest_rate
+    or discovery_rate after so many pages, but no later than after a third of the budget, where the curves are apart.
+    """
     because: str
-    """What may be behind it when ours differs: how ours and the paper's methods or webs are known to differ. It is
-    printed as a conjecture, for no contest measures causes."""
+    """A possible cause when our result differs: a known difference between the paper's method or web and ours. The
+    report prints this as a conjecture, because no contest measures causes.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Paper:
     title: str
     head: Sequence[str]
     table: Sequence[Sequence[str]]
-    """As printed there."""
+    """The paper's table, as printed."""
     strategies: Sequence[str]
     claims: Sequence[Claim]
     note: str
@@ -51,7 +53,7 @@ _GWS = Paper(
     table=(
         ("1: a page listing OGC WMS servers", "generic (breadth-first)", "1,820", "888", "48.68 %"),
         ("", "gws", "1,373", "886", "64.53 %"),
-        ("2: a national geological study_path's home page", "generic", "18,955", "153", "0.81 %"),
+        ("2: a national geological survey's home page", "generic", "18,955", "153", "0.81 %"),
         ("", "gws", "2,201", "153", "6.95 %"),
     ),
     strategies=("gws", "bfs"),
@@ -61,14 +63,14 @@ _GWS = Paper(
             "gws",
             "bfs",
             "pages_90",
-            "where nearly every page is about WMS, words of page and link tell little apart",
+            "where nearly every page is about WMS, the words of pages and links distinguish little",
         ),
         Claim(
             "gws has the larger area",
             "gws",
             "bfs",
             "area",
-            "services that stand one link from the seed are breadth-first's own ground",
+            "breadth-first is at its best with services that are one link from the seed",
         ),
         Claim(
             "gws is more precise (services found / pages downloaded)",
@@ -111,7 +113,7 @@ _HITS = Paper(
             "the two differ only where a better link turns up within one batch",
         ),
     ),
-    note="The paper's weakness, run time, stands in the column CPU s.",
+    note="The weakness that the paper names, run time, is shown in the column CPU s.",
 )
 _ADAPTIVE = Paper(
     title="adaptive: Min, Huang (2015), user-defined topic focused crawler",
@@ -124,14 +126,14 @@ _ADAPTIVE = Paper(
             "adaptive",
             "bfs",
             "harvest_rate@3000",
-            "its topic is whatever the seeds say: a directory's front page says little of map services",
+            "its topic comes from the seeds' text, and a directory's front page has little text about map services",
         ),
         Claim(
             "trained best-first harvests more than adaptive",
             "best-first-page",
             "adaptive",
             "harvest_rate@3000",
-            "the trained topic is no more than words of other sites, the seeds' own words may fit a world better",
+            "the topic was trained on words of other sites; the seeds' own words may fit a world better",
         ),
     ),
     note="The worlds' seeds are home pages and directories, one to six of them, not ten pages of one topic.",
@@ -147,21 +149,21 @@ _IPAGERANK = Paper(
             "ipagerank",
             "pagerank",
             "discovery_rate@4000",
-            "the word that matters may stand in no link's text; then RW is 0 and nothing is passed on",
+            "where no link's text contains a word of the topic, RW is 0 and nothing is passed on",
         ),
         Claim(
             "PageRank is above breadth-first",
             "pagerank",
             "bfs",
             "discovery_rate@4000",
-            "PageRank knows nothing of the topic: it favours the pages that every navigation links to",
+            "PageRank ignores the topic: it favours the pages that every navigation links to",
         ),
         Claim(
             "IPageRank is above breadth-first",
             "ipagerank",
             "bfs",
             "discovery_rate@4000",
-            "RW is 0 where anchors say nothing",
+            "RW is 0 where anchors contain no word of the topic",
         ),
     ),
     note="Read for their order only: the paper's figures are curves. The test set was 20 topic sites and 60 others, as "
@@ -190,7 +192,7 @@ _BAYES = Paper(
             "bayes",
             "best-first-anchor",
             "area",
-            "the anchor's rival here is a cosine with the topic, no classifier of anchors",
+            "the strategy that uses the anchor alone compares it with the topic (cosine); it is no classifier",
         ),
     ),
     note="Divergences and the page-trained control are measured where the model is trained, not in a crawl.",

@@ -68,7 +68,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 
 def missing() -> str:
-    """Return '' when plots can be drawn, else a line that names what to install."""
+    """Return '' when plots can be drawn, else a line that names the package to install."""
     if find_spec("matplotlib") is None:
         return "no plots: they need matplotlib (pip install 'geocrawl[evaluate]')"
     return ""

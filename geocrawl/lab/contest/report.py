@@ -45,9 +45,9 @@ _RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
 def write_all(plan: Plan, outcome: ContestResults, folder: Path) -> Iterator[str]:
-    """Write every file of a contest; yields a line for each. Raises EnvironmentFault when one cannot be written.
+    """Write every file of a contest and yield a line for each. Raises EnvironmentFault when a file cannot be written.
 
-    Without matplotlib the plots are left out, with a line that says so.
+    Without matplotlib no plots are written, and a line states that.
     """
     write_whole(folder / "results.csv", to_csv(outcome))
     write_whole(folder / "results.json", to_json(plan, outcome))

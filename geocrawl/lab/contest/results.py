@@ -1,4 +1,4 @@
-"""Write a contest as files: results.csv for tables, results.json with everything needed to repeat it."""
+"""Write the results of a contest: results.csv for tables, results.json with everything needed to repeat the contest."""
 
 from __future__ import annotations
 

@@ -34,12 +34,12 @@ class Job:
     budget: int
     """Pages downloaded at most."""
     set: Mapping[str, str] = field(default_factory=dict)
-    """Constants of strategies, as `--set` takes them."""
+    """Options of strategies, in the form of `--set`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crawled:
-    """A crawl that has ended."""
+    """The report, access log and catalogue of a crawl that has ended."""
 
     log: Sequence[Request]
     catalogue: Sequence[tuple[str, str]]
@@ -58,21 +58,21 @@ class CrawlResult:
     """Keys of the pages downloaded, in order."""
     stopped: str
     cpu_s: float
-    """Of the crawl alone: without imports, the reading of the world and of models."""
+    """CPU time of the crawl alone, without imports and without reading the world and the models."""
     peak_mib: float
-    """Of the process, the world's index included."""
+    """Peak memory of the process, the world's index included."""
     models: tuple[Model, ...]
-    """What the strategy was made of."""
+    """The trained models that the strategy uses."""
     unrecorded: int = 0
-    """Addresses asked for that a user's recording does not run_contest."""
+    """Number of requested addresses that a user's recording does not contain."""
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
-    """Return the settings of a crawl in a contest, where the order is the strategy's alone.
+    """Return the settings of a crawl in a contest, where only the strategy decides the order.
 
-    So there is one worker, no host has a delay, and nothing is asked twice. A host that asks to be left alone for a
-    while (429) is waited for without limit, in virtual time. Services are not asked for content, which changes neither
-    the order nor what counts as found.
+    So there is one worker, no host has a delay, and no request is repeated. The crawl waits without limit, in virtual
+    time, for a host that answers 429. There are no content checks: they would change neither the order nor the services
+    that count as found.
     """
     return Settings(
         db=database,
@@ -124,7 +124,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     """Crawl a closed web from `seeds` in virtual time.
 
     Raises UsageError for an unknown strategy or setting and when no seed answers, EnvironmentFault when there is no
-    room for the database.
+    space for the database.
     """
     clock = ReplayClock()
     transport = ReplayTransport(web, clock)
@@ -148,7 +148,7 @@ def valid_endpoints(database: Path) -> list[tuple[str, str]]:
 
 
 def read_seeds(addresses: Sequence[str]) -> list[Url]:
-    """Return the addresses a crawl starts from. Raises UsageError when none of them is an address."""
+    """Return the Urls of a crawl's seeds. Raises UsageError when none of the `addresses` is valid."""
     urls = [url for url in map(read_url, addresses) if url is not None]
     if not urls:
         raise UsageError(f"none of the seeds is an address: {', '.join(addresses)[:200]}")
@@ -166,12 +166,12 @@ def peak_mib() -> float:
 
 
 class _Stopwatch:
-    """`ports.Observer` that notes when the crawl itself began, after imports and schema; it shows nothing."""
+    """`ports.Observer` that shows nothing and records the CPU time when the crawl begins, after imports and schema."""
 
     begun = 0.0
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """Note the CPU time at which the crawl itself begins."""
+        """Record the CPU time at which the crawl begins."""
         self.begun = time.process_time()
 
     def noted(self, text: str) -> None:

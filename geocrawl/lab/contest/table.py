@@ -30,7 +30,7 @@ HEADS = (
     "MiB",
 )
 _FIRST = frozenset({"strategy", "pages", "found", "recall", "precision", "to 50 %", "to 90 %", "area", "CPU s"})
-"""What a narrow terminal still shows."""
+"""The columns that even a narrow terminal shows."""
 WIDE = 150
 
 
@@ -77,8 +77,8 @@ def cells(row: Row) -> list[str]:
 
 
 _ENDS = {
-    "done": "nothing waited any more",
-    "max-pages": "the budget of pages was spent",
+    "done": "the queue was empty",
+    "max-pages": "the budget of pages was used up",
     "resting": "only failed addresses were left, to be tried again later",
 }
 
@@ -121,7 +121,7 @@ def model_lines(outcome: ContestResults) -> Iterator[str]:
 
 
 def _sources(model: Model) -> str:
-    """Return what a model was trained on, the first four of many."""
+    """Return the names of the files that a model was trained on, at most four."""
     names = [name for name, _ in model.learnt_from()]
     more = f" and {len(names) - 4} more (results.json has all)" if len(names) > 4 else ""
     return ", ".join(names[:4]) + more if names else "no files named"

@@ -1,4 +1,4 @@
-"""A web of one agency: many pages on a few hosts, few services, most of them in few sections."""
+"""Plan the web of one agency: many pages on a few hosts, few services, most services in few sections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LABELS = ("press", "library", "research", "people", "agenda", "learn", "old", "
 
 
 def agency(planner: Planner, pages: int) -> None:
-    """Plan about `pages` pages."""
+    """Plan the web of an agency with about `pages` pages."""
     rng, mixture = planner.rng, planner.mixture
     services = max(6, round(pages * rng.uniform(0.013, 0.024)))
     head = planner.site(rng.choice(mixture.vocabularies), jargon=mixture.jargon * 0.3)
@@ -43,7 +43,7 @@ def _host_count(pages: int) -> int:
 
 
 def _shops(planner: Planner, head: Site, services: int, pages: int) -> list[Site]:
-    """Make the hosts where most services are named: a catalogue or two, under host names that tell it or not."""
+    """Make the hosts that name most services: one or two catalogues, some on hosts whose names reveal the purpose."""
     rng = planner.rng
     count = rng.randint(1, 2) if pages > 80 else 1
     labels = rng.sample(("data", "catalog", "infra", "portal", "content", "o2"), count)

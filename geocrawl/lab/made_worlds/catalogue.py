@@ -1,4 +1,4 @@
-"""Sites of providers: data sets with their services, news, help; the services in some sections more than in others."""
+"""Plan the sites of providers: data sets with their services, news, help; most services in few sections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Prose,
 from geocrawl.lab.made_worlds.planner import Planner, link
 
 _ALONE = ("sitemap", "csw-record")
-"""Ways that name several services at once, on no page of theirs."""
+"""Ways of naming several services at once, outside the data sets' pages."""
 
 
 class Provider(NamedTuple):
@@ -21,7 +21,7 @@ class Provider(NamedTuple):
     catalogue: Page
     sets: Sequence[Page]
     links: Page
-    """Its page of links to other sites."""
+    """The site's page of links to other sites."""
 
 
 def provider_site(planner: Planner, site: Site, services: int, pages: int, *, others: float = 0.35) -> Provider:
@@ -100,7 +100,7 @@ def data_sets(planner: Planner, site: Site, services: list[Service], *, decoys: 
 
 
 def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
-    """Return whether a service is named by a site map or a catalogue's answer alone."""
+    """Return whether only a site map or a catalogue's answer is to name a service, and record this."""
     way = planner.mixture.way(planner.rng)
     if way in _ALONE:
         planner.later.setdefault((site.host, way), []).append(service)
@@ -108,7 +108,7 @@ def _kept_for_all(planner: Planner, site: Site, service: Service) -> bool:
 
 
 def _give_rest(planner: Planner, site: Site, home: Page, sets: Sequence[Page]) -> None:
-    """Name what was kept for a site map or a catalogue's answer; some sites have a site map all the same."""
+    """Name the remaining services by a site map or a catalogue's answer; some sites have a site map without need."""
     kept = planner.later.pop((site.host, "sitemap"), [])
     if kept or planner.rng.random() < 0.2:
         pages = planner.rng.sample(sets, min(len(sets), 100))
@@ -135,7 +135,7 @@ def catalogue_lists(planner: Planner, site: Site, sets: list[Page], home: Page) 
 
 
 def _frame(planner: Planner, site: Site, home: Page) -> None:
-    """Of a site in frames the home page only names its two frames."""
+    """Turn the home page of a site that is designed with frames into a frameset that names two frames."""
     if site.design != "frames":
         return
     menu = Page(site.at("/menu.htm"), site, site.name, [Listing("", (*site.navigation, *site.footer))])

@@ -1,7 +1,7 @@
-"""Pages as HTML: seven designs, each with variants, from a page's plan.
+"""Render planned pages as HTML in seven designs, each with variants.
 
-A design is a table of templates; what varies within one (how links are spelt, which end tags are left out, what classes
-are called) hangs on the site's `manner`.
+A design is a table of templates. The site's `manner` decides what varies within a design: the spelling of links, which
+end tags are left out, the names of classes.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 
 
 class Rendered(NamedTuple):
-    """A page as it is sent."""
+    """A page as the server sends it."""
 
     content_type: str
     body: bytes
     targets: tuple[str, ...]
-    """Addresses of everything that it links to or loads."""
+    """Addresses of everything that the page links to or loads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The templates of one design. {c} is a prefix of class names, {x} what it is about."""
+    """The templates of one design. {c} is a prefix of class names, {x} the content."""
 
     doctype: str
     body: str
-    """With {name}, {nav}, {title}, {main}, {foot}."""
+    """Template with {name}, {nav}, {title}, {main}, {foot}."""
     nav: tuple[str, str, str]
-    """Opening, one link, closing."""
+    """Templates of the navigation's opening, of one link, and of the closing."""
     links: tuple[str, str, str]
     facts: tuple[str, str, str]
-    """The middle with {label} and {x}."""
+    """Templates of the opening, of one row with {label} and {x}, and of the closing."""
     heading: str
     paragraph: str = "<p>{x}</p>\n"
 
@@ -250,7 +250,7 @@ class _Renderer:
         rel = f' rel="{anchor.rel}"' if anchor.rel else ""
         href = escape(self._href(anchor))
         if self._site.manner % 7 == 0:
-            href = href.replace("&amp;", "&")  # as most people write it
+            href = href.replace("&amp;", "&")  # most people write an unescaped &
         return f'<a href="{href}"{rel}>{escape(anchor.text, quote=False)}</a>'
 
     def _href(self, anchor: Anchor) -> str:
@@ -258,7 +258,7 @@ class _Renderer:
         return anchor.spelt or self._spell(anchor.target)
 
     def _spell(self, target: str) -> str:
-        """Return the address relative to the page, as far as the site does that."""
+        """Return the address as the page writes it: relative to the page on some sites, absolute on others."""
         home = self._site.home
         spelling = _spelling(self._site)
         if spelling == "absolute" or not target.startswith(home) or target == home:

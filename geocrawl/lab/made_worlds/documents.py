@@ -1,4 +1,4 @@
-"""What services answer to GetCapabilities, by their standards, and metadata about them."""
+"""Make the answers of services to GetCapabilities, by their standards, and metadata about services."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def document(service: Service, seed: int) -> str:
 
 
 def suffix(service: Service) -> str:
-    """Return how the service's file ends: .xml or .json."""
+    """Return the suffix of the service's file: .xml or .json."""
     return ".json" if service.kind in ("arcgis", "ogcapi", "stac") else ".xml"
 
 

@@ -1,4 +1,4 @@
-"""How pages name services: links of many spellings, text, code, metadata records, redirects, forms, sitemaps."""
+"""Name services on pages by links of many spellings, text, code, metadata records, redirects, forms, sitemaps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SCRIPTS = (
 
 
 class Exposures:
-    """Puts services on pages."""
+    """Names services on pages, by one of many ways."""
 
     def __init__(self, rng: random.Random, mixture: Mixture, web: Web) -> None:
         self._lot = rng
@@ -62,19 +62,19 @@ class Exposures:
         }
 
     def put(self, page: Page, service: Service, way: str) -> None:
-        """Name a service on a page. A way that does not suit its kind becomes a link of its own."""
+        """Name a service on a page. A way that does not suit the service's kind is replaced by a plain link."""
         if service.kind != "wms" and way in ("href-getmap", "js", "form"):
             way = "href-bare"
         self._put[way](page, service)
 
     def anchor_text(self, page: Page, service: Service) -> str:
-        """Return the text of a link to a service: something of services, or nothing at all."""
+        """Return the text of a link to a service: a word about services, or a vague one."""
         language = page.site.language
         pool = language.vague if self._lot.random() < self._mixture.vague else language.telling
         return self._lot.choice(pool).format(t=service.title)
 
     def _row(self, page: Page, *pieces: Piece) -> None:
-        """Name the service among the page's facts where it has some and chance says so, else somewhere on the page."""
+        """Add `pieces` to the page: at random as a row of its facts, if the page has facts, else at another place."""
         rng, site = self._lot, page.site
         places = [i for i, block in enumerate(page.blocks) if isinstance(block, Facts)]
         if places and rng.random() < 0.6:
@@ -181,7 +181,7 @@ class Exposures:
         self._row(page, Anchor(address, self.anchor_text(page, service)))
 
     def in_sitemap(self, page: Page, services: list[Service], addresses: list[str]) -> None:
-        """Add a site map with these services and pages; robots.txt names it, and some sites link to it."""
+        """Add a site map with these services and pages, which robots.txt names and to which some sites link."""
         rng, site = self._lot, page.site
         packed = rng.random() < 0.4
         address = site.at("/sitemap.xml.gz" if packed else "/sitemap.xml")

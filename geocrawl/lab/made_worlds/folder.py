@@ -1,4 +1,4 @@
-"""A made web as a folder: the pages one after another as a WARC file (ISO 28500), services, documents, truth."""
+"""Write a made web as a folder: the pages one after another as a WARC file (ISO 28500), services, documents, truth."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make(
     if pages < LEAST_PAGES:
         raise UsageError(f"a web of {pages} pages is too small: at least {LEAST_PAGES}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already and not an empty folder")
+        raise UsageError(f"{out} exists and is not an empty folder: name another one with --out")
     mixture = draw(seed, kind, vocabularies)
     web = plan(kind, pages, seed, mixture)
     if troubled:
@@ -61,7 +61,7 @@ def make(
 
 
 def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
-    """Return a web before it is written."""
+    """Return a planned web, not written yet."""
     planner = Planner(seed, kind, mixture)
     KINDS[kind](planner, pages)
     missing = pages - planner.web.pages
@@ -73,7 +73,7 @@ def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
 
 
 def _outskirts(planner: Planner, missing: int) -> Site:
-    """Return the site that is filled up with the pages that are missing."""
+    """Return the site to which the missing pages are added."""
     if isinstance(planner.outskirts, Site):
         return planner.outskirts
     door = planner.outskirts or planner.web.answers[planner.web.seeds[0]]
@@ -141,7 +141,7 @@ def _write(
 
 
 def _record(file: BinaryIO, answer: Page | Answer, seed: int) -> tuple[str, ...]:
-    """Write one answer; returns where it leads."""
+    """Write one answer as a WARC record and return the addresses to which the answer leads."""
     if isinstance(answer, Page):
         content_type, body, targets = render(answer, seed)
         headers = [("Content-Type", content_type)]
@@ -168,7 +168,7 @@ def _record(file: BinaryIO, answer: Page | Answer, seed: int) -> tuple[str, ...]
 
 
 def _packed(data: bytes) -> bytes:
-    """Return one gzip member without a time, so that the same record gives the same bytes."""
+    """Return one gzip member without a time, so that the same record always has the same bytes."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return packer.compress(data) + packer.flush()
 
@@ -185,9 +185,7 @@ def _exposures(web: Web) -> Mapping[str, list[tuple[str, str]]]:
 
 
 def _service_depths(web: Web, walk: Walk) -> Mapping[str, int]:
-    """Return the least number of links from a seed to each service that may be asked, one more than to the answer
-    naming it.
-    """
+    """Return service → least number of links from a seed: one more than for the nearest answer naming the service."""
     depths: dict[str, int] = {}
     for known in walk.depths():
         this: dict[str, int] = {}

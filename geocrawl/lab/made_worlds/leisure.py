@@ -1,4 +1,4 @@
-"""Sites that have nothing to do with services: articles, shops, towns; some hide the way to a provider."""
+"""Plan sites that offer no services: articles, shops, towns; some contain the only path to a provider."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def leisure_site(
 ) -> Site:
     """Return a site of about `pages` pages; the links `away` lead to other sites, from pages far apart.
 
-    With `jargon` it writes about services without offering any: a manual, a forum, the log of somebody in the trade.
+    With `jargon` the site writes about services without offering any: a manual, a forum, the log of somebody in the
+    trade.
     """
     rng = planner.rng
     site = planner.site(theme, jargon=jargon)

@@ -1,4 +1,4 @@
-"""A web of many sites in several languages: providers among others, hubs, and tunnels from pages of other topics."""
+"""Plan a web of many sites in several languages: providers and others, hubs, and tunnels from pages of other topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from geocrawl.lab.made_worlds.planner import Planner, link
 
 
 def mixed(planner: Planner, pages: int) -> None:
-    """Plan about `pages` pages."""
+    """Plan a web of many sites with about `pages` pages."""
     rng, mixture = planner.rng, planner.mixture
     services = round(pages * rng.uniform(0.055, 0.085))
     count = max(3, pages // rng.randint(200, 320))
@@ -33,7 +33,7 @@ def mixed(planner: Planner, pages: int) -> None:
 
 
 def _shares(planner: Planner, count: int, least: float) -> list[float]:
-    """Return the shares of a whole divided among `count`; a few have much."""
+    """Return `count` shares of 1, none below `least`; a few shares are large."""
     weights = [least + planner.rng.expovariate(1.0) for _ in range(count)]
     return [weight / sum(weights) for weight in weights]
 

@@ -1,7 +1,7 @@
-"""The character of a made web, drawn from its seed: what other seeds do otherwise.
+"""Draw the character of a made web from its seed: everything that differs from seed to seed.
 
-Shares are drawn within bounds that recorded webs show, so that what is tuned on some seeds and tested on others has to
-hold for webs of several kinds.
+Shares are drawn within the bounds observed on recorded webs. A strategy that is tuned on some seeds and tested on
+others thus has to work on webs of several kinds.
 """
 
 from __future__ import annotations
@@ -49,30 +49,30 @@ class Mixture:
     vague: float
     """Share of anchors that do not say where they lead."""
     titled: float
-    """Share of pages with a service whose titles say so."""
+    """Share of pages with a service whose titles mention the service."""
     spoken: float
-    """Share of sites whose addresses carry words."""
+    """Share of sites whose addresses contain words."""
     jargon: float
-    """Share of nouns on pages about services that belong to that language."""
+    """Share of the nouns on pages about services that are technical terms."""
     writers: float
     """Share of other sites that write about services and offer none."""
     hidden: float
     """Share of providers that only pages of other topics lead to."""
     traps: float
-    """Share of pages that are the same again, or made without end."""
+    """Share of pages that are copies, or generated without end."""
     elsewhere: float
-    """Share of services on hosts of their own."""
+    """Share of services on separate hosts."""
 
     def language(self, rng: random.Random) -> str:
-        """Return one of the web's languages."""
+        """Return one of the web's languages, drawn by weight."""
         return rng.choices(list(self.languages), list(self.languages.values()))[0]
 
     def way(self, rng: random.Random) -> str:
-        """Return one of the web's ways of naming a service."""
+        """Return one of the web's ways of naming a service, drawn by weight."""
         return rng.choices(list(self.ways), list(self.ways.values()))[0]
 
     def behaviour(self, rng: random.Random) -> str:
-        """Return how a service behaves."""
+        """Return the `behaviour` of a service, drawn by weight."""
         share = rng.random()
         for name, part in (("slow", self.slow), ("lenient", self.lenient)):
             if share < part:

@@ -1,7 +1,7 @@
-"""What a made web consists of before it is written: sites, pages and the blocks on them, other answers, services.
+"""Define the parts of a made web before it is written: sites, pages with their blocks, other answers, services.
 
-A page is a plan: its texts are drawn when it is written, so a web of many pages costs little memory until then. Links
-name their targets by address; how they are spelt on the page is the design's business.
+A page is a plan: its texts are drawn when the page is written, so that a planned web of many pages needs little memory.
+Links name their targets by address; the design decides how a page spells that address.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ class Anchor(NamedTuple):
     """A link."""
 
     target: str
-    """The address it leads to, as that is recorded (`http://host/path?query`)."""
+    """The target's address, as recorded (`http://host/path?query`)."""
     text: str
     spelt: str = ""
-    """The address as the page writes it, where that differs; still to be escaped."""
+    """The address as the page writes it, where that differs from `target`; not escaped yet."""
     rel: str = ""
 
 
@@ -43,14 +43,14 @@ class Prose(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Links among their like."""
+    """A list of links."""
 
     heading: str
     anchors: tuple[Anchor, ...]
 
 
 class Facts(NamedTuple):
-    """Labelled entries: a table, a definition list, cards …, as the design has it."""
+    """Labelled entries: a table, a definition list, cards …, depending on the design."""
 
     heading: str
     rows: tuple[tuple[str, tuple[Piece, ...]], ...]
@@ -61,7 +61,7 @@ Block = Prose | Listing | Facts | Raw
 
 @dataclass(slots=True)
 class Site:
-    """A host with its manners."""
+    """A host with its language, theme and design."""
 
     host: str
     name: str
@@ -70,17 +70,17 @@ class Site:
     names: Names
     charset: str
     charset_sent: bool
-    """Whether Content-Type names the charset, else <meta> alone does."""
+    """Whether Content-Type names the charset; else only <meta> does."""
     design: str
     manner: int
-    """What else the design may vary by."""
+    """Random number by which the design varies in all other respects."""
     jargon: float
     spoken: bool
-    """Whether its addresses carry words."""
+    """Whether the site's addresses contain words."""
     navigation: tuple[Anchor, ...] = ()
     footer: tuple[Anchor, ...] = ()
     aside: tuple[Anchor, ...] = ()
-    """What every page of it recommends."""
+    """Links that every page of the site recommends."""
 
     @property
     def words(self) -> Words:
@@ -97,7 +97,7 @@ class Site:
         return f"http://{self.host}{path}"
 
     def label(self, key: str) -> str:
-        """Return the language's word for what every site has: home, news …"""
+        """Return the language's word for a part of every site: home, news …"""
         return self.language.labels[key]
 
 
@@ -110,16 +110,16 @@ class Page:
     title: str
     blocks: list[Block] = field(default_factory=list)
     jargon: float | None = None
-    """Of its texts; None: as the site has it."""
+    """Jargon of the page's texts; None: that of the site."""
     frames: tuple[Anchor, ...] = ()
-    """Of a frameset."""
+    """Frames, if the page is a frameset."""
     refresh: str = ""
-    """Where <meta http-equiv=refresh> leads."""
+    """Target of <meta http-equiv=refresh>."""
     status: int = 200
     content_type: str = ""
-    """What it is sent as, where that is not text/html."""
+    """Content-Type, where that is not text/html."""
     scripts: tuple[str, ...] = ()
-    """Addresses of scripts it loads."""
+    """Addresses of the scripts that the page loads."""
     copy_of: str = ""
     """Address of the page whose texts it has."""
 
@@ -133,20 +133,20 @@ class Answer:
     body: str
     status: int = 200
     targets: tuple[str, ...] = ()
-    """Where it leads: links, or the target of a redirect."""
+    """Addresses to which the answer leads: links, or the target of a redirect."""
     location: str = ""
-    """Header of a redirect."""
+    """The header Location of a redirect."""
     packed: bool = False
     """Whether the body is sent as a gzip file."""
     retry_after: str = ""
-    """Header of an answer that asks to be left alone for a while."""
+    """The header Retry-After of an answer with status 429 or 503."""
     is_map: bool = False
-    """Whether it is a site map or a feed: no page, and a way to pages only where no links lead."""
+    """Whether the answer is a site map or a feed: no page, and followed only to pages that no link leads to."""
 
 
 @dataclass(slots=True, eq=False)
 class Service:
-    """A service of the web."""
+    """A service of a made web."""
 
     id: str
     kind: str
@@ -160,26 +160,26 @@ class Service:
 
 
 class Web:
-    """Gathers what is to be recorded."""
+    """A made web that is being planned: all answers to be recorded."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Page | Answer] = {}
-        """By address, in the order in which they are written."""
+        """Address → answer, in the order of writing."""
         self.services: list[Service] = []
         self.named: dict[str, list[tuple[Service, str]]] = {}
-        """By address of an answer: the services that it names, each with the way."""
+        """Address of an answer → the services that the answer names, each with the way of naming."""
         self.disallowed: dict[str, list[str]] = {}
-        """Prefixes of paths by host, as robots.txt has them."""
+        """Host → prefixes of paths that robots.txt forbids."""
         self.sitemaps: dict[str, list[str]] = {}
-        """Addresses by host, as robots.txt names them."""
+        """Host → addresses of site maps that robots.txt names."""
         self.seeds: list[str] = []
         self.pages = 0
-        """Answers that count as pages."""
+        """Number of answers that count as pages."""
 
     def add(self, answer: Page | Answer) -> None:
-        """Record an answer; an address has one."""
+        """Add an answer. Raises ValueError when its address already has one."""
         if answer.address in self.answers:
-            raise ValueError(f"{answer.address} stands twice")
+            raise ValueError(f"{answer.address} has two answers")
         self.answers[answer.address] = answer
         self.pages += counts_as_page(answer)
 
@@ -190,7 +190,7 @@ class Web:
             named.append((service, way))
 
     def has(self, address: str) -> bool:
-        """Return whether something is recorded at the address."""
+        """Return whether the web has an answer at the address."""
         return address in self.answers
 
 

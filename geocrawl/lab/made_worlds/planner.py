@@ -1,4 +1,4 @@
-"""What all sites of a made web are planned with: hosts, pages in sections, lists in several leaves."""
+"""Plan the parts that all sites of a made web share: hosts, pages in sections, lists over several pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 
 class Planner:
-    """A web under way: what every kind of site needs to make its own."""
+    """Plans a web: methods that every kind of site is planned with."""
 
     def __init__(self, seed: int, kind: str, mixture: Mixture) -> None:
         self.seed = seed
@@ -38,9 +38,9 @@ class Planner:
         self.services = Services(self.rng, mixture, self.web)
         self.exposures = Exposures(self.rng, mixture, self.web)
         self.outskirts: Page | Site | None = None
-        """Where pages are added when some are missing: on this site, or on one that this page (None: a seed) names."""
+        """Where missing pages are added: on this site, or on a new site that this page (None: a seed) names."""
         self.later: dict[tuple[str, str], list[Service]] = {}
-        """Services that wait for what names several at once, by host and way."""
+        """(host, way) → services to be named together later, by a site map or a catalogue's answer."""
         self._hosts: set[str] = set()
         self._number = 1000
 
@@ -69,7 +69,7 @@ class Planner:
         )
 
     def host(self, stem: str) -> str:
-        """Return a host that is not taken. The stem may already be a whole name beneath .example."""
+        """Return an unused host. `stem` may be a complete name beneath .example."""
         rng = self.rng
         plain = stem.removesuffix(".example").encode("idna" if not stem.isascii() else "ascii").decode()
         for number in range(1, 10_000):
@@ -82,7 +82,7 @@ class Planner:
         raise ValueError(f"no host is left for {stem}")
 
     def beside(self, site: Site, label: str, theme: Theme | None = None) -> Site:
-        """Return a site of the same organisation on a sister host."""
+        """Return a new site of the same organisation on a sister host."""
         domain = site.host.removeprefix("www.")
         other = self.site(theme or site.theme, host=f"{label}.{domain}", code=site.language.code, jargon=site.jargon)
         other.name, other.names, other.charset = site.name, site.names, site.charset
@@ -148,7 +148,7 @@ class Planner:
     ) -> Page:
         """List links on pages of `per_leaf` links, each page linking to its neighbours and the first; return the first.
 
-        `head` is a page that takes the place of the first leaf.
+        `head` is a page that replaces the first one.
         """
         leaves = list(_parted(anchors, per_leaf)) or [()]
         base = self.address(site, word) if head is None else head.address
@@ -168,11 +168,11 @@ class Planner:
         return first
 
     def paragraphs(self) -> int:
-        """Return how many paragraphs a page has: most a few, some many."""
+        """Return a random number of paragraphs of a page: mostly few, sometimes many."""
         return min(18, int(self.rng.paretovariate(1.1) * 2))
 
     def recommend(self, site: Site, pages: Sequence[Page]) -> None:
-        """Let every page of a site name some of its others, as some sites do, and none as others."""
+        """Let every page of the site recommend some of its other `pages`; half of the sites do not."""
         if site.manner % 3 == 0:
             return
         some = self.rng.sample(pages, min(len(pages), site.manner % 14))
@@ -190,7 +190,7 @@ class Planner:
 
 
 def link(page: Page, text: str = "") -> Anchor:
-    """Return a link to a page, by its title."""
+    """Return a link to a page, with its title as text by default."""
     return Anchor(page.address, text or page.title)
 
 

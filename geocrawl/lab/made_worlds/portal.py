@@ -1,4 +1,4 @@
-"""A directory of map services: lists in several orders, a page for each service, the sites of the providers."""
+"""Plan a directory of map services: lists in several orders, a page for each service, the sites of the providers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.lab.made_worlds.planner import Planner, link
 
 
 def portal(planner: Planner, pages: int) -> None:
-    """Plan about `pages` pages."""
+    """Plan a directory of map services with about `pages` pages."""
     rng, mixture = planner.rng, planner.mixture
     services = round(pages * rng.uniform(0.42, 0.56))
     head = planner.site(
@@ -40,7 +40,7 @@ def portal(planner: Planner, pages: int) -> None:
 
 
 def _bodies(planner: Planner, count: int, services: int, pages: int) -> list[Site]:
-    """Return providers; some of their services are on their own pages too, a fifth there alone."""
+    """Return providers. Some of their services are named on their own pages too, a fifth only there."""
     rng = planner.rng
     sites = []
     for _ in range(count):

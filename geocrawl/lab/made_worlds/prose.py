@@ -1,4 +1,4 @@
-"""Sentences, names of places and organisations: drawn at random from a language's patterns and a theme's words."""
+"""Write random sentences, place names and names of organisations from a language's patterns and a theme's words."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from geocrawl.lab.made_worlds.vocabulary import Language, Words
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a site's texts mention again and again."""
+    """The names that a site's texts repeat."""
 
     places: Sequence[str]
     organisation: str
 
 
 class Writer:
-    """Writes texts of one site. Same `rng`, same texts."""
+    """Writes texts of one site. The same `rng` results in the same texts."""
 
     def __init__(self, rng: random.Random, language: Language, words: Words, names: Names, jargon: float) -> None:
-        """`jargon`: share of nouns and of sentences (0 to 1) that come from the language of services."""
+        """Make a writer; `jargon` is the share (0 to 1) of nouns and sentences that are about services."""
         self._lot = rng
         self._language = language
         self._words = words
@@ -29,7 +29,7 @@ class Writer:
         self._jargon = jargon
 
     def __getitem__(self, slot: str) -> str:
-        """Return the next filling of a pattern's slot."""
+        """Return a random text for a slot of a pattern."""
         rng, language = self._lot, self._language
         match slot:
             case "n":
@@ -63,12 +63,12 @@ class Writer:
 
 
 def place(rng: random.Random, language: Language) -> tuple[str, str]:
-    """Return a place that does not exist: (its name, the name in Latin letters)."""
+    """Return an invented place: (its name, the name in Latin letters)."""
     picks = rng.sample(range(len(language.syllables)), 2)
     name = "".join(language.syllables[i] for i in picks)
     return name.capitalize() if language.spaced else name, "".join(language.roman[i] for i in picks)
 
 
 def organisation(rng: random.Random, language: Language, words: Words, where: str) -> str:
-    """Return an organisation of this theme at this place."""
+    """Return the name of an invented organisation of a theme at a place."""
     return rng.choice(language.organisations).format(p=where, s=words.name)

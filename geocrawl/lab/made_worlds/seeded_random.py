@@ -1,4 +1,4 @@
-"""Make random generators that draw the same every time, seeded by name."""
+"""Make deterministic random generators, seeded by name."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import random
 
 def seeded_rng(*name: object) -> random.Random:
     """Return a random generator seeded by its name alone, whatever the process and whatever was drawn elsewhere."""
-    return random.Random(" ".join(map(str, name)))  # noqa: S311 - no secret hangs on it
+    return random.Random(" ".join(map(str, name)))  # noqa: S311 - not used for security

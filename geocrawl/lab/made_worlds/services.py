@@ -45,7 +45,7 @@ _VARIANTS = ("content-type", "bom", "no-declaration")
 
 
 class Services:
-    """Makes the services of a web; no two at one address."""
+    """Makes the services of a web, no two at one address."""
 
     def __init__(self, rng: random.Random, mixture: Mixture, web: Web) -> None:
         self._lot = rng
@@ -56,7 +56,7 @@ class Services:
         self._forms = {kind: tuple(self._some(forms)) for kind, forms in _PLACES.items()}
 
     def _some(self, forms: Sequence[str]) -> list[str]:
-        """Return the forms of address that a web uses often; others never occur there."""
+        """Return the forms of address that occur in this web."""
         return self._lot.sample(forms, max(2, len(forms) * 3 // 5))
 
     def make(self, site: Site, kind: str = "wms") -> Service:
@@ -121,7 +121,7 @@ class Services:
 
 
 def _slug(rng: random.Random) -> str:
-    """Return a meaningless word for an address: a host's addresses must not tell kinds apart."""
+    """Return a meaningless word for an address: a host's addresses must not reveal the kinds of its services."""
     return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.randint(2, 4)))
 
 
@@ -145,7 +145,7 @@ _VERSIONS = {
 
 
 def capabilities_request(service: Service, rng: random.Random) -> str:
-    """Return the address of a GetCapabilities request in one of many spellings; of a REST service its JSON."""
+    """Return the address of a GetCapabilities request in one of many spellings, or of a REST service's JSON."""
     if service.kind not in _VERSIONS:
         return with_query(service.base, "f=json") if service.kind == "arcgis" else service.base
     spelling = rng.choice(_SPELLINGS).format(
@@ -157,7 +157,7 @@ def capabilities_request(service: Service, rng: random.Random) -> str:
 
 
 def map_request(service: Service, layer: str, rng: random.Random) -> str:
-    """Return the address of a map of one layer."""
+    """Return the address of a GetMap request for one layer."""
     west, south = rng.randint(-100, 100), rng.randint(-50, 50)
     size = rng.choice((256, 400, 512))
     query = (
@@ -171,5 +171,5 @@ def map_request(service: Service, layer: str, rng: random.Random) -> str:
 
 
 def with_query(base: str, query: str) -> str:
-    """Return `base` with more parameters."""
+    """Return `base` with the parameters of `query` appended."""
     return f"{base}{'&' if '?' in base else '?'}{query}"

@@ -1,4 +1,4 @@
-"""What a crawler falls into: calendars, session ids, copies under other addresses, facets, dead links, errors."""
+"""Add traps for crawlers: calendars, session ids, copies under other addresses, facets, dead links, errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DEAD_HOST = "dead-and-gone.example"
 
 
 def calendar(planner: Planner, site: Site, months: int) -> Anchor:
-    """Add a calendar of so many months around the present day and return the link to it."""
+    """Add a calendar of `months` months and return a link to the calendar."""
     rng = planner.rng
     form = rng.choice(("/calendar/{y}/{m:02}", "/events?year={y}&month={m}", "/cal.php?d={y}-{m:02}"))
     start = 2025 * 12 - months // 2
@@ -49,7 +49,7 @@ def copies(planner: Planner, pages: list[Page], count: int) -> None:
 
 
 def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
-    """Add a list in other orders: the same links, other addresses."""
+    """Add `count` pages with the links of the list `first` in other orders, at other addresses."""
     names = planner.rng.sample(("title", "date", "rank", "size", "type", "place", "id", "lang"), min(count, 8))
     mark = "&" if "?" in first.address else "?"
     addresses = [f"{first.address}{mark}sort={name}" for name in names]
@@ -62,7 +62,7 @@ def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
 
 
 def troubles(web: Web) -> None:
-    """Let the first page of a web name a page that answers 503, one that answers 429, and three of a dead host."""
+    """Let the first page of a web link to a page that answers 503, one that answers 429, and three of a dead host."""
     home = web.answers[web.seeds[0]]
     assert isinstance(home, Page), "seeds are pages"
     busy = home.site.at("/busy/report.html"), home.site.at("/busy/queue.html")

@@ -1,4 +1,4 @@
-"""How many links from the seeds a service is, with robots.txt obeyed: by links first, else through site maps too."""
+"""Count the links from the seeds to a service with robots.txt obeyed: by links first, else through site maps too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from geocrawl.lab.made_worlds.parts import Web
 
 
 class Walk:
-    """The web's answers by number, their links, and what robots.txt forbids."""
+    """The link graph of a made web: its answers, their links, and the answers that robots.txt forbids."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -20,7 +20,7 @@ class Walk:
         self._maps: set[int] = set()
 
     def add(self, address: str, targets: Iterable[str], *, moves: bool = False, is_map: bool = False) -> None:
-        """Add where an answer leads. `moves`: it is a redirect; `is_map`: a site map, followed last."""
+        """Add the links of an answer. `moves`: the answer is a redirect; `is_map`: a site map, followed last."""
         number = self._numbers[address]
         known = (self._numbers.get(target.partition("#")[0]) for target in targets)
         self._links[number] = tuple({found: None for found in known if found is not None})
@@ -70,7 +70,7 @@ def host_of(address: str) -> str:
 
 
 def forbidden(web: Web, address: str) -> bool:
-    """Return whether robots.txt forbids an address; those of made webs list plain prefixes."""
+    """Return whether robots.txt forbids an address. The robots.txt of made webs list plain prefixes."""
     host = host_of(address)
     path = address.removeprefix(f"http://{host}")
     return any(path.startswith(prefix) for prefix in web.disallowed.get(host, ()))

@@ -16,11 +16,11 @@ LANGUAGES = ("en", "de", "zh", "ja")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How pages of one language are written."""
+    """The texts, labels and charsets of pages in one language."""
 
     code: str
     charsets: Sequence[str]
-    """One is drawn for each site, so a name that stands twice is drawn more often."""
+    """Charsets, one of which is drawn for each site; a repeated name is drawn more often."""
     sentences: Sequence[str]
     verbs: Sequence[str]
     adjectives: Sequence[str]
@@ -29,17 +29,17 @@ class Language:
     talk: Sequence[str]
     """Sentences of pages about services."""
     titled: Sequence[str]
-    """Titles of pages that say that there is a service."""
+    """Titles of pages that mention a service."""
     directory: str
-    """What a directory of services is called."""
+    """Name of a directory of services."""
     telling: Sequence[str]
-    """Anchors that say what the link leads to."""
+    """Anchors that describe the link's target."""
     vague: Sequence[str]
-    """Anchors that do not."""
+    """Anchors that do not describe the link's target."""
     organisations: Sequence[str]
     labels: Mapping[str, str]
     syllables: Sequence[str]
-    """Of place names."""
+    """Syllables of place names."""
     roman: Sequence[str]
     """The syllables in Latin letters, for host names."""
 
@@ -60,14 +60,14 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """What a site is about."""
+    """A subject of sites."""
 
     name: str
     about: str
     relevant: bool
-    """Whether providers of services have it."""
+    """Whether providers of services have this theme."""
     words: Mapping[str, Words]
-    """By language."""
+    """Language → the theme's words."""
 
 
 @lru_cache(maxsize=1)
@@ -93,12 +93,12 @@ def themes() -> Mapping[str, Theme]:
 
 
 def vocabularies() -> Mapping[str, Theme]:
-    """Return the themes that services are about: what `--vocabulary` accepts."""
+    """Return the themes of services, by the names that `--vocabulary` accepts."""
     return {name: theme for name, theme in themes().items() if theme.relevant}
 
 
 def read_vocabularies(names: Sequence[str]) -> tuple[Theme, ...]:
-    """Return the themes of these names, all when none is named. Raises UsageError for an unknown one."""
+    """Return the themes of these names, without names all themes. Raises UsageError for an unknown name."""
     known = vocabularies()
     for name in names:
         if name not in known:

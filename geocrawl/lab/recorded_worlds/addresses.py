@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_plus
 
-# RFC 3986, 6.2.2: escapes of unreserved characters are undone, the others in capitals; what may not stand in an address
-# is escaped as UTF-8.
+# RFC 3986, 6.2.2: escapes of unreserved characters are decoded, all others get capital letters; characters that an
+# address must not contain are escaped as UTF-8.
 _NOT_NORMALISED = re.compile(r"%([0-9A-Fa-f]{2})|[^A-Za-z0-9_.~\-!$&'()*+,/:;=?@%\[\]|]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~\-]")
 
 
 def key_of(address: str) -> str:
-    """Return host[:port]/path?query of an absolute address: the key of what is recorded at it."""
+    """Return the key of an absolute address: host[:port]/path?query."""
     host, target = split_address(address)
     return host + target
 

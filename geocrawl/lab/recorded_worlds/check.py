@@ -27,7 +27,7 @@ class Report:
     valid: int
     reachable: int
     problems: tuple[str, ...]
-    """A line each; the first of them when there are many."""
+    """A line for each problem; only the first ones when there are many."""
 
     def line(self) -> str:
         """Return the report as one line for people."""
@@ -43,7 +43,7 @@ class Report:
 
 
 def check(folder: Path) -> Report:
-    """Check a folder. Raises UsageError or EnvironmentFault, as `World` does, for one that cannot be read at all."""
+    """Return the validation result of a folder. Raises the errors of `World` when the folder cannot be read at all."""
     world = World(folder)
     valid = [service for service in world.services if service.valid]
     problems = tuple(problem for _, problem in zip(range(_MOST_PROBLEMS), _problems(world), strict=False))

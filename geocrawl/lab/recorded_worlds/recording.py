@@ -1,7 +1,8 @@
 """Replay and measure a user's own crawl, recorded by `geocrawl crawl --record`: pages and services as they answered.
 
-There is no truth beside it. Only the fixed judge says what is relevant, and what can be found is what any strategy of
-the contest found (the pool). What was not recorded cannot be reached; how much of that was asked for is reported.
+A recording comes without truth. The fixed judge alone decides which pages are relevant, and the services that any
+strategy of the contest found (the pool) count as reachable. Addresses that were not recorded cannot be reached; the
+contest reports how many of them a crawl requested.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class RecordedWeb:
         self.warc = WarcFile(path, with_scheme=True, kind_of=_kind_of)
         self.seeds: Sequence[str] = self.warc.info.get(SEEDS_FIELD) or [self.warc.first][: bool(self.warc.first)]
         if not self.seeds:
-            raise UsageError(f"{path} holds no answer of a web server")
+            raise UsageError(f"{path} contains no answer of a web server")
 
     @property
     def pages(self) -> int:
@@ -46,7 +47,7 @@ class RecordedWeb:
         return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
-        """Return what was recorded; else 404, of kind `unrecorded`."""
+        """Return the recorded answer, else 404 of kind `unrecorded`."""
         stored = self.warc.read(f"{scheme}://{host}{target}")
         if stored is None:
             return error_page(404)._replace(kind=UNRECORDED)
@@ -58,7 +59,7 @@ def _asked(target: str) -> str | None:
 
 
 def _kind_of(address: str, content_type: str, head: bytes) -> str:
-    """Return the kind of an answer as in a recorded world; services are known by what was asked and answered."""
+    """Return the kind of an answer as in a recorded world; services are recognised by request and answer."""
     if _asked(address.partition("#")[0]) or _CAPABILITIES.search(head):
         return "service"
     return kind_of_answer(address, content_type, head)
@@ -90,7 +91,7 @@ def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
 
 
 def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str]], budget: int) -> Score:
-    """Return the score of a crawl whose reachable services are not known yet: its own finds count (`pooled`)."""
+    """Return the score of a crawl as if its own finds were all reachable services; `pooled` corrects that."""
     first: dict[str, int] = {}
     pages = 0
     for request in log:
@@ -119,7 +120,7 @@ def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str
 
 
 def pooled(scores: Mapping[int, Score], budget: int) -> dict[int, Score]:
-    """Return the scores with what any of the crawls found counted as reachable."""
+    """Return the scores with the services that any of the crawls found counted as reachable."""
     pool = len({endpoint for score in scores.values() for endpoint in score.endpoints})
     return {
         number: replace(

@@ -1,7 +1,7 @@
 """Replace the network by a recorded web: a transport that answers from memory, and a clock in virtual time.
 
-All above the transport is the production code of `fetch`: turns, robots.txt, redirects, limits, decoding. Every answer
-is noted in an access log of the shape that a server in the crawl's way would write.
+Everything above the transport is the production code of `fetch`: turns, robots.txt, redirects, limits, decoding. Every
+answer is recorded in an access log such as a web server writes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from geocrawl.lab.recorded_worlds.services import SLOW_S, Reply, operation, repl
 from geocrawl.lab.recorded_worlds.world import World
 
 _LATENCY_S = 0.001
-"""Virtual time of an answer: no two are given in the same moment, as on a real web."""
+"""Virtual time that an answer takes, so that no two answers arrive at the same moment, as on a real web."""
 _START = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
 
 
 class ReplayClock:
-    """Virtual time, the same in every replay: sleeping moves it on at once (`ports.Clock`)."""
+    """Virtual clock, the same in every replay: sleeping advances the time at once (`ports.Clock`)."""
 
     def __init__(self, start: float = _START) -> None:
         self._now = self._start = start
@@ -68,7 +68,7 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What the web answers."""
+    """An answer of a closed web."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -87,13 +87,13 @@ class Web(Protocol):
 
 
 class WorldWeb:
-    """The web of a recorded world: what is recorded first, then its services, else not found."""
+    """The web of a recorded world: answers with recorded pages first, then for its services, else 404 or 502."""
 
     def __init__(self, world: World) -> None:
         self._world = world
 
     def respond(self, scheme: str, host: str, target: str) -> Response:
-        """Return what is recorded; 502 for an unknown host (and https), 404 for an unknown path, as a proxy does."""
+        """Return the recorded answer; as a proxy does, 502 for an unknown host (and https), 404 for an unknown path."""
         if scheme != "http" or host not in self._world.hosts:
             return error_page(502)
         stored = self._world.stored(host + target)
@@ -136,7 +136,7 @@ class ReplayTransport:
         """Pages downloaded so far."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Answer at once, in virtual time."""
+        """Answer a request at once, in virtual time."""
         address = str(request.extensions["address"])
         scheme = address.partition("://")[0].lower()
         host, target = split_address(address)
@@ -151,7 +151,7 @@ class ReplayTransport:
         return httpx.Response(answer.status, headers=_encoded(answer.headers), stream=_Body(answer.body))
 
     async def aclose(self) -> None:
-        """Close nothing."""
+        """Do nothing: the transport has no connections."""
 
 
 def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""Answer for the services of a recorded web by their `behaviour` (docs/worlds.md), as the OGC standards say."""
+"""Answer for the services of a recorded web by their `behaviour` (docs/worlds.md), as the OGC standards require."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def operation(parameters: Mapping[str, str]) -> str | None:
 def reply(service: TrueService, parameters: Mapping[str, str], document: Callable[[], bytes]) -> Reply:
     """Return what `service` answers to a GET with these parameters (names in lower case).
 
-    `document` gives its capabilities document. Slowness is the caller's to add (`SLOW_S`).
+    `document` returns the service's capabilities document. The caller adds the delay of slow services (`SLOW_S`).
     """
     match service.behaviour:
         case "notfound":
@@ -85,7 +85,7 @@ def reply(service: TrueService, parameters: Mapping[str, str], document: Callabl
 
 
 def unknown_service(parameters: Mapping[str, str]) -> Reply:
-    """Return the answer at an address of services when none of them is meant."""
+    """Return the answer to a request at an address of services that matches none of these services."""
     return exception("wms", "1.1.1", "NoApplicableCode", "A required parameter is missing or unknown.")
 
 
@@ -126,7 +126,7 @@ def _capabilities(service: TrueService, document: bytes) -> Reply:
     if service.behaviour != "lenient":
         return Reply(200, service.content_type or _document_type(document), document)
     variant = service.variant
-    if variant is None:  # which one is then the id's to say
+    if variant is None:  # then the id decides which one
         variant = _VARIANTS[int(hashlib.sha1(service.id.encode(), usedforsecurity=False).hexdigest()[:4], 16) % 3]
     if variant == "content-type":
         return Reply(200, _WRONG_TYPES[len(document) % 3], document)

@@ -26,12 +26,12 @@ from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 _RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
-"""A script or a configuration that a page or a script names; no link, but where services are written too."""
+"""Address of a script or configuration that a page or script names: no link, but such a file may name services."""
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """The truth about a web, with which crawls are compared. Pages by their keys (`addresses.key_of`)."""
+    """The truth about a web, against which crawls are measured. Pages by their keys (`addresses.key_of`)."""
 
     world: str
     pages: int
@@ -41,11 +41,11 @@ class Study:
     judged: frozenset[str]
     """Pages that the fixed judge calls relevant."""
     oracle: tuple[int, ...]
-    """Pages downloaded at each find by one who knows the way."""
+    """Pages that the oracle has downloaded at each find."""
     sha256: str
-    """Of the recorded pages."""
+    """SHA-256 of the file of recorded pages."""
     has_truth: bool = True
-    """False: only the judge knows what is relevant."""
+    """False: only the judge decides which pages are relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Graph:
 
 
 def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> Study:
-    """Read every recorded answer once. `max_depth`: links from a seed that the oracle may go; None as crawls do."""
+    """Return the truth about a world. `max_depth`: most links from a seed to the oracle's pages; None: as in crawls."""
     links: dict[str, Sequence[str]] = {}
     judged = set()
     for key, document, stored in documents(world):
@@ -106,7 +106,7 @@ def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
 
 
 def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
-    """Yield keys of the recorded answers that this one leads to."""
+    """Yield the keys of the recorded answers to which the answer `key` leads."""
     addresses = [link.url.address for link in document.links]
     named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]
     if 300 <= stored.status < 400:
@@ -125,7 +125,7 @@ def _is_page(world: World, key: str) -> bool:
 
 
 def _barred(world: World) -> frozenset[str]:
-    """Return the keys that robots.txt of their host forbids to geocrawl."""
+    """Return the keys that robots.txt of the host forbids to geocrawl."""
     rules: dict[str, Rules] = {}
     for key, record in world.warc.records.items():
         host, slash, path = key.partition("/")

@@ -1,9 +1,9 @@
 """Walk a recorded web by a strategy without fetcher, probes and database: quick, and realistic enough to learn from.
 
-Every answer is read once. A walk serves the best link first, as the frontier does, keeps its limit of depth, and gives
-the strategy the feedback of a crawl: one of each visit, and one of each service that the world's files name on the
-page. What a crawl knows beyond that (politeness, caps, services that a probe takes for broken) is left out, so
-measurements are made by `run`, not by this.
+Every answer is read once. A walk visits the best link first and observes the limit of depth, as the frontier does. It
+sends the strategy the feedback of a crawl: one for each visit, and one for each service that the world's files name on
+the page. Politeness, caps and services that a probe would reject are left out, so measurements are made by
+`contest.run`, not by walks.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from geocrawl.ports import Strategy
 from geocrawl.settings import Settings
 
 _PROBE_ID = 1 << 40
-"""Stands for the endpoint of a feedback of a probe."""
+"""Entry id in the feedback of a probe; a walk has no endpoints of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A recorded answer as a crawl meets it."""
+    """A recorded answer, read as a crawl reads it."""
 
     document: Document
     leads: Sequence[tuple[str, str]]
-    """(identity, key) of each link to a recorded page, each once; of a redirect its target."""
+    """(identity, key) of each link to a recorded page, each once; of a redirect, those of its target."""
     services: frozenset[str]
-    """Ids of the valid services that stand on it, or in a script or file that it loads."""
+    """Ids of the valid services that the page, or a script or file that it loads, names."""
     is_page: bool
     redirects: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """A recorded web in memory. Answers by their keys (`addresses.key_of`)."""
+    """A recorded web in memory: key (`addresses.key_of`) → answer."""
 
     answers: Mapping[str, Answer]
     seeds: Sequence[str]
@@ -72,7 +72,7 @@ def _leads(world: World, document: Document, redirected: Sequence[str]) -> Itera
 
 @dataclass(slots=True)
 class _Place:
-    """What is known of an address on the way."""
+    """An address known to a walk, with its state."""
 
     key: str
     depth: int
@@ -90,7 +90,7 @@ class Walk:
     look: Callable[[Walk], None] = lambda walk: None
     """Called before each visit."""
     found: set[str] = field(default_factory=set)
-    """Ids of services."""
+    """Ids of the services found so far."""
     visits: int = 0
     known: dict[str, int] = field(default_factory=dict)
     """Key → number of its place."""
@@ -152,7 +152,7 @@ class Walk:
         return answer.is_page
 
     def _arrive(self, key: str, depth: int, rank: Rank, found_on: int | None) -> int:
-        """Return the number of a link's place, which is new or keeps the better rank and the lesser depth."""
+        """Record a link and return the number of its place, whose rank and depth are the best known so far."""
         number = self.known.setdefault(key, len(self.places))
         if number == len(self.places):
             self.places.append(_Place(key, depth, rank, found_on))
@@ -178,7 +178,7 @@ class Walk:
 
 
 def _best(document: Document, ranks: Sequence[Rank | None]) -> dict[str, Rank]:
-    """Return identity → the best rank that the page gives it; dropped links are left out."""
+    """Return identity → the best rank of the page's links with that identity; dropped links are left out."""
     best: dict[str, Rank] = {}
     for link, rank in zip(document.links, ranks, strict=True):
         if rank is not None:

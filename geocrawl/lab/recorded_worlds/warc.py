@@ -1,4 +1,4 @@
-"""Read recorded answers from a WARC file (ISO 28500): index them once, read each again when it is asked for."""
+"""Read recorded answers from a WARC file (ISO 28500): index all once, then read single records on request."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _ASSET = re.compile(
 
 
 KindOf = Callable[[str, str, bytes], str]
-"""(address, Content-Type, first bytes) to a kind."""
+"""Function of (address, Content-Type, first bytes) that returns the kind of an answer."""
 
 
 class Record(NamedTuple):
-    """Where a recorded answer lies, and what it counts as: page, robots, sitemap or asset."""
+    """Place of a recorded answer in the file, and its kind: page, robots, sitemap or asset."""
 
     offset: int
     length: int
@@ -56,10 +56,10 @@ class Stored(NamedTuple):
 
 
 class WarcFile:
-    """The responses of one WARC file by the key of their address; of several with one key the last."""
+    """The responses of one WARC file by the key of their address; of several responses with one key the last."""
 
     def __init__(self, path: Path, *, with_scheme: bool = False, kind_of: KindOf | None = None) -> None:
-        """`with_scheme`: http and https are two webs. `kind_of` says what an answer counts as.
+        """Index the file. `with_scheme`: http and https are two webs. `kind_of` returns the kind of an answer.
 
         Raises UsageError for a file that is no WARC or is cut off, EnvironmentFault for one that cannot be read."""
         self.path = path
@@ -68,7 +68,7 @@ class WarcFile:
         self.first = ""
         """Address of the first page."""
         self.info: dict[str, list[str]] = {}
-        """Fields of the warcinfo records, by lower-case name."""
+        """Lower-case name → values of the fields of warcinfo records."""
         self._cache: OrderedDict[str, Stored] = OrderedDict()
         self._cached_bytes = 0
         for address, record in self._index():
@@ -78,7 +78,7 @@ class WarcFile:
             self.records[scheme + key_of(address)] = record
 
     def read(self, key: str) -> Stored | None:
-        """Return what is recorded under `key`, None when nothing is."""
+        """Return the answer recorded under `key`, None without one."""
         place = self.records.get(key)
         if place is None:
             return None
@@ -89,7 +89,7 @@ class WarcFile:
         return known
 
     def _read_at(self, place: Record) -> Stored:
-        """Return the record without its two header blocks (ISO 28500, 5.2), which the index has checked."""
+        """Return a record's answer without the two header blocks (ISO 28500, 5.2), which the index has checked."""
         with self.path.open("rb") as file:
             file.seek(place.offset)
             data = file.read(place.length)
@@ -165,7 +165,7 @@ def _fields(payload: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _is_whole(member: bytes) -> bool:
-    """Return whether the last record is complete: by the end of its gzip member, or by its length when not packed."""
+    """Return whether the last record is complete, by the end of its gzip member or, uncompressed, by its length."""
     if not member.startswith(_GZIP):
         return True
     unpacking = zlib.decompressobj(wbits=31)

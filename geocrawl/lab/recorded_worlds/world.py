@@ -1,7 +1,7 @@
 """Read a recorded web from its folder: its pages (WARC), its services and the truth about them.
 
-The folder's format is that of docs/worlds.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. What is
-missing or cut off is said in one line that names the file; nothing is guessed.
+The folder's format is that of docs/worlds.md: world.json, pages.warc.gz, services.jsonl, documents/, truth.csv. A
+missing or truncated file is reported in one line that names the file; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILES = ("world.json", "pages.warc.gz", "services.jsonl", "truth.csv")
 
 @dataclass(frozen=True, slots=True)
 class TrueService:
-    """A service of a recorded web: how it behaves, where it is named, and whether it can be found."""
+    """A service of a recorded web: its behaviour, the pages that name it, and whether a crawl can find it."""
 
     id: str
     kind: str
@@ -38,12 +38,12 @@ class TrueService:
     content_type: str | None
     variant: str | None
     exposures: tuple[tuple[str, str], ...]
-    """(page, how) of each place that names it."""
+    """(page, way of naming) of each page that names the service."""
     valid: bool
     reachable: bool
 
     def places(self) -> Iterator[str]:
-        """Return host/path of each address the service answers at; a REST service with and without the last slash."""
+        """Yield host/path of each address of the service; of a REST service with and without the last slash."""
         for address in (self.base, *self.aliases):
             place = key_of(address).partition("?")[0]
             yield place
@@ -51,7 +51,7 @@ class TrueService:
                 yield place.removesuffix("/") if place.endswith("/") else place + "/"
 
     def requirements_met(self, parameters: Mapping[str, str]) -> int | None:
-        """Return how many of its required parameters are met, None when one is missing."""
+        """Return how many of the service's required parameters are met, None when one is missing."""
         if any(parameters.get(name) != value for name, value in self.requires.items()):
             return None
         return len(self.requires)
@@ -99,7 +99,7 @@ class World:
         return {service.id: service for service in self.services}
 
     def stored(self, key: str) -> Stored | None:
-        """Return what is recorded under a key (`key_of`)."""
+        """Return the answer recorded under a key (`key_of`), None without one."""
         return self.warc.read(key)
 
     def document(self, service: TrueService) -> bytes:
@@ -115,20 +115,20 @@ class World:
             raise EnvironmentFault(f"{path} cannot be read: {error}") from error
 
     def pick(self, place: str, parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
-        """Return the service at host/path that a request with these parameters is for; `kind` prefers one."""
+        """Return the service at host/path that is meant by a request with these parameters; `kind` is preferred."""
         return pick(self.by_place.get(place, ()), parameters, kind)
 
     @cached_property
     def sha256(self) -> str:
-        """Return the SHA-256 of pages.warc.gz, by which a model tells whether it was trained here."""
+        """Return the SHA-256 of pages.warc.gz, by which a model's record shows whether it was trained on this world."""
         with self.warc.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def pick(services: Sequence[TrueService], parameters: Mapping[str, str], kind: str = "") -> TrueService | None:
-    """Return of several services at one address the one whose demands are met best, then the one of the kind asked.
+    """Return the service, of several at one address, whose required parameters are met best; `kind` breaks ties.
 
-    Without SERVICE, the requests of WFS mean that one, all others a WMS if there is one.
+    Without SERVICE, an operation of WFS means a WFS, any other operation a WMS if there is one.
     """
     asked = kind or parameters.get("service", "").lower()
     request = parameters.get("request", "").lower()
@@ -152,7 +152,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{path} is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise UsageError(f"{path} holds no JSON object")
+        raise UsageError(f"{path} contains no JSON object")
     return data
 
 

@@ -1,7 +1,7 @@
 """Train `bayes` from files and finished crawls: `geocrawl train bayes`.
 
-Examples are read, pages that stand in the webs the model will be measured on are left out, and the model is written
-with the record of its making, which is also what the function returns.
+Training reads the examples, leaves out pages of the webs that the model will be measured on, and writes the model with
+a record of how it was trained. The functions return that record too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from geocrawl.priority.topics.directory import Topic
 from geocrawl.priority.topics.topic_vectors import TopicModel
 
 DocumentOf = Callable[[str, str], Document]
-"""(address, html) to the page as a crawl reads it."""
+"""Function of (address, html) that returns the page as a crawl reads it."""
 LICENCE = (
     "urls.csv: mostly dataportals-registry by Dateno (Common Data Index), CC-BY 4.0; only counts of words are kept"
 )
@@ -43,24 +43,24 @@ LICENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What to learn from; at least one of the first three."""
+    """The sources of training data; at least one of `pages`, `urls` and `finds` is given."""
 
     pages: Path | None = None
     """JSON lines of url, label and html (.gz or plain)."""
     urls: Path | None = None
     """A CSV of url, label, anchor and note."""
     finds: Iterable[tuple[str, str, bool]] = ()
-    """(anchor, title of the page it stands on, whether a valid service came within two hops) of a crawl's links."""
+    """(anchor, title of its page, whether a valid service followed within two hops) of a crawl's links."""
     database: Path | None = None
-    """The file `finds` come from, for the record."""
+    """The database file that `finds` were read from, for the record."""
     exclude: Sequence[Path] = ()
     """Recorded webs whose pages must not be learnt from."""
     topic: Topic | None = None
-    """What links are to lead to; None: map services."""
+    """The topic that links are to lead to; None: map services."""
     other_topics: Sequence[Topic] = ()
-    """What they are told from."""
+    """The topics of negative samples."""
     keywords: TopicModel | None = None
-    """Of `topic`."""
+    """Keywords of `topic`."""
 
 
 _NOTHING = Sources()
@@ -69,9 +69,9 @@ _NOTHING = Sources()
 def train_bayes_file(
     sources: Sources, out: Path, *, document_of: DocumentOf, text_of: TextOf, on: dt.date
 ) -> dict[str, object]:
-    """Learn from all `sources` together and write the model to `out`; returns the record.
+    """Train a model from all `sources` together, write it to `out` and return the record.
 
-    Raises UsageError for a file that is none of that (with the line), EnvironmentFault for one that cannot be read.
+    Raises UsageError, naming the line, for a file of another format, EnvironmentFault for a file that cannot be read.
     """
     rows = list(read_labelled_links(sources.urls)) if sources.urls else []
     pages = list(read_documents(sources.pages, document_of)) if sources.pages else []
@@ -107,7 +107,7 @@ def file_samples(
 ) -> tuple[list[Sample], list[Sample]]:
     """Return the samples of labelled pages' links, and those of labelled addresses.
 
-    For a topic the pages' labels do not count: where their links lead decides.
+    For a topic of the directory the pages' labels are ignored: the targets of their links decide.
     """
     topic = sources.topic
     domains = topic_authorities(topic, sources.other_topics) if topic else authorities(pages, rows)

@@ -1,8 +1,8 @@
 """Label links for the training of `bayes` by where they lead (Han et al. 2010, "training data").
 
-A link into an authoritative domain of the topic is a positive sample, one into an authoritative domain of another topic
-a negative one; the others are left out. Features come from anchor and context alone, so the label, which comes from the
-address, is not among them.
+A link into an authoritative domain of the topic is a positive sample, a link into an authoritative domain of another
+topic a negative sample; all other links are left out. Features are computed from anchor and context alone, so they do
+not reveal the label, which is computed from the address.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from geocrawl.urls import read_url
 ON_TOPIC, OFF_TOPIC = "ogc", "other"
 """Labels of pages on the topic and on other topics; `gis` pages are neither."""
 TOPIC_SHARE = 0.5
-"""A site is authoritative for the topic when more than this share of its pages is on it and none on another topic."""
+"""A site is authoritative for the topic when more than this share of its pages is on the topic and none on another one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorities:
-    """Which domains speak for the topic, and which for others."""
+    """The domains and pages that are authoritative for the topic, and those for other topics."""
 
     topic: Collection[str]
-    """Domains and hosts, with everything below them."""
+    """Domains and hosts of the topic, including all subdomains."""
     other: Collection[str]
     pages: Mapping[str, bool]
-    """Identity of a page whose topic is known → whether it is ours."""
+    """Identity of a page whose topic is known → whether that is the topic learnt."""
 
     def side(self, url: Url) -> bool | None:
         """Return True for an address of the topic, False for one of another, None when unknown."""
@@ -52,7 +53,7 @@ class Authorities:
 
 
 def authorities(pages: Iterable[tuple[Document, str]], rows: Iterable[LabelledLink] = ()) -> Authorities:
-    """Return authoritative domains by three sources:
+    """Return the authoritative domains by three sources:
 
     the lists in `bayes_words.toml`, the sites of labelled `pages`, and the hosts of services in `rows`. A domain on
     which two sources disagree is left out.
@@ -76,10 +77,10 @@ def authorities(pages: Iterable[tuple[Document, str]], rows: Iterable[LabelledLi
 
 
 def page_samples(pages: Iterable[Document], domains: Authorities) -> Iterator[Sample]:
-    """Yield the links of `pages` whose target's side is known.
+    """Yield a sample for each link of `pages` whose target has a known topic.
 
-    A site's navigation is on each of its pages: the same anchor with the same context to the same target counts once a
-    site.
+    A site's navigation is on each of its pages: the same anchor with the same context to the same target counts once
+    per site.
     """
     seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
     for page in pages:
@@ -96,10 +97,10 @@ def _is_reference(link: Link, page: Document) -> bool:
 
 
 def row_samples(rows: Iterable[LabelledLink], domains: Authorities) -> Iterator[Sample]:
-    """Yield labelled addresses that have an anchor, without context.
+    """Yield a sample, without context, for each labelled address that has an anchor.
 
-    Services are positive, others by their domain, and where that is unknown negative (an ordinary link, or one noted as
-    `hard-negative`). Doubtful ones are left out.
+    Services are positive samples. Other addresses are labelled by their domain; where the domain is unknown, ordinary
+    links and those noted as `hard-negative` are negative samples, and all doubtful ones are left out.
     """
     for row in dict.fromkeys(rows):
         url = read_url(row.url) if row.anchor else None
@@ -110,9 +111,7 @@ def row_samples(rows: Iterable[LabelledLink], domains: Authorities) -> Iterator[
 
 
 def topic_authorities(topic: Topic, others: Iterable[Topic]) -> Authorities:
-    """Return the sites of a topic's start pages as its authorities, those of other topics' for others; shared ones for
-    none.
-    """
+    """Return authorities by the sites of start pages: of `topic` or of `others`; sites of both are left out."""
     ours = _sites(topic)
     theirs = {site for other in others if other.name != topic.name for site in _sites(other)}
     return Authorities(ours - theirs, theirs - ours, {})

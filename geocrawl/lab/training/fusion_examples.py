@@ -1,11 +1,11 @@
-"""Sample what links of recorded webs are worth, for the training of fusion, in crawls by fusion itself.
+"""Sample links with their worth from crawls of recorded webs by fusion, for the training of fusion.
 
-At moments of a crawl some of the links that wait are samples: those that fusion would serve next, and some of all. What
-each is worth then follows from the world's files: the greatest mean reward a page among the ways that begin with it
-and lead to pages nobody has linked to so far, what lies behind discounted for each step (reinforcement spidering:
-Rennie, McCallum, ICML 1999; a link's index among bandits: Gittins 1979). The crawls are made by the very weights that
-are being learnt and their examples pile up over rounds, so that what is met while using the weights is what they were
-fitted to (DAgger: Ross, Gordon, Bagnell, AISTATS 2011).
+At some moments of a crawl a part of the waiting links is sampled: those that fusion would visit next, and random ones.
+The world's files determine what each link is worth at that moment: the greatest mean reward per page over the paths
+that begin with the link and lead to pages not linked to so far, with rewards discounted for each step (reinforcement
+spidering: Rennie, McCallum, ICML 1999; a link's index among bandits: Gittins 1979). Each round crawls with the weights
+learnt so far and adds its examples to those of earlier rounds, so that the weights are fitted to the links that they
+themselves lead to (DAgger: Ross, Gordon, Bagnell, AISTATS 2011).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from geocrawl.lab.training.fusion_fit import Worth, generic_places
 from geocrawl.priority.fusion.strategy import FusionStrategy
 
 DISCOUNT = 0.7
-"""Share of its worth that a page keeps for each link before it."""
+"""Factor on a page's worth for each link that leads to it."""
 HORIZON = 2
-"""Links behind a page that are looked at."""
+"""Number of links behind a page over which its worth is computed."""
 LOOKS = 30
 """Moments of a crawl at which links are sampled, besides some at its beginning."""
 NEXT, OTHERS = 60, 60
-"""Links samples at a moment: those to be served next, and any."""
+"""Links sampled at one moment: the best-ranked ones, and random ones."""
 _BEGINNING, _OFTEN = 40, 4
-"""In the first visits, after how many a look is samples."""
+"""In this many first visits, links are sampled after every so many visits."""
 
 
 def examples(web: Web, strategy: FusionStrategy, seed: int) -> list[Worth]:
-    """Return links that waited in a crawl of `web` by `strategy`, with what they were worth.
+    """Return links that waited in a crawl of `web` by `strategy`, with their worth.
 
-    The same for the same seed.
+    The same seed results in the same links.
     """
     rng = random.Random(seed)  # noqa: S311 - a sample, no secret
     sampler = _LinkSampler(strategy, rng, max(10, web.pages // LOOKS))
@@ -68,17 +68,17 @@ class _LinkSampler:
 
 
 class _Worths:
-    """The worth of pages at one moment of a walk, 0…1."""
+    """Computes the worth of pages at one moment of a walk, 0…1."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
         self._known: dict[tuple[str, int], float] = {}
 
     def of(self, key: str, steps: int) -> float:
-        """Return 1 for a page with a new service; else the worth of up to `steps` links behind it, on unknown pages."""
+        """Return the worth of a page: 1 with a new service, else that of up to `steps` links over unknown pages."""
         worth = self._known.get((key, steps))
         if worth is None:
-            self._known[key, steps] = 0.0  # a way that leads back brings nothing more
+            self._known[key, steps] = 0.0  # a path that returns to this page is worth nothing
             worth = self._known[key, steps] = self._measured(key, steps)
         return worth
 

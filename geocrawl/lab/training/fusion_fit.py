@@ -1,11 +1,11 @@
 """Fit the weights that fusion starts from to links whose worth is known.
 
-Each example is a link as it waited in a crawl: its generic features (`feature_names.generic_names`), what the crawl
-itself had learnt of its words and paths by then (the offset: it is not learnt again), and its worth, 0…1. The fit is a
-logistic regression with an L2 penalty. Ordered features are coded by steps (a weight is the sum of the steps up to its
-place), so that the penalty draws neighbours together; and where more can only be better, steps have the sign that says
-so: nearness to the topic, the words' odds, the share of an arm's visits that brought something. So a design that the
-examples share by chance cannot turn evidence around.
+Each example is a link that waited in a crawl: its generic features (`feature_names.generic_names`), the offset (the
+part of its value that the crawl had learnt from its words and paths by then, which is not fitted again), and its worth,
+0…1. The fit is a logistic regression with an L2 penalty. Ordered features are coded by steps (a weight is the sum of
+the steps up to its place), so that the penalty makes neighbouring weights similar. Where more of a feature can only be
+better, its steps are bounded to one sign: nearness to the topic, the words' odds, the share of an arm's visits that
+found something. So a page design that the examples happen to share cannot reverse the sign of evidence.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ FALLING = frozenset({"since find", "tunnel"})
 ORDERED = RISING | FALLING | {"page depth", "page links"}
 _ITERATIONS = 300
 _SMALLEST = 0.0005
-"""A weight nearer to 0 is left out."""
+"""A weight with a smaller absolute value is left out."""
 
 
 class Worth(NamedTuple):
-    """A link that waited, and what it was worth."""
+    """A link that waited in a crawl, with its worth."""
 
     features: tuple[int, ...]
-    """Places in `generic_names()`."""
+    """Indexes into `generic_names()` of the link's features."""
     offset: float
-    """w·x of its other features."""
+    """w·x of the link's other features."""
     worth: float
 
 
 class Step(NamedTuple):
-    """A coefficient of the fit: it adds to the weights of all `names`."""
+    """A coefficient of the fit, which is added to the weights of all `names`."""
 
     names: tuple[str, ...]
     least: float | None = None
@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
 
 def generic_places() -> Mapping[int, int]:
-    """Return bucket → place in `generic_names()`."""
+    """Return bucket → index in `generic_names()`."""
     return {bucket(name): place for place, name in enumerate(generic_names())}
 
 
@@ -57,7 +57,7 @@ def fit(examples: Sequence[Worth], penalty: float = PENALTY) -> dict[str, float]
     """Return feature name → weight. Raises UsageError without examples, or when all are worth the same."""
     worths = np.array([example.worth for example in examples])
     if not len(examples) or worths.min() == worths.max():
-        raise UsageError("no weights can be learnt: the crawls met no link of worth, or no other; name more worlds")
+        raise UsageError("no weights can be learnt: all links that the crawls met are worth the same; name more worlds")
     names, steps = generic_names(), list(_steps())
     coding = _coding(names, steps)
     design = _design(examples, len(names)) @ coding
@@ -120,7 +120,7 @@ def _steps() -> Iterator[Step]:
 
 
 def _steps_of_arm(kind: str) -> Iterator[Step]:
-    """Yield the steps of an arm: more visits in vain are worse, a larger share is better, depending on the visits."""
+    """Yield the steps of an arm: more visits without a find are worse, a larger share of finds is better."""
 
     def names(size: int, share: int) -> tuple[str, ...]:
         return tuple(f"{kind} so far:{n} {m}" for n in range(size, SIZES) for m in range(share, SHARES))

@@ -23,10 +23,10 @@ from geocrawl.utc import day_of
 def train_fusion_file(
     worlds: Sequence[Path], out: Path, *, rounds: int, tell: Callable[[str], None]
 ) -> Mapping[str, object]:
-    """Crawl the webs `rounds` times, each time with what was learnt so far, and write the weights to `out`.
+    """Crawl the webs `rounds` times, each time with the weights learnt so far, and write the weights to `out`.
 
-    Returns the record of the making. `tell` is given a line a round. Raises UsageError when a folder is no recorded
-    web or no link on it is worth anything, EnvironmentFault when a file cannot be read or written.
+    Returns the record of the training. `tell` is called with a line for each round. Raises UsageError when a folder is
+    no recorded web or no link on it is worth anything, EnvironmentFault when a file cannot be read or written.
     """
     if not worlds:
         raise UsageError("nothing to learn from: name folders of `geocrawl world make`")
@@ -61,7 +61,7 @@ def _fusion(weights: Mapping[str, float]) -> FusionStrategy:
 
 
 def _called(world: World) -> str:
-    """Return how the web was made, where its files say so, else its name."""
+    """Return how the web was made, if its files state that, else its name."""
     generator: Any = world.meta.get("generator")
     script = generator.get("script") if isinstance(generator, dict) else None
     return f"{world.name}: {script}" if script else world.name

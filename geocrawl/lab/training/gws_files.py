@@ -1,8 +1,8 @@
 """Train from files: `geocrawl train topic` and `geocrawl train links`.
 
-Examples are read, pages that stand in the webs the model will be measured on are left out, and the model is written
-with the record of its making: files with sha256, counts, options, date, excluded pages and how the topic separates
-held-out sites. That record is also what the functions return.
+Training reads the examples, leaves out pages of the webs that the model will be measured on, and writes the model with
+a record of how it was trained: files with sha256, counts, options, date, excluded pages and how well the topic
+separates held-out sites. The functions return that record too.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from geocrawl.priority.topics.topic_vectors import TopicMeasure
 def train_topic_file(
     pages: Path, out: Path, exclude: Sequence[Path], text_of: TextOf, *, on: dt.date
 ) -> dict[str, object]:
-    """Learn the topic from `pages` and write it to `out`; returns the record.
+    """Learn the topic from `pages`, write it to `out` and return the record.
 
     `pages`: JSON lines of url, lang, label and html (.gz or plain). `exclude`: recorded webs whose pages must not be
-    learnt from. `text_of` takes title and text out of a page. `on`: the date to record.
-    Raises UsageError for a file that is none of that (with the line), EnvironmentFault for one that cannot be read.
+    learnt from. `text_of` extracts title and text from a page. `on`: the date to record.
+    Raises UsageError, naming the line, for a file of another format, EnvironmentFault for a file that cannot be read.
     """
     examples = read_examples(pages, exclude, text_of)
     model = train_topic(examples.kept)
@@ -59,9 +59,9 @@ def train_topic_file(
 
 
 def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]:
-    """Learn the link keywords from `urls`, a CSV of url, label and, if there are, anchor and note, and write them.
+    """Learn the link keywords from `urls`, a CSV of url, label and optionally anchor and note, and write them to `out`.
 
-    Returns the record. Raises UsageError for a file that is none of that, EnvironmentFault for one that cannot be read.
+    Returns the record. Raises UsageError for a file of another format, EnvironmentFault for a file that cannot be read.
     """
     rows = list(read_labelled_links(urls))
     model = train_links(rows)
@@ -76,12 +76,12 @@ def train_links_file(urls: Path, out: Path, *, on: dt.date) -> dict[str, object]
 
 
 def separation(pages: Sequence[LabelledPage]) -> dict[str, dict[str, list[int]]]:
-    """Return how the topic separates pages of sites that it was not learnt from:
+    """Return how well the topic separates pages of held-out sites:
 
     language → label → pages of level 0, 1, 2.
 
-    Sites are dealt into five folds by their hash; each fold is measured by the model of the others. Empty when one of
-    these has nothing to learn from.
+    Sites are assigned to five folds by their hash; each fold is measured with a model of the other four. Empty when one
+    of these models has no page to learn from.
     """
     levels: dict[tuple[str, str], list[int]] = {}
     folds = [[page for page in pages if fold_of(page) == fold] for fold in range(FOLDS)]
@@ -105,7 +105,7 @@ def _level(r: float) -> int:
 
 
 def read_labelled_links(path: Path) -> Iterator[LabelledLink]:
-    """Yield the rows of a CSV of url, label and perhaps anchor and note. Raises UsageError and EnvironmentFault."""
+    """Yield the rows of a CSV of url, label and optionally anchor and note. Raises UsageError and EnvironmentFault."""
     table = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = {"url", "label"} - set(table.fieldnames or ())
     if missing:

@@ -1,6 +1,6 @@
-"""Train the models of gws, examples in, model out; `gws_files` reads examples and writes models.
+"""Train the models of gws from examples in memory; `gws_files` reads examples and writes models.
 
-The words to choose from stand in `geocrawl/data/gws_words.toml`.
+The candidate words are in `geocrawl/data/gws_words.toml`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from geocrawl.urls import read_url
 TOPIC_KEYWORDS = 10
 """n, keywords of a topic vector (gws, "topic model")."""
 TITLE_WEIGHT = 0.5
-"""Share of the title in the page vectors that are learnt from, as in `gws.title_weight`."""
+"""Share of the title in the page vectors of the training, as in `gws.title_weight`."""
 LINK_KEYWORDS = 10
 """k, link keywords of a language (gws eq. 3)."""
 MAX_WEIGHT = 0.65
@@ -37,7 +37,7 @@ ORDINARY_SHARE = 0.01
 ON_TOPIC = "ogc"
 """Label of the pages that the topic is learnt from."""
 WMS_LINK, NO_SERVICE = "wms", "other"
-"""Labels of the links that keywords are learnt from, and of those that they are told from."""
+"""Labels of links to a WMS, from which keywords are learnt, and of links to no service."""
 _LATIN_WORD = re.compile("[a-z]{2,}")
 
 
@@ -58,10 +58,10 @@ class LabelledLink:
 
     url: str
     label: str
-    """wms for a WMS link, other for what is no service."""
+    """wms for a link to a WMS, other for a link to no service."""
     anchor: str = ""
     note: str = ""
-    """Empty for an ordinary link; hard negatives and other doubtful ones say why."""
+    """Empty for an ordinary link; the reason for a hard negative or another doubtful link."""
 
 
 # --------------------------------------------------------------------------- topic
@@ -80,7 +80,7 @@ def train_topic(
 
     TF is the mean of the keyword's share in the page vectors of the pages on the topic; IDF = ln((1 + N)/(1 + df)) + 1
     over all pages of the language, on the topic or not, so that a word of every page is not a word of this topic. A
-    language without pages on the topic gets no vector; raises UsageError when none has any.
+    language without pages on the topic gets no vector. Raises UsageError when no language has such pages.
     """
     initial = initial_keywords() if initial is None else initial
     by_language: dict[str, list[LabelledPage]] = defaultdict(list)
@@ -89,8 +89,8 @@ def train_topic(
     vectors = {}
     for language, words in initial.items():
         chosen = _heaviest(_tf_idf(by_language[language], words, title_weight), n)
-        # Weighed anew by themselves, as a crawl counts them: an occurrence of a longer word that was not chosen
-        # (地图服务) is one of the shorter word within (地图).
+        # Weights are computed again for the chosen words only, because a crawl counts only these: it counts a longer
+        # word that was not chosen (地图服务) as the shorter word within (地图).
         weights = _heaviest(_tf_idf(by_language[language], list(chosen), title_weight), n)
         if weights:
             vectors[language] = _unit(_capped(weights))
@@ -100,11 +100,10 @@ def train_topic(
 
 
 def _capped(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights, heaviest first, the first one lowered if need be to `MAX_WEIGHT` of the vector's length
-    (ours).
+    """Return the weights, heaviest first, the first capped at `MAX_WEIGHT` of the vector's length (ours).
 
-    A page that holds one keyword alone has that keyword's weight as its r. No single word makes a page highly relevant:
-    a warehouse has a "WMS" too.
+    The relevance r of a page that contains only one keyword is that keyword's weight. With the cap no single word makes
+    a page highly relevant: a warehouse has a "WMS" too.
     """
     (first, weight), *others = weights.items()
     rest = math.sqrt(sum(other * other for _, other in others))
@@ -152,12 +151,12 @@ def train_links(
     *,
     k: int = LINK_KEYWORDS,
 ) -> LinkModel:
-    """Return the link keywords: the `k` most frequent words of WMS links of different sites, one link a site.
+    """Return the link keywords: the `k` most frequent words of WMS links of different sites, one link per site.
 
-    A word is a run of Latin letters or its parts in camel case. Stop words are those of any text and those that
-    ordinary links use (`ORDINARY_SHARE`): http, www, service, map. Templates (`{z}`) are no links. Chinese keywords are
-    the `k` of `han_terms` that most Han anchors of any label hold, in the list's order where equally many do. The
-    counts stand in `made`. Raises UsageError when there is no WMS link.
+    A word is a run of Latin letters or its parts in camel case. Excluded are general stop words and words of ordinary
+    links (`ORDINARY_SHARE`): http, www, service, map. Templates (`{z}`) are no links. Chinese keywords are the `k` of
+    `han_terms` that occur in most Han anchors of any label, ties in the list's order. The counts are recorded in
+    `made`. Raises UsageError when there is no WMS link.
     """
     data = _words_data()["links"]
     rows = list(rows)
@@ -185,7 +184,7 @@ def train_links(
 
 
 def _links_of(rows: Iterable[LabelledLink], label: str) -> list[tuple[LabelledLink, Url]]:
-    """Return the links with that label and no note against them, without templates and unreadable ones."""
+    """Return the links with that label and without a note, except templates and unreadable addresses."""
     links = []
     for row in rows:
         if row.label == label and not (label == NO_SERVICE and row.note) and not set(row.url) & set("{}[]"):
@@ -196,7 +195,7 @@ def _links_of(rows: Iterable[LabelledLink], label: str) -> list[tuple[LabelledLi
 
 
 def _one_a_site(links: Iterable[tuple[LabelledLink, Url]]) -> list[tuple[LabelledLink, Url]]:
-    """Return one link of each site, drawn by its hash: independent of the rows' order, and no spelling preferred."""
+    """Return one link of each site, drawn by hash, so that neither the rows' order nor a spelling decides."""
     best: dict[str, tuple[bytes, tuple[LabelledLink, Url]]] = {}
     for row, url in links:
         drawn = hashlib.sha256(row.url.encode()).digest()
@@ -215,7 +214,7 @@ def _word_sites(links: Iterable[tuple[LabelledLink, Url]]) -> dict[str, set[str]
 
 
 def _without_suffix(url: Url) -> str:
-    """Return the address without its public suffix (`gob.mx`): a country's spelling says nothing of the topic."""
+    """Return the address without its public suffix (`gob.mx`), because a country is no sign of the topic."""
     suffix = "." + url.site.partition(".")[2]
     return unquote(url.address).replace(url.host, url.host.removesuffix(suffix), 1)
 

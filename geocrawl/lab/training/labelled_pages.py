@@ -20,19 +20,21 @@ from geocrawl.lab.training.overlap import CONTAINED, SHINGLE_WORDS, TextOf, cont
 from geocrawl.urls import read_url
 
 FOLDS = 5
-"""Parts that pages are dealt into by their site: each is measured by a model of the others."""
+"""Number of parts into which pages are split by their site; each part is measured with a model of the others."""
 _HTML = "text/html; charset=utf-8"
-"""Training pages are text in JSON, so whatever their markup says they are handed on as UTF-8."""
+"""Content type of training pages: they are text in JSON, so they are encoded as UTF-8 whatever charset their markup
+names.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The pages of a file."""
+    """The pages of a file, without those of excluded webs."""
 
     kept: Sequence[LabelledPage]
-    """What may be learnt from."""
+    """Pages that a model may learn from."""
     excluded: Sequence[str]
-    """Addresses of those that stand in a web the model will be measured on, sorted."""
+    """Addresses of the pages that are in a web the model will be measured on, sorted."""
 
     def counts(self) -> dict[str, object]:
         """Return the counts of pages for the record of a model."""
@@ -69,12 +71,12 @@ def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
 
 
 def fold_of(page: LabelledPage) -> int:
-    """Return which of the `FOLDS` a page belongs to: that of its site."""
+    """Return the index of a page's fold, 0…`FOLDS` - 1, by the hash of its site."""
     return hashlib.sha256(site_of(page).encode()).digest()[0] % FOLDS
 
 
 def site_of(page: LabelledPage) -> str:
-    """Return the registered domain of a page's address, the address itself when it is none."""
+    """Return the registered domain of a page's address, or the address itself when it cannot be read."""
     url = read_url(page.url)
     return url.site if url else page.url
 
@@ -94,7 +96,7 @@ def read_text(path: Path) -> str:
 
 
 def record(how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
-    """Return the common part of every model's record: how it was made, when, by which version, and from which files.
+    """Return the common part of every model's record: how and when it was trained, by which version, from which files.
 
     `exclude`: recorded webs whose pages were left out.
     """
@@ -112,7 +114,7 @@ EXCLUSION: Mapping[str, float] = {"shingle_words": SHINGLE_WORDS, "contained": C
 
 
 def _fingerprint(path: Path, name: str = "") -> dict[str, object]:
-    """Return name, size and sha256 of a file that was learnt from."""
+    """Return name, size and sha256 of a training file."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,18 +15,19 @@ from pathlib import Path
 from geocrawl.errors import EnvironmentFault, UsageError
 
 TextOf = Callable[[bytes, str], tuple[str, str]]
-"""(body, Content-Type header) to (title, body text)."""
+"""Function of (body, Content-Type header) that returns (title, body text)."""
 
 SHINGLE_WORDS = 8
 FRAME_PAGES = 3
-"""A shingle of more training pages than this is a site's frame."""
+"""A shingle that occurs in more training pages than this belongs to a site's frame."""
 LEAST_SHINGLES = 20
-"""A text with fewer of its own is too short to be told apart, so it is not learnt from."""
+"""A text with fewer shingles outside the frame is too short to compare, so it is not learnt from."""
 LEAST_COMMON = 10
 """Fewer shingles in common with one page are no evidence."""
 CONTAINED = 0.5
-"""A training page with this share of its shingles in the worlds, or in one page of theirs (of the shorter of the two,
-since worlds hold cut pages too), stands in them."""
+"""A training page counts as part of the worlds when this share of its shingles occurs there, or in one page (then of
+the shorter of the two, because worlds contain truncated pages too).
+"""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
@@ -38,7 +39,7 @@ def shingles(text: str) -> set[int]:
 
 
 def contained(texts: Sequence[str], worlds: Sequence[Path], text_of: TextOf) -> set[int]:
-    """Return indexes of the `texts` that are, whole or nearly, in the recorded webs `worlds`, or are too short to tell.
+    """Return indexes of the `texts` that are (nearly) contained in the recorded webs `worlds` or too short to compare.
 
     Raises UsageError for a world without pages.warc.gz, EnvironmentFault for one that cannot be read.
     """
@@ -90,7 +91,7 @@ def warc_pages(world: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _header(next_line: Callable[[], bytes], *, first: bool = False) -> dict[str, str]:
-    """Return fields up to an empty line, names in lower case; with `first` blank lines before them are skipped."""
+    """Return the fields up to an empty line, with names in lower case; `first` skips blank lines before the fields."""
     fields: dict[str, str] = {}
     while line := next_line():
         name, colon, value = line.decode("latin-1").strip().partition(":")

@@ -1,4 +1,4 @@
-"""Training of the fixed judge: `python -m geocrawl.lab.training.page_judge PAGES WORLD…`, for anyone to repeat."""
+"""Train the fixed judge: `python -m geocrawl.lab.training.page_judge PAGES WORLD…`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ RELEVANT = "ogc"
 
 
 def train_judge_file(pages: Path, out: Path, exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
-    """Learn from the labelled `pages` that stand in none of the webs `exclude`, and write the judge to `out`.
+    """Learn from the labelled `pages` that are in none of the webs `exclude`, and write the judge to `out`.
 
-    Returns the record. Raises UsageError for a file of another form, EnvironmentFault for one that cannot be read.
+    Returns the record. Raises UsageError for a file of another format, EnvironmentFault for a file that cannot be read.
     """
     examples = read_examples(pages, exclude, text_of)
     how = "Bernoulli naive Bayes: pages labelled ogc against all others (geocrawl.lab.training.page_judge)"
@@ -36,7 +36,7 @@ def train_judge_file(pages: Path, out: Path, exclude: Sequence[Path], *, on: dt.
 
 
 def held_out(pages: Sequence[LabelledPage]) -> dict[str, int]:
-    """Return how a judge does on sites that it was not trained on, summed over five folds of sites."""
+    """Return the counts of `judge.accuracy` on held-out sites, summed over five folds."""
     total: dict[str, int] = {}
     for fold in range(FOLDS):
         judge = train((_example(page) for page in pages if fold_of(page) != fold), {})
@@ -58,7 +58,7 @@ def text_of(body: bytes, content_type: str) -> tuple[str, str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Train the shipped judge: PAGES, then the webs it must not learn from."""
+    """Train the shipped judge. The arguments are PAGES, then the webs whose pages are excluded."""
     pages, *worlds = map(Path, arguments)
     made = train_judge_file(pages, shipped_models() / JUDGE_FILE, worlds, on=dt.datetime.now(dt.UTC).date())
     sys.stdout.write(f"{made}\n")

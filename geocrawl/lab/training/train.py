@@ -1,4 +1,4 @@
-"""Training models from files: what `geocrawl train` does, wired from the rooms that read pages and those that learn."""
+"""Train models from files for `geocrawl train`: connect the code that reads pages with the code that learns."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
-    """Train the topic model of gws; returns what went into it."""
+    """Train the topic model of gws and return the record of the training."""
     return dict(gws_files.train_topic_file(pages, out, exclude, text_of, on=_today()))
 
 
 def train_vectors(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
-    """Train the text model that strategies compare pages with; returns what went into it."""
+    """Train the text model that strategies compare pages with, and return the record of the training."""
     from geocrawl.lab.training.vector_model import train_vectors_file
 
     return dict(train_vectors_file(pages, out, exclude, text_of, on=_today()))
@@ -41,7 +41,7 @@ def text_of(body: bytes, content_type: str) -> tuple[str, str]:
 
 
 def train_links(urls: Path, out: Path) -> dict[str, object]:
-    """Train the link keywords of gws; returns what went into them."""
+    """Train the link keywords of gws and return the record of the training."""
     return dict(gws_files.train_links_file(urls, out, on=_today()))
 
 
@@ -54,7 +54,7 @@ def train_bayes(
     exclude: Sequence[Path],
     topic: str = "",
 ) -> dict[str, object]:
-    """Train the link classifier of bayes from files, a crawl's database and a topic; returns what went into it.
+    """Train the link classifier of bayes from files, a crawl's database and a topic, and return the record.
 
     Raises UsageError for an unknown topic.
     """
@@ -72,7 +72,7 @@ def train_bayes(
 
 
 def _for_topic(sources: Sources, name: str) -> Sources:
-    """Return the sources for a topic of the directory; for the default topic nothing changes."""
+    """Return `sources` for a topic of the directory; unchanged for the default topic."""
     from geocrawl.app.topics import find_topic, topics_folder
     from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
     from geocrawl.priority.topics.directory import all_topics, keyword_model, text_model
@@ -86,7 +86,7 @@ def _for_topic(sources: Sources, name: str) -> Sources:
 
 
 def training_document(address: str, html: str) -> Document:
-    """Return a training page as a crawl reads it. Raises ValueError for an address that is none."""
+    """Return a training page as a crawl reads it. Raises ValueError for an invalid address."""
     url = read_url(address)
     if url is None:
         raise ValueError(f"{address!r} is no address of a page")

@@ -1,7 +1,7 @@
 """Train the text model from labelled pages or texts: a vocabulary with idf, and a topic vector for each language.
 
-Pure but for `train_vectors_file`, which reads the pages, leaves out those that stand in the worlds the model will be
-measured on, and writes the model with the record of its making.
+No function does I/O but `train_vectors_file`, which reads the pages, leaves out those of the worlds that the model will
+be measured on, and writes the model with the record of its training.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
 
 LEAST_SITES = 2
-"""A term of fewer sites than this is rare and has no axis (hits, "rare words removed")."""
+"""A term of fewer sites is rare and left out of the vectors (hits, "rare words removed")."""
 TOPIC_TERMS = 400
-"""The heaviest terms of a topic vector that are kept (ours): the rest add noise and size."""
+"""Number of heaviest terms in a topic vector (ours); more terms would add noise and size."""
 THRESHOLD_QUANTILE = 0.05
-"""Of the scores of held-out pages on the topic (hits takes it from 200 hand-picked ones)."""
+"""The relevance threshold is this quantile of the scores of held-out pages on the topic (hits uses 200 hand-picked
+pages).
+"""
 
 
 def train_vectors(pages: Sequence[LabelledPage]) -> TextModel:
@@ -59,10 +61,10 @@ Counted = tuple[LabelledPage, Mapping[str, int]]
 
 
 def _learn(pages: Sequence[Counted]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Return (idf, topic vector a language).
+    """Return (idf, language → topic vector).
 
-    The topic is Rocchio's (1971): the positive part of the centroid of the pages on the topic less that of the others;
-    so a site's frame and a language's common words do not make the topic.
+    A topic vector is Rocchio's (1971): the positive part of the centroid of pages on the topic minus that of all other
+    pages. So a site's frame and a language's common words are not part of the topic.
     """
     idf = _idf(pages)
     on, off = (_centroids(pages, idf, on_topic=which) for which in (True, False))
@@ -75,9 +77,9 @@ def _learn(pages: Sequence[Counted]) -> tuple[dict[str, float], dict[str, dict[s
 
 
 def _idf(pages: Sequence[Counted]) -> dict[str, float]:
-    """Return ln((1 + N)/(1 + df)) + 1, of the language in which it is lowest.
+    """Return term → ln((1 + N)/(1 + df)) + 1, its lowest value over all languages.
 
-    A word that is common in one language weighs little in all. Words of few sites are left out as rare.
+    So a word that is common in one language has a low weight in all. Words of few sites are left out as rare.
     """
     sizes = Counter(page.language for page, _ in pages)
     df: dict[str, Counter[str]] = defaultdict(Counter)
@@ -97,7 +99,7 @@ def _idf(pages: Sequence[Counted]) -> dict[str, float]:
 
 
 def _centroids(pages: Sequence[Counted], idf: Mapping[str, float], *, on_topic: bool) -> dict[str, dict[str, float]]:
-    """Return language → centroid of its pages on or off the topic; a site counts by the root of its pages."""
+    """Return language → centroid of its pages on or off the topic. Sites weigh the square root of their page counts."""
     sites: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for page, counts in pages:
         if (page.label == ON_TOPIC) is on_topic and (vector := tf_idf(counts, idf)):
@@ -122,7 +124,7 @@ def heaviest(vector: Mapping[str, float], number: int) -> dict[str, float]:
 
 
 def held_out_scores(pages: Sequence[Counted]) -> list[tuple[str, float]]:
-    """Return (label, similarity) of each page, by the model of the sites of the other folds."""
+    """Return (label, similarity) of each page, by a model of the sites of the other folds."""
     scores = []
     for fold in range(FOLDS):
         idf, topics = _learn([each for each in pages if fold_of(each[0]) != fold])
@@ -152,9 +154,9 @@ def _rounded(vector: Mapping[str, float]) -> dict[str, float]:
 def train_vectors_file(
     pages: Path, out: Path, exclude: Sequence[Path], text_of: TextOf, *, on: dt.date
 ) -> dict[str, object]:
-    """Learn the text model from `pages` and write it to `out`; returns the record.
+    """Learn the text model from `pages`, write it to `out` and return the record.
 
-    Arguments and errors are those of `training_files.train_topic_file`.
+    Arguments and errors are those of `gws_files.train_topic_file`.
     """
     examples = read_examples(pages, exclude, text_of)
     model = train_vectors(examples.kept)
