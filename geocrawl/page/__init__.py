@@ -1,7 +1,7 @@
-"""Turn the bytes of an answer into a `Document`: what a page says and where it leads.
+"""Turn the bytes of an answer into a `Document`: the text and the links of a page.
 
-`document.PageReader` is the way in. It finds out what the bytes are (`sniff`), decodes them (`encoding`) and passes the
-text to `html`, `xml` or `data`, which all return the same `content.Content`: title, text and links as the page writes
-them. Addresses are read last, when the page's base is known. `flatten` keeps hostile or huge HTML from costing more
-than its length. Nothing here does I/O, and no bytes make it raise.
+`document.PageReader` is the entry point. It detects the format of the bytes (`sniff`), decodes them (`encoding`) and
+passes the text to `html`, `xml` or `data`, which all return the same `content.Content`: title, text and links as the
+page writes them. Addresses are read last, when the page's base is known. `flatten` keeps the time for hostile or huge
+HTML proportional to its length. No module of this package does I/O, and no bytes cause an exception.
 """

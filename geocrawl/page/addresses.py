@@ -1,4 +1,4 @@
-"""Read the addresses that metadata write as plain text."""
+"""Read addresses that metadata contain as plain text."""
 
 from __future__ import annotations
 

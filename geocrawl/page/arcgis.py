@@ -31,7 +31,7 @@ def read_arcgis(data: JsonObject, url: Url) -> list[RawLink] | None:
 
 
 def _folder(data: JsonObject, url: Url) -> Iterator[RawLink]:
-    """Yield the services, whose names contain their folder's, and the folders beneath the root `…/rest/services`."""
+    """Yield links to the services, whose names contain that of their folder, and to folders below `…/rest/services`."""
     place = url.address.partition("?")[0].rstrip("/")
     found = _ROOT.match(place)
     root = found[0] if found else place

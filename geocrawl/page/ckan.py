@@ -18,12 +18,12 @@ _ACTION = re.compile(r"/api/(?:\d/)?action/\w+/?\Z")
 
 
 def read_ckan(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Return links to the data sets' resources and to the next page; None for what is no answer of CKAN."""
+    """Return links to the data sets' resources and to the next page; None for any other document."""
     result = data.get("result")
     if "success" not in data or result is None:
         return None
     if isinstance(result, list) and all(isinstance(each, str) for each in result):
-        return _by_search(url)  # names of data sets: one search brings what so many requests would
+        return _by_search(url)  # names only: one search replaces a request for each
     if isinstance(result, dict) and isinstance(result.get("results"), list):
         packages = one_or_more(result["results"])
         following = _next_page(url, integer_of(result.get("count")), len(result["results"]))

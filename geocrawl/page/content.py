@@ -1,4 +1,4 @@
-"""Define the result that every reader of this room returns, and the limits that apply to all readers."""
+"""Define the result that all readers of `page` return, and the limits that apply to all of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
 MAX_ANCHOR_CHARS = 300
 MAX_CONTEXT_CHARS = 200
-"""Half of it before the link, half after it."""
+"""Longest context of a link: half of it before the link, half after."""
 MAX_HREF_CHARS = 8_000
-"""Longer ones are data or scripts; `urls` would drop them too, but only after having parsed them."""
+"""Longest address: longer ones are data or scripts, which `urls` would reject too, but only after parsing them."""
 
 
 BOUNDARY = "\x1e"
@@ -19,7 +19,7 @@ BOUNDARY = "\x1e"
 
 
 class RawLink(NamedTuple):
-    """A link as the page writes it, its address not yet read."""
+    """A link as the page writes it, before its address is parsed."""
 
     href: str
     where: str
@@ -27,12 +27,12 @@ class RawLink(NamedTuple):
     context: str = ""
     rel: str = ""
     kind: str = ""
-    """As in `Link`."""
+    """Kind of service that the page names for the link, as in `Link`."""
 
 
 @dataclass(slots=True)
 class Content:
-    """The text and the links of a page, their addresses not yet parsed. Fields as in `Document`."""
+    """The text and the links of a page, before addresses are parsed. Fields are those of `Document`."""
 
     title: str = ""
     text: str = ""

@@ -1,7 +1,8 @@
 """Read answers of a catalogue service (CSW 2.0.2, 3.0): its records as links, and the request for the next page.
 
-Servers loop: at the end nextRecord is 0 as the standard has it (OGC 07-006r1, table 66), or 1, or the page's own start,
-or larger than the last record's number. A next page is requested only when it is after this one and before the end.
+Some servers would cause endless loops: after the last page nextRecord is 0, as the standard requires (OGC 07-006r1,
+table 66), or 1, or the start of the same page, or larger than the last record's number. So a next page is requested
+only when it begins after the current page and before the end.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ SIGNAL = "csw-record"
 ANSWERS = frozenset({"GetRecordsResponse", "GetRecordByIdResponse"})
 _CATALOGUE = "www.opengis.net/cat/csw/"
 _MAX_GRAPHS = 1_000
-"""Records in RDF of one answer; a page has ten to a hundred, and a graph costs 0.1 ms although it is empty."""
+"""Most RDF records read of one answer: a page has ten to a hundred, and even an empty graph takes 0.1 ms."""
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}RDF"
 
 
 def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
-    """Return the links of a GetRecords or GetRecordById answer: what its records name, then the next page."""
+    """Return the links of a GetRecords or GetRecordById answer: those of its records, then the next page."""
     links = [found for record in records_in(root) for found in read_record(record, SIGNAL)]
     results = child(root, "SearchResults")
     for each in _graphs(results):
@@ -38,7 +39,7 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
 
 
 def _graphs(results: etree._Element | None) -> Iterator[etree._Element]:
-    """Yield the records in RDF (outputSchema DCAT), together at most as long as one document in RDF may be."""
+    """Yield the RDF records (outputSchema DCAT), in total at most as long as one RDF document may be."""
     chars = 0
     graphs = (each for each in children(results) if _RDF in str(each.tag))
     for each in islice(graphs, _MAX_GRAPHS):
@@ -49,14 +50,14 @@ def _graphs(results: etree._Element | None) -> Iterator[etree._Element]:
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
-    """Return a link to the first page of records of a catalogue, by its capabilities; [] for other documents."""
+    """Return a link to a catalogue's first page of records, from its capabilities; [] for other documents."""
     if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
         return []
     return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
 
 
 def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | None:
-    """Return the request for the records after these; None at the end.
+    """Return the request for the next page of records; None after the last page.
 
     When the records name no address at all (`has_links` is false), which Dublin Core often omits, the same page in ISO
     19139 is requested first.

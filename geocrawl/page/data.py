@@ -1,7 +1,7 @@
-"""Read JSON as `Content`: catalogues and contexts that are known by the shape of their document.
+"""Read JSON as `Content`: catalogues and contexts that are recognised by the structure of the document.
 
-`_FORMATS` lists the readers in the order in which they are tried; the first that knows the document returns its links.
-A format's values may be of any type, so nothing of it is trusted (`formats.json_values`).
+`_FORMATS` lists the readers in the order in which they are tried; the first reader that recognises the document returns
+its links. Values may have any type, so every value's type is checked (`formats.json_values`).
 """
 
 from __future__ import annotations

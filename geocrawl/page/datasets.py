@@ -15,7 +15,7 @@ SIGNAL = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
 _FORMATS = ("format", "encodingFormat", "mediaType", "conformsTo")
 _SHORT_TITLE = 24
-"""A distribution's title of at most this many characters is taken for a format's name, if it names a kind."""
+"""A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
 
 
 def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:

@@ -72,7 +72,7 @@ def read_gdal_service(root: etree._Element) -> Iterator[RawLink]:
 
 
 def read_kml(root: etree._Element) -> Iterator[RawLink]:
-    """Yield what a KML document loads: network links, overlays, icons of overlays (OGC 12-007r2, 9.2, 11.2, 12.1)."""
+    """Yield the addresses that a KML document loads: network links, overlays, icons (OGC 12-007r2, 9.2, 11.2, 12.1)."""
     for element in root.iter("{*}href"):
         parent = element.getparent()
         above = parent.getparent() if parent is not None else None
@@ -80,7 +80,7 @@ def read_kml(root: etree._Element) -> Iterator[RawLink]:
             continue
         if local_name(parent) == "Icon" and local_name(above) not in ("GroundOverlay", "PhotoOverlay"):
             continue  # a marker's picture
-        # viewFormat belongs to the request; a relative address is one of the page's own
+        # viewFormat is part of the request; a relative address belongs to the page's own site
         href = first_text(element, MAX_HREF_CHARS)
         descriptions = [first_text(child(above, "description"))]
         yield link(href, "kml", names=[first_text(child(above, "name"))], descriptions=descriptions, kind="")

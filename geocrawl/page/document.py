@@ -13,7 +13,7 @@ from geocrawl.formats.charset import UTF_8, header_charset
 from geocrawl.model import SCRIPT_SRC, Document, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
 from geocrawl.page.data import read_data
-from geocrawl.page.embedded import may_speak_of_services
+from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import Decoded, decode
 from geocrawl.page.html import read_html, refresh_target
 from geocrawl.page.rdf import looks_like_turtle, read_turtle
@@ -26,13 +26,13 @@ from geocrawl.page.xml import read_xml
 from geocrawl.urls import read_url
 
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
-"""Longest decompressed page that is a gzip file (sitemap.xml.gz); the rest is not read."""
+"""Bytes of a page in a gzip file (sitemap.xml.gz) that are decompressed at most; the rest is not read."""
 _BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _PRINTABLE_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 
 
 class PageReader:
-    """Reads pages. A reader has no state but its settings, so all workers share one."""
+    """Reads pages as Documents. A reader has no state but its settings, so all workers share one reader."""
 
     def __init__(
         self,
@@ -43,11 +43,11 @@ class PageReader:
         headline: bool = False,
         prose: bool = False,
     ) -> None:
-        """Set what is read of each page.
+        """Set the limits and the optional parts of reading.
 
         `respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
-        `max_scripts`: links to scripts and configurations that a page gets at most (`scriptfiles`). `headline` and
-        `prose` fill those fields of a Document, which take time and which few strategies need.
+        `max_scripts`: links to scripts and configurations that are added to a page at most (`scriptfiles`). `headline`
+        and `prose` fill these two fields of a Document, which take time and which few strategies need.
         """
         self._respect_nofollow = respect_nofollow
         self._max_links = max_links
@@ -56,7 +56,7 @@ class PageReader:
         self._prose = prose
 
     def read(self, page: Page, *, depth: int) -> Document:
-        """Return what `page` says and where it leads; an empty Document for what is no text. Never raise.
+        """Return the text and the links of `page`, an empty Document when the page is no text. Never raises.
 
         Text is limited to 200,000 characters, titles to 500, anchors to 300, contexts to 200. A redirect that was not
         followed has one link, its target. A page with a nofollow directive has no links.
@@ -91,23 +91,23 @@ class PageReader:
         )
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:
-        """Return the content of what is no markup: a script, JSON, Turtle, or plain text."""
+        """Return the content of a text without markup: a script, JSON, Turtle, or plain text."""
         if is_script(content_type, url.address):
             return Content(links=[*islice(addresses_in_code(text, "script-file", relative=False), self._max_links)])
         content = read_data(text, url, max_links=self._max_links)
         if content is not None:
-            if not content.links and may_speak_of_services(text.lower()):
+            if not content.links and may_mention_services(text.lower()):
                 content.links = list(addresses_in_code(text, "json", relative=False))
             return content
         content = Content(text=text[:MAX_TEXT_CHARS])
         if looks_like_turtle(text, content_type):
             content.links = read_turtle(text, url)
-        elif may_speak_of_services(text.lower()):
+        elif may_mention_services(text.lower()):
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content
 
     def _completed(self, content: Content) -> Content:
-        """Fill in headline and prose: the title where no headline stands out, all text where a page is not HTML."""
+        """Return `content` with headline (else the title) and prose (all text, if the page is not HTML) filled in."""
         if self._headline:
             content.headline = content.headline or content.title
         if self._prose and not content.anchor_chars:
@@ -115,7 +115,7 @@ class PageReader:
         return content
 
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
-        """Yield the content's links with their addresses read; those that are no web addresses are left out."""
+        """Yield the content's links with parsed addresses, without those that are no web addresses."""
         base = (read_url(content.base, final) if content.base else None) or final
         for href, where, anchor, context, rel, kind in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
@@ -153,10 +153,7 @@ def _document(page: Page, depth: int, encoding: str, content: Content, links: tu
 
 
 def _gunzip(body: bytes) -> bytes:
-    """Return the decompressed content of a gzip file, as far as it is whole and within the limit.
-
-    Any other body is returned as it is.
-    """
+    """Return the decompressed content of a gzip file, up to damage or the limit; any other body unchanged."""
     if not body.startswith(magic.GZIP):
         return body
     try:

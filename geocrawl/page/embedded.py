@@ -1,7 +1,7 @@
 """Find service addresses in the parts of an HTML page that nobody clicks: text, scripts, attributes, comments.
 
-All of it takes time, and most pages of the web have nothing to do with services. So each part is skipped, after a few
-searches for short strings, if it contains no address or no word about services.
+Reading these parts takes time, and most pages of the web have nothing to do with services. So a few searches for short
+strings decide whether a part contains an address and a word about services; without both it is skipped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from geocrawl.page.content import RawLink
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
 from geocrawl.page.scripts import addresses_in_code
-from geocrawl.page.texts import addresses_in_text, may_hold_addresses
+from geocrawl.page.texts import addresses_in_text, may_contain_addresses
 
 _WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
 _MORE_WORDS = (
@@ -39,11 +39,11 @@ _PLAIN_NAMES = (
     "inspire esri xml v x 服务 服務 地图服务 地图服务接口 地址 服务地址 接口 服务接口 链接 サービス 配信サービス 서비스"
 )
 _PLAIN_WORDS = frozenset(_PLAIN_NAMES.split())
-"""An anchor of these words alone names a service rather than a page about one."""
+"""An anchor that contains only these words names a service rather than a page about a service."""
 _LABEL_ENDS = (":", "：", "=")
 
 
-def may_speak_of_services(lower: str) -> bool:
+def may_mention_services(lower: str) -> bool:
     """Return whether code or a text (in lower case) contains any word about services or their servers."""
     return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
 
@@ -51,7 +51,7 @@ def may_speak_of_services(lower: str) -> bool:
 def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[RawLink]) -> Iterator[RawLink]:
     """Yield the addresses of a page that may be services and are not among its links (`known`), each once.
 
-    `text`: the page's text with its blocks separated by `content.BOUNDARY`. `pieces`: its scripts, fields and
+    `text`: the page's text with blocks separated by `content.BOUNDARY`. `pieces`: the page's scripts, fields and
     attributes.
     """
     found = list(_all(html, text, title, pieces))
@@ -64,13 +64,13 @@ def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: 
 
 def _all(html: str, text: str, title: str, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
-        if "/" in code and may_speak_of_services(code.lower()):
+        if "/" in code and may_mention_services(code.lower()):
             yield from addresses_in_code(code, _where_of_script(type_))
     for element, name, value in pieces.values:
         yield from _in_value(element, name, value)
     if "data-" in html:
         yield from _in_data_attributes(html)
-    if may_hold_addresses(text):
+    if may_contain_addresses(text):
         page_kind = kind_in_phrase(title) or (kind_in_phrase(text) if may_name_kinds(text) else "")
         yield from addresses_in_text(text, page_kind=page_kind)
     if "<!--" in html:
@@ -88,7 +88,7 @@ def _where_of_script(type_: str) -> str:
 
 
 def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
-    """Yield the addresses in a form field or in microdata: the value itself, or those in its text."""
+    """Yield the addresses in a form field or in microdata: the whole value, or addresses within the value's text."""
     if "://" not in value and not may_be_service(value):
         return
     if value.startswith("/") and " " not in value and may_be_service(value):
@@ -100,7 +100,7 @@ def _in_value(element: str, name: str, value: str) -> Iterator[RawLink]:
 
 
 def _in_data_attributes(html: str) -> Iterator[RawLink]:
-    """Yield the addresses in `data-*` attributes: the value itself, or those in a JSON configuration."""
+    """Yield the addresses in `data-*` attributes: the whole value, or addresses within a JSON configuration."""
     chars = 0
     for count, found in enumerate(_DATA_ATTRIBUTE.finditer(html)):
         value = unescape_html(found[2] or found[3]).strip()
@@ -108,7 +108,7 @@ def _in_data_attributes(html: str) -> Iterator[RawLink]:
         if count >= _MAX_ATTRIBUTES or chars > MAX_CODE_CHARS:
             return
         if value.startswith(("{", "[")):
-            if "/" in value and may_speak_of_services(value.lower()):
+            if "/" in value and may_mention_services(value.lower()):
                 yield from addresses_in_code(value, "data-attribute")
         elif value.startswith(("http", "/")):
             kind = kind_in_name(found[1])
@@ -125,7 +125,7 @@ def _in_comments(html: str) -> Iterator[RawLink]:
         if begin < 0 or end < 0:
             return
         comment = html[begin + 4 : min(end, begin + _MAX_COMMENT_CHARS)]
-        if "://" in comment and may_speak_of_services(comment.lower()):
+        if "://" in comment and may_mention_services(comment.lower()):
             yield from addresses_in_text(unescape_html(comment), where="comment")
         position = end + 3
 
@@ -133,7 +133,7 @@ def _in_comments(html: str) -> Iterator[RawLink]:
 def kind_of_link(href: str, before: str, anchor: str) -> str:
     """Return the kind named by the words just before a link ("WMS service: …") or by a short anchor; '' for none.
 
-    Only for addresses that may be programs: people write about services far more often than they name one.
+    Only addresses that may be programs have a kind: people write about services far more often than they name one.
     """
     labelled = before.endswith(_LABEL_ENDS)
     if not labelled and (len(anchor) > _SHORT_ANCHOR_CHARS or not may_name_kinds(anchor)):

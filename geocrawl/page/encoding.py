@@ -1,14 +1,14 @@
 """Decode pages whose server or markup names no charset, or a wrong one.
 
-Labels are read as browsers read them (`formats.charset`). But a browser believes the server's label; here the bytes are
-looked at, because a default charset in a server's configuration is wrong for every page that was not made there:
+Labels are read as browsers read them (`formats.charset`). But while a browser trusts the server's label, this module
+checks the bytes, because the default charset of a server is wrong for every page that was written elsewhere:
 
 1. a byte order mark decides;
-2. text that is UTF-8 by its bytes is UTF-8, whatever the label: other encodings hardly ever look like it;
-3. of the labels (the server's, then the page's) the first that fits every byte. A single-byte encoding fits anything,
-   so it comes after a multi-byte one that fits, and windows-1252, the default of so many servers, comes last;
-4. else the label with which few characters are damaged: pages are cut off or have one bad byte;
-5. else charset-normalizer's answer for a bounded sample, and at last windows-1252.
+2. text that is UTF-8 by its bytes is UTF-8, whatever the label: other encodings hardly ever look like UTF-8;
+3. else the first of the labels (the server's, then the page's) that fits every byte decides. A single-byte encoding
+   fits any bytes, so it comes after a multi-byte one that fits, and windows-1252, the default of many servers, is last;
+4. else a label with which few characters are damaged decides: pages are cut off or have one bad byte;
+5. else charset-normalizer's answer for a bounded sample decides, and without one windows-1252.
 """
 
 from __future__ import annotations
@@ -29,31 +29,33 @@ from geocrawl.formats.prolog import declared_encoding
 
 
 class Decoded(NamedTuple):
-    """A page's text."""
+    """A page's text with the encoding that was used."""
 
     text: str
     encoding: Encoding
-    """What the text was decoded by."""
+    """The encoding by which the text was decoded."""
 
 
 _MULTI_BYTE = frozenset({"utf-8", "gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"})
 _BEGINNINGS = BYTE_ORDER_MARKS | UNMARKED_UTF_16
 _META_CHARSET = re.compile(rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})""", re.I)
 _HEAD_BYTES = 8_192
-"""How far a charset is looked for; browsers stop at 1,024, old pages have long comments on top."""
+"""Number of first bytes in which a charset is searched: browsers stop at 1,024, but old pages begin with long comments.
+"""
 
 _DOUBTLESS_CONTINUATIONS = 4
-"""UTF-8 continuation bytes from which a fit is no accident: GBK text looks like one of them in 1 of 12 pairs."""
+"""Number of UTF-8 continuation bytes from which valid UTF-8 is no accident: 1 of 12 pairs of GBK looks like one."""
 _MAX_DAMAGE = 0.02
 """Share of characters beyond ASCII that may be damaged before a label counts as wrong (our choice)."""
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _LONELY_LETTER = re.compile(rb"(?<![\x80-\xff])[\xa0-\xff](?![\x80-\xff])")
-"""One byte between ASCII on both sides: Latin letters with accents stand so, those of no other script do."""
+"""One byte with ASCII on both sides: accented Latin letters occur so, letters of other scripts do not."""
 _MOSTLY = 0.9
 _SAMPLE_BYTES = 20_000
 _CANDIDATES = [
     *("gb18030", "big5hkscs", "cp932", "euc_jp", "cp949"),
-    # Of the Latin ones windows-1252 alone: short texts fit windows-1250 as well, and that is far rarer unlabelled.
+    # windows-1252 is the only Latin candidate: short texts fit windows-1250 as well, which is far rarer without a
+    # label.
     *("cp1252", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256"),
 ]
 
@@ -91,7 +93,7 @@ def _plausible_wide(body: bytes, encoding: Encoding) -> bool:
 
 
 def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
-    """Decode as UTF-8; None when it does not fit, or fits by accident what is labelled otherwise."""
+    """Decode as UTF-8; return None for bytes that do not fit, or that fit by accident and have another label."""
     text = decode_strictly(body, UTF_8.codec)
     if text is None:
         return None
@@ -102,7 +104,7 @@ def _as_utf_8(body: bytes, labels: list[Encoding]) -> Decoded | None:
 
 
 def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
-    """Decode by the first label that fits, or nearly fits; None when none does."""
+    """Decode by the first label that fits, or nearly fits; return None when none does."""
     multi = [label for label in labels if label.codec in _MULTI_BYTE]
     single = [label for label in labels if label.codec not in _MULTI_BYTE]
     single.sort(key=lambda label: label == WINDOWS_1252)
@@ -120,7 +122,7 @@ def _as_labelled(body: bytes, labels: list[Encoding]) -> Decoded | None:
 
 
 def _as_detected(body: bytes) -> Decoded:
-    """Decode by the bytes alone."""
+    """Decode by the encoding that is detected from the bytes."""
     text = body.decode("utf-8", "replace")
     if _damage(text) <= _MAX_DAMAGE:
         return Decoded(text, UTF_8)
@@ -129,8 +131,8 @@ def _as_detected(body: bytes) -> Decoded:
 
 
 def _detect(body: bytes) -> Encoding:
-    """Return charset-normalizer's answer for the first passage beyond ASCII; windows-1252 when it has none."""
-    from charset_normalizer import from_bytes  # seldom needed, so not loaded before
+    """Return the encoding that charset-normalizer detects in the first passage beyond ASCII; else windows-1252."""
+    from charset_normalizer import from_bytes  # imported late: it is seldom needed
 
     beyond = len(_BEYOND_ASCII.findall(body))
     if len(_LONELY_LETTER.findall(body)) >= _MOSTLY * beyond:

@@ -1,10 +1,10 @@
 """Simplify huge or hostile HTML so that parsing costs no more than its length.
 
-Building a tree as the HTML standard says is quadratic in the number of elements open at once: 100,000 nested `<div>`
-(0.5 MB) take 12 s, and 60 kB of unclosed `<font>` before as many `<p>` grow to millions of nodes. Pages of ordinary
-size are parsed as they are. In larger ones each tag that carries no link, form or title is first replaced by what it
-means for the text: a block by `<hr>`, which nests nothing, a cell by a space, inline markup by nothing. What is left
-cannot nest, and text and links are the same.
+Building a tree by the rules of the HTML standard takes quadratic time in the number of elements open at once: 100,000
+nested `<div>` (0.5 MB) take 12 s, and 60 kB of unclosed `<font>` before as many `<p>` grow to millions of nodes. Pages
+of ordinary size are parsed unchanged. In larger pages each tag without a link, form or title is first replaced by a
+separator with the same effect on the text: a block by `<hr>`, which cannot nest, a cell by a space, inline markup by
+nothing. The remaining tags cannot nest, and text and links are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_PLAIN_TAGS = 2_000
 """Pages with more tags are flattened: up to here the worst case takes about half a second."""
 MAX_PLAIN_CHARS = 65_536
 MAX_ATTRIBUTES = 1_000
-"""A tag with more is dropped: the parser's search for repeated attribute names is quadratic, too."""
+"""A tag with more attributes is dropped: the parser's search for repeated names is quadratic, too."""
 
 _BLOCK_NAMES = (
     "address article aside blockquote body center details dialog dir div dl fieldset figcaption figure footer form "
@@ -38,28 +38,29 @@ def _tags(names: str) -> re.Pattern[str]:
 
 
 _BLOCK_TAGS = re.compile(rf"(?:{_tags(' '.join(sorted(BLOCKS - set(_KEPT.split())))).pattern}\s*){{1,500}}", re.I)
-"""A run of block tags, which separates no more than one does. The number is limited, for an endless run would fill the
-matcher's memory, and the pattern is not possessive, for Python before 3.11.4 gets that wrong."""
+"""A run of block tags, which separates no more than one block tag. The length is limited, because an endless run would
+fill the matcher's memory; the pattern is not possessive, because Python before 3.11.4 has a bug there.
+"""
 _CELL_TAG = _tags(" ".join(sorted(CELLS - set(_KEPT.split()))))
 _OTHER_TAG = re.compile(rf"</?(?!(?:{'|'.join(_KEPT.split())})[\s/>])[a-z][^>]*>", re.I)
 _QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _HTML_TAG = re.compile(r"<html(?=[\s/>])[^>]*>", re.I)
 _PREAMBLE_CHARS = 4_096
 _MANY_BEGINS = re.compile("<{100,}")
-"""Begins no tag but the last; each pattern below would stop at every one of them."""
+"""A run of `<`: only the last one can begin a tag, but each pattern below would try them all."""
 _LONG_TAG = re.compile(rf"<[^<>]{{{4 * MAX_ATTRIBUTES},}}>")
 
 
 def flatten(html: str) -> str:
-    """Return `html` itself when it is of ordinary size, else with only the tags of links, forms, title and blocks."""
+    """Return `html` unchanged if it has ordinary size, else with only the tags of links, forms, title and blocks."""
     if html.count("<") <= MAX_PLAIN_TAGS and len(html) <= MAX_PLAIN_CHARS:
         return html
     html = _LONG_TAG.sub(_drop_overfull, _MANY_BEGINS.sub("<", html))
     if html.count("<") <= MAX_PLAIN_TAGS:
         return html
-    preamble = _HTML_TAG.search(html, 0, _PREAMBLE_CHARS)  # names the language; a second one only costs time
+    preamble = _HTML_TAG.search(html, 0, _PREAMBLE_CHARS)  # keep the language
     start = preamble.end() if preamble else 0
-    end = html.rfind(">") + 1  # every "<" before it has a ">" behind it, so no pattern runs to the end in vain
+    end = html.rfind(">") + 1  # every "<" before has a ">" after it, so no pattern runs to the end in vain
     flat = _BLOCK_TAGS.sub("<hr>", html[start:end])
     return html[:start] + _OTHER_TAG.sub("", _CELL_TAG.sub(" ", flat)) + html[end:]
 

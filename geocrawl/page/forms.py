@@ -1,4 +1,4 @@
-"""The address that a GET form requests when a person just presses its button (HTML standard, 4.10.21.3)."""
+"""Compute the address that a GET form requests when a person just presses its button (HTML standard, 4.10.21.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TICKED = frozenset({"checkbox", "radio"})
 
 
 class FormReader:
-    """Gathers the fields of one form while the page is walked."""
+    """Collects the fields of one form during the walk over the page."""
 
     def __init__(self, attributes: Attributes) -> None:
         self.is_get = (attributes.get("method") or "get").strip().lower() != "post"
@@ -25,7 +25,7 @@ class FormReader:
         self._chosen: str | None = None
 
     def input(self, attributes: Attributes) -> None:
-        """Add an `input` that has a name and a value without anybody typing."""
+        """Add an `input` that has a name, and a value before anybody types."""
         self.has_fields = True
         kind = (attributes.get("type") or "text").strip().lower()
         if kind in _VALUELESS or (kind in _TICKED and "checked" not in attributes):
@@ -33,7 +33,7 @@ class FormReader:
         self._add(attributes.get("name"), attributes.get("value") or ("on" if kind in _TICKED else ""))
 
     def select(self, attributes: Attributes) -> None:
-        """Begin a `select`; its value is the option marked selected, else the first."""
+        """Begin a `select`, whose value is the option marked `selected`, else the first option."""
         self.has_fields = True
         self._select, self._chosen = attributes.get("name") or "", None
 
@@ -53,7 +53,7 @@ class FormReader:
             self._fields.append((name, value))
 
     def href(self, codec: str) -> str:
-        """Return the action with the fields as its query, which replaces its own. `codec`: the page's encoding."""
+        """Return the form's action with the fields as its only query. `codec`: the page's encoding."""
         if not self._fields:
             return self._action
         action = self._action.partition("#")[0].partition("?")[0]

@@ -15,11 +15,11 @@ from geocrawl.urls import RECORDS, records_start, records_url
 
 SIGNAL = "geonetwork"
 _MAX_LINKS = 200
-"""Links of one record."""
+"""Most links read of one record."""
 
 
 def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Return links that the records name, and to the next page; None for what is no answer of this service."""
+    """Return the records' links and the link to the next page; None for any other document."""
     if "metadata" not in data or "summary" not in data:
         return None
     records = one_or_more(data["metadata"])
@@ -30,7 +30,7 @@ def read_geonetwork(data: JsonObject, url: Url) -> list[RawLink] | None:
 def _links(record: JsonObject) -> Iterator[RawLink]:
     """Yield the record's links, each `name|description|address|protocol|type|order`.
 
-    A single link is a string, several are a list of strings.
+    A single link is a string; several links are a list of strings.
     """
     title = string_of(record.get("title")) or string_of(record.get("defaultTitle"))
     parts = string_of(record.get("responsibleParty")).split("|")

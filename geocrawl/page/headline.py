@@ -1,12 +1,12 @@
 """Find the most likely headline of a page (Li, Zhao, Yu: the "SkyReach" focused crawler, title finding).
 
-`<title>` often names the site and not the page. The paper looks at the page as a reader does: the first paragraph long
-enough to be body text marks where the text starts; of the paragraphs before it, font size, centring and colour tell the
-headline; then its neighbours correct the choice, by *append* (a headline of several lines) or *shift* (what stands out
-is too short a label). The paper gives no numbers: the weights and lengths below are ours.
+`<title>` often names the site and not the page. The paper reads the page as a person does: the first paragraph long
+enough to be body text marks where the text starts. Font size, centring and colour decide which paragraph before that is
+the headline. Then its neighbours correct the choice, by *append* (a headline of several lines) or *shift* (the most
+prominent paragraph is only a short label). The paper states no numbers: the weights and lengths below are ours.
 
-Only the markup itself is read, not style sheets. Pages so large that they are flattened (`flatten`) have no fonts left,
-so their headline is their title.
+Style sheets are not read. Pages so large that they are flattened (`flatten`) contain no fonts any more, so their
+headline is the title.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ MIN_BODY_WIDTH = 80
 """A paragraph this wide is body text; a character of East Asian width counts as two."""
 MAX_HEADLINE_WIDTH = 160
 MIN_HEADLINE_WIDTH = 6
-"""A narrower paragraph that stands out is a label: the headline is its neighbour (shift)."""
+"""A prominent paragraph that is narrower is a label: its neighbour is the headline (shift)."""
 MAX_LINES = 3
-"""Paragraphs that one headline has at most (append)."""
+"""Most paragraphs in one headline (append)."""
 MAX_PARAGRAPHS = 300
 """Paragraphs that are read at most before the body text begins."""
 CENTRED, COLOURED = 0.5, 0.25
-"""What they add to the size, a share of the default's."""
+"""Weight added for centred and for coloured text, as a multiple of the default font size."""
 MAX_LINKED = 0.5
 """A paragraph with a larger share of its characters in links is navigation: neither headline nor body text."""
 
 _MAX_PARAGRAPH_CHARS = 400
-"""Characters kept of a paragraph: enough to tell body text."""
+"""Characters kept of a paragraph: enough to recognise body text."""
 _PARTING = frozenset(["br", "td", "th", "dt", "dd", "caption", "option"])
 """Elements besides blocks that end a run of text."""
 _LOOKING = frozenset(["h1", "h2", "h3", "center", "a", "font"])
-"""Elements that change how text looks without an attribute."""
+"""Elements that change the look of text even without attributes."""
 _MAX_SIZE = 10.0
 _FONT_SIZE = re.compile(r"\s*([+-]?)(\d{1,2})")
 _PERMALINKS = " ¶#§"
-"""Characters of the link to itself that follows a heading."""
+"""Characters of the link with which a heading links to itself."""
 _PLAIN_SIZE = 1.0
 _HEADING_SIZES = {"h1": 2.0, "h2": 1.5, "h3": 1.17}
 """HTML standard, 15.3.6; headings from h4 on are no larger than text."""
@@ -67,7 +67,7 @@ _PLAIN_COLOURS = frozenset({"black", "#000", "#000000", "inherit", "initial", "c
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How text looks."""
+    """The look of a text."""
 
     size: float = _PLAIN_SIZE
     """Font size as a multiple of the default size."""
@@ -77,7 +77,7 @@ class _Format:
 
     @property
     def weight(self) -> float:
-        """Return how much text of this format stands out."""
+        """Return how prominent text of this format is."""
         return self.size + CENTRED * self.centred + COLOURED * self.coloured
 
 
@@ -98,7 +98,7 @@ class _Paragraph:
 
 
 def find_headline(root: LexborNode) -> str:
-    """Return the most likely headline of the tree, at most 500 characters; '' when nothing stands out."""
+    """Return the most likely headline of the tree, at most 500 characters; '' when no paragraph is prominent."""
     lines = [each for each in _before_body(root) if each.linked <= MAX_LINKED and each.width <= MAX_HEADLINE_WIDTH]
     best = max(range(len(lines)), key=lambda n: (lines[n].format.weight, n), default=None)
     if best is None or lines[best].format.weight <= _PLAIN_SIZE:
@@ -107,7 +107,7 @@ def find_headline(root: LexborNode) -> str:
 
 
 def _corrected(lines: list[_Paragraph], best: int) -> str:
-    """Return the chosen paragraph joined with those around it that look the same (append), or its neighbour (shift)."""
+    """Return the chosen paragraph joined with neighbours of the same look (append), or a neighbour instead (shift)."""
     look = lines[best].format
     first = last = best
     while first > 0 and last - first + 1 < MAX_LINES and lines[first - 1].format == look:
@@ -169,7 +169,7 @@ def _paragraph(pieces: list[tuple[str, _Format]]) -> _Paragraph | None:
 
 
 def _look(node: LexborNode, tag: str, outer: _Format) -> _Format:
-    """Return how the text of an element looks, given the format of the element around it."""
+    """Return the format of an element's text, given that of its parent element."""
     attributes = node.attributes
     if not attributes and tag not in _LOOKING:
         return outer
@@ -202,7 +202,7 @@ def _size(tag: str, size: str, style: str, outer: float) -> float:
 
 
 def _is_coloured(tag: str, color: str, style: str) -> bool:
-    """Return whether the markup gives the text a colour of its own."""
+    """Return whether the markup sets a colour for the text."""
     match = _STYLE_COLOUR.search(style)
     name = (match[1] if match else color if tag == "font" else "").replace(" ", "").replace("!important", "")
     return bool(name) and name.lower() not in _PLAIN_COLOURS

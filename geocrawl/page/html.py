@@ -1,8 +1,8 @@
-"""Read HTML as `Content`: one walk over the tree gathers title, text, links, forms and what is next to them.
+"""Read HTML as `Content`: one walk over the tree collects title, text, links, forms and the text next to them.
 
-The walk keeps one list of text fragments in document order. A link remembers where its anchor begins and ends in that
-list, so its anchor and the words around it are slices of the list and nothing is read twice. Boundaries of blocks are
-separators in the list: the context of a link ends there.
+The walk collects the fragments of text in one list, in document order. For each link the positions where its anchor
+begins and ends are recorded, so the anchor and the words around it are slices of the list and no text is read twice.
+Boundaries of blocks are separators in the list, at which the context of a link ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from geocrawl.page.walk import walk
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
-"""Fragments read for one anchor or one side of a context, however short they are."""
+"""Most fragments read for one anchor or one side of a context, however short they are."""
 _REFRESH = re.compile(r"""^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?["']?\s*([^"']+)""", re.I)
 _MAX_REFRESH_CHARS = 2048
 _REFRESH_URL = re.compile(r"url\s*=|^\s*[\d.]*\s*[;,]\s*\S", re.I)
@@ -47,12 +47,12 @@ _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 def read_html(
     html: str, codec: str, *, max_links: int, max_scripts: int = 0, headline: bool = False, prose: bool = False
 ) -> Content:
-    """Return what `html` says and where it links.
+    """Return the text and the links of `html`.
 
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
-    nested or broken markup costs no more than its length (`flatten`). After the links come addresses of services that
-    are written but not linked (`embedded`), and at most `max_scripts` linked scripts that may contain some. `headline`
-    and `prose` fill what not every strategy needs.
+    for nested or broken markup the time stays proportional to the length (`flatten`). The links are followed by
+    addresses of services that are written but not linked (`embedded`), and by at most `max_scripts` linked scripts that
+    may contain such addresses. `headline` and `prose` fill fields that not every strategy needs.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links)
@@ -67,15 +67,15 @@ def read_html(
     if max_scripts:
         reader.add_scripts(html, max_scripts)
     if prose:
-        reader.part_anchors()
+        reader.separate_anchors()
     if headline:
         content.headline = find_headline(tree.root) if tree.root is not None else ""
     return content
 
 
 def refresh_target(content: str) -> str:
-    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' for none: the page reloads itself."""
-    content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take the square of a run of spaces
+    """Return the URL in a refresh directive (HTML standard, 4.2.5.3); '' when the page reloads itself."""
+    content = content.strip()[:_MAX_REFRESH_CHARS]  # the patterns below take quadratic time on a run of spaces
     if not _REFRESH_URL.search(content):
         return ""
     match = _REFRESH.match(content)
@@ -83,18 +83,18 @@ def refresh_target(content: str) -> str:
 
 
 class _OpenLink:
-    """An `a` element that has not ended yet."""
+    """An `a` element whose end has not been read yet."""
 
     __slots__ = ("extras", "href", "rel", "start", "title")
 
     def __init__(self, href: str, rel: str, title: str, start: int) -> None:
         self.href, self.rel, self.title, self.start = href, rel, title, start
         self.extras: list[str] = []
-        """alt and title of the images in it."""
+        """alt and title of the images in the link."""
 
 
 class _Reader:
-    """Gathers the page's content from the events of the walk."""
+    """Builds the page's content during the walk."""
 
     def __init__(self, codec: str, max_links: int) -> None:
         self._pieces = Pieces()
@@ -106,7 +106,7 @@ class _Reader:
         self._fragments: list[str] = [BOUNDARY]
         self._open: list[_OpenLink | None] = []
         self._spans: list[tuple[int, int, int]] = []
-        """For each link its index, first fragment and the fragment after the last, by which contexts are cut."""
+        """(index of a link, its first fragment, the fragment after its last), from which `finish` cuts the contexts."""
         self._form: FormReader | None = None
         self._enter = {
             **{"a": self._a, "area": self._area, "frame": self._frame, "iframe": self._frame, "link": self._link},
@@ -119,7 +119,7 @@ class _Reader:
         self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
 
     def enter(self, node: LexborNode, tag: str) -> None:
-        """Read the beginning of an element, or a text."""
+        """Process the beginning of an element, or a text."""
         if tag == "-text":
             self._fragments.append(node.text_content or "")
             return
@@ -132,7 +132,7 @@ class _Reader:
             handler(node)
 
     def leave(self, tag: str) -> None:
-        """Read the end of an element."""
+        """Process the end of an element."""
         handler = self._leave.get(tag)
         if handler is not None:
             handler()
@@ -169,7 +169,7 @@ class _Reader:
         for link in self._pieces.scripts_worth_fetching(html, limit):
             self._add(link)
 
-    def part_anchors(self) -> None:
+    def separate_anchors(self) -> None:
         """Set `prose`, the text without anchors, and `anchor_chars`."""
         prose: list[str] = []
         anchors: list[str] = []
@@ -217,7 +217,7 @@ class _Reader:
         if opened is None or len(self._content.links) >= self._max_links:
             return
         end = len(self._fragments)
-        self._fragments.append("")  # an empty link, too, keeps the boundaries before and behind it apart
+        self._fragments.append("")  # an empty link still separates the block boundaries before and after it
         shown = fold("".join(self._fragments[opened.start : min(end, opened.start + _MAX_FRAGMENTS)]), MAX_ANCHOR_CHARS)
         self._spans.append((len(self._content.links), opened.start, end))
         self._add(RawLink(opened.href, "a", _anchor(shown, *opened.extras, opened.title), rel=opened.rel))
@@ -305,7 +305,7 @@ class _Reader:
 
 
 def _anchor(*parts: str) -> str:
-    """Return those parts joined, in order, that say something new."""
+    """Return the parts joined in order, without parts whose text is already contained."""
     anchor = ""
     for part in parts:
         if part and (words := fold(part, MAX_ANCHOR_CHARS)) not in anchor:

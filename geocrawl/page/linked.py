@@ -1,7 +1,7 @@
-"""Read JSON documents that lead on by lists of links: STAC and OGC API, with catalogues of records (OGC 20-004r1).
+"""Read JSON documents with lists of links: STAC and OGC API, including catalogues of records (OGC 20-004r1).
 
-A record's links are the resources that it describes. A catalogue's own relations lead to more of it: `next`,
-collections of records and, in STAC, child catalogues; items of a collection are data, not services, and are ignored.
+A record's links are the resources that it describes. A catalogue's own relations lead to more of the catalogue: `next`,
+collections of records and, in STAC, child catalogues. Items of a collection are data, not services, and are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIGNAL = "records"
 STAC_SIGNAL = "stac"
 API_SIGNAL = "ogcapi"
 _MAX_CHILDREN = 100
-"""Child catalogues of one page that are visited as catalogues; there are STAC catalogues with thousands."""
+"""Most child catalogues linked from one page; some STAC catalogues have thousands."""
 _SELF = frozenset(
     {"self", "root", "parent", "collection", "alternate", "canonical", "license", "item", "prev", "previous"}
 )
@@ -28,10 +28,7 @@ _RECORD_TYPES = frozenset({"record", "dataset", "service", "catalog", "datacolle
 
 
 def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
-    """Return links of a landing page, a list of collections, a catalogue or a page of records.
-
-    None for any other document.
-    """
+    """Return links of a landing page, list of collections, catalogue or page of records; None for other documents."""
     if not isinstance(data.get("links"), list) and "collections" not in data and "features" not in data:
         return None
     own = one_or_more(data.get("links"))
@@ -85,7 +82,7 @@ def _organisation(properties: JsonObject) -> str:
 def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
     """Yield child catalogues and, of an API, its list of collections with the following pages."""
     is_items = data.get("type") == "FeatureCollection"
-    is_api = any(string_of(each.get("rel")) == "data" for each in own)  # its list of collections says all of them
+    is_api = any(string_of(each.get("rel")) == "data" for each in own)  # its list of collections contains them all
     children = [each for each in own if string_of(each.get("rel")) == ("data" if is_api else "child")]
     following = [each for each in own if string_of(each.get("rel")) == "next" and not is_items]
     for each in (each for each in [*children[:_MAX_CHILDREN], *following] if "html" not in string_of(each.get("type"))):
@@ -95,7 +92,7 @@ def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
 
 
 def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
-    """Yield services that collections name beside their items (STAC's web map links: rel `wms`, `wmts`)."""
+    """Yield services that collections name besides their items (STAC's web map links: rel `wms`, `wmts`)."""
     for collection in [data, *one_or_more(data.get("collections"))]:
         for each in one_or_more(collection.get("links")):
             kind = kind_among(string_of(each.get("rel")), string_of(each.get("type")))
@@ -133,7 +130,7 @@ def _leads_on(each: JsonObject) -> bool:
 
 
 def _plain(each: JsonObject, where: str) -> RawLink:
-    """Return any other link of the document: a description, a service, its terms."""
+    """Return any other link of the document, such as a description, a service, or terms of use."""
     return RawLink(
         string_of(each.get("href")), where, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))[:100]
     )

@@ -1,11 +1,11 @@
-"""Read metadata records: ISO 19139, ISO 19115-3, and Dublin Core as catalogues write it. Each address becomes a link.
+"""Read metadata records in ISO 19139, ISO 19115-3 and catalogues' Dublin Core. Each address becomes a link.
 
 The anchor is the record's title with the resource's own name and protocol; the context is the organisation and the
-resource's description. A protocol that names a service kind goes with the link, because the address often says nothing
-(`http://maps.example.org/ows` beside `OGC:WMS`).
+resource's description. If the protocol names a kind of service, the link has that kind, because the address often
+reveals nothing (`http://maps.example.org/ows` beside `OGC:WMS`).
 
-Read are CI_OnlineResource (ISO 19115:2003, B.3.2.5; ISO 19115-1:2014, B.4.2.6), also where SV_OperationMetadata has it
-as connectPoint (ISO 19119, 7.4.2), and the Dublin Core elements `references`, `source`, `relation` and `URI` of
+The readers process CI_OnlineResource (ISO 19115:2003, B.3.2.5; ISO 19115-1:2014, B.4.2.6), also as connectPoint of
+SV_OperationMetadata (ISO 19119, 7.4.2), and the Dublin Core elements `references`, `source`, `relation` and `URI` of
 csw:Record (OGC 07-006r1, 10.2.5), with the scheme or protocol in an attribute.
 """
 
@@ -25,9 +25,9 @@ _ISO = frozenset({"MD_Metadata", "MI_Metadata"})
 _DUBLIN_CORE = frozenset({"Record", "SummaryRecord", "BriefRecord", "dc", "simpledc"})
 RECORD_NAMES = _ISO | _DUBLIN_CORE
 _MAX_RECORDS = 2_000
-"""Records of one document; a catalogue's page has ten to a hundred."""
+"""Most records read of one document; a catalogue's page has ten to a hundred."""
 _MAX_RESOURCES = 500
-"""Addresses of one record."""
+"""Most addresses read of one record."""
 
 
 def records_in(root: etree._Element) -> Iterator[etree._Element]:
@@ -43,7 +43,7 @@ def records_in(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def read_record(record: etree._Element, where: str) -> list[RawLink]:
-    """Return the addresses that a record names, in order; [] for what is no record. `where`: their `RawLink.where`."""
+    """Return the links of a record, in order; [] for any other element. `where`: value for `RawLink.where`."""
     if local_name(record) in _ISO:
         return list(_iso(record, where))
     return list(_dublin_core(record, where))
@@ -93,7 +93,7 @@ def _iso_organisation(record: etree._Element) -> str:
 
 
 def _service_type(record: etree._Element) -> str:
-    """Return the kind by a service's type and the versions of that: `view` names none, `OGC:WMS 1.3.0` does."""
+    """Return the kind that a service's type and its versions name: none for `view`, `wms` for `OGC:WMS 1.3.0`."""
     service = first(record, "SV_ServiceIdentification")
     if service is None:
         return ""
@@ -126,7 +126,7 @@ def _dublin_core(record: etree._Element, where: str) -> Iterator[RawLink]:
 def _address_of(value: etree._Element) -> str:
     """Return the address that is an element's whole text; '' for none.
 
-    It may lack a scheme in elements where an address is expected.
+    The address may lack a scheme in elements that are meant for addresses.
     """
     text = (value.text or "").strip()
     if not text or len(text) > MAX_HREF_CHARS:

@@ -1,9 +1,9 @@
-"""The words by which people, programs and addresses name a kind of service.
+"""Recognise the words by which people, programs and addresses name a kind of service.
 
-Three functions serve the readers: `kind_in_phrase` for prose beside an address ("WMS service:", "WMS服务"),
+Three functions serve the readers: `kind_in_phrase` for prose next to an address ("WMS service:", "WMS服务"),
 `kind_in_name` for names and values in code and configurations (`wmsUrl`, `TileWMS`, `"type": "OGC:WMS"`), and
-`may_be_service` for addresses themselves. The last one is lenient on purpose: `detect` decides, and is only spared
-the ordinary addresses in texts and scripts.
+`may_be_service` for addresses themselves. `may_be_service` is lenient on purpose: it only filters out ordinary
+addresses in texts and scripts, and `detect` decides later.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _KINDS = {
     **{"ogcapifeatures": "ogcapi", "tilejson": "tilejson"},
     **{"arcgisrest": "arcgis", "arcgismapserver": "arcgis", "esrimapserver": "arcgis", "esrifeatureserver": "arcgis"},
 }
-"""Names without their separators → kind, as `model.Kind` spells it."""
+"""Name without separators → kind, as spelt in `model.Kind`."""
 _BEFORE = ("ogc", "tile", "tiled", "image", "single", "url", "base", "esri")
 _AFTER = ("layer", "server", "service", "source", "url", "uri", "href", "group", "endpoint", "base", "host", "address")
-"""What names have before or after the kind without a separator: `ogcwms`, `wmslayer`."""
+"""Words that names contain before or after the kind without a separator: `ogcwms`, `wmslayer`."""
 _MAX_NAME_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -49,10 +49,7 @@ _SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|sta
 
 @lru_cache(maxsize=4_096)
 def kind_in_name(name: str) -> str:
-    """Return the kind named by an identifier or value in code: `wmsUrl`, `ol.source.TileWMS`, `OGC:WMS-1.3.0`.
-
-    '' for none.
-    """
+    """Return the kind named by a name or value in code ('' for none): `wmsUrl`, `ol.source.TileWMS`, `OGC:WMS`."""
     if len(name) > _MAX_NAME_CHARS or not _NAME_HINT.search(name):
         return ""
     words = [word.lower() for word in _LETTERS.findall(_CAMEL.sub(" ", name))]
@@ -83,7 +80,7 @@ def may_name_kinds(text: str) -> bool:
 
 
 def kind_in_phrase(text: str) -> str:
-    """Return the kind that prose names last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
+    """Return the kind that a text names last, '' for none: "WMS service URL:", "WMS服务", "Web Feature Service"."""
     kind = ""
     for found in _PHRASE.finditer(text):
         kind = found[1].lower() if found[1] else _PHRASE_KINDS[(found.lastindex or 1) - 1]
@@ -102,6 +99,6 @@ def may_be_program(address: str) -> bool:
 
 
 def leaves_kind_open(address: str) -> bool:
-    """Return whether an address is where servers keep programs, but tells nothing of the kind of service."""
+    """Return whether an address is one where servers have programs, but reveals no kind of service."""
     lower = address.lower()
     return _IN_PROGRAMS.search(lower) is not None and _SAYS_KIND.search(lower) is None

@@ -1,6 +1,6 @@
-"""Gather what an HTML page contains besides text and links: scripts, form fields, metadata in attributes.
+"""Collect the scripts, form fields and metadata attributes of an HTML page.
 
-Which of it is worth reading is decided when the whole page is known (`embedded`, `scriptfiles`).
+`embedded` and `scriptfiles` decide which of these pieces are read, after the whole page was walked.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from geocrawl.page.content import MAX_ANCHOR_CHARS, RawLink
 from geocrawl.page.scriptfiles import choose_scripts, configurations_named, named_in_attributes, shows_map
 
 MAX_CODE_CHARS = 500_000
-"""Characters of all inline scripts of a page; later ones are not read."""
+"""Most characters of all inline scripts of a page; later scripts are not read."""
 MAX_VALUES = 2_000
 Attributes = Mapping[str, str | None]
 
 
 class Pieces:
-    """Scripts, form fields and values, gathered while the page is walked."""
+    """Scripts, form fields and values of a page, collected during the walk."""
 
     def __init__(self) -> None:
         self.sources: list[str] = []
@@ -27,7 +27,7 @@ class Pieces:
         self.scripts: list[tuple[str, str]] = []
         """(type, code) of inline scripts."""
         self.values: list[tuple[str, str, str]] = []
-        """(element, name, value) of what may contain an address."""
+        """(element, name, value) of fields and attributes that may contain an address."""
         self._code_chars = 0
 
     def script(self, node: LexborNode) -> None:
@@ -50,7 +50,7 @@ class Pieces:
         self._add(node.tag or "", attributes.get("name"), attributes.get("data") or attributes.get("src"))
 
     def input(self, attributes: Attributes) -> None:
-        """Add an `input`, whatever form it belongs to."""
+        """Add an `input` of any form, or outside forms."""
         self._add("input", attributes.get("name"), attributes.get("value"))
 
     def option(self, attributes: Attributes, label: str) -> None:

@@ -1,8 +1,8 @@
 """Map the protocol or format that metadata name for a resource to a service kind.
 
-There is no one vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork),
+There is no common vocabulary: catalogues write `OGC:WMS-1.3.0-http-get-map` (GeoNetwork),
 `urn:ogc:serviceType:WebMapService` (ISO 19119), `WMS_SRVC` (the EU's file types), `ESRI:REST` or `Esri REST` (CKAN), a
-requirement's URL of OWS Context, or just `WMS`. `naming` knows the names of OGC's kinds; this module knows those that
+requirement's URL of OWS Context, or just `WMS`. `naming` contains the names of OGC's kinds, this module the names that
 only catalogues use.
 """
 
@@ -26,19 +26,19 @@ _OTHERS = (
 
 @lru_cache(maxsize=4_096)
 def kind_of_protocol(text: str) -> str:
-    """Return the kind, as `model.Kind` spells it, of a protocol, format, scheme or conformance URL; '' for none."""
+    """Return the kind, as spelt in `model.Kind`, of a protocol, format, scheme or conformance URL; '' for none."""
     if not text or len(text) > _MAX_CHARS:
         return ""
     lowered = text.lower()
     for kind, pattern in _OTHERS:
         if pattern.search(lowered):
             return kind
-    # Of a URL the end, before a version, says what it stands for; a host named wms.example.org would not.
+    # Of a URL only the end, before a version, names the protocol; a host named wms.example.org does not.
     _, scheme, place = text.rstrip("/").partition("://")
     name = _VERSION.sub("", place).partition("/")[2].rpartition("/")[2] if scheme else text
     return kind_in_name(name)
 
 
 def kind_among(*texts: str) -> str:
-    """Return the kind that the first of these texts that tells one names, '' for none."""
+    """Return the kind named by the first of these texts that names one; '' for none."""
     return next((kind for text in texts if (kind := kind_of_protocol(text))), "")

@@ -1,9 +1,9 @@
 """Read data catalogues in RDF (DCAT 3): RDF/XML, Turtle and JSON-LD, by rdflib.
 
-Catalogues mix vocabularies (dct:title, schema:name, dcat:accessURL, schema:contentUrl) and often name their JSON-LD
-context by an address, which is not fetched, so properties count by the last part of their name alone. A distribution's
-addresses become links: the anchor is the dataset's title with the distribution's own, the context the publisher and
-description; the kind is what `format`, `mediaType`, `conformsTo` or `type` name.
+Catalogues mix vocabularies (dct:title, schema:name, dcat:accessURL, schema:contentUrl) and often refer to their JSON-LD
+context by an address, which is not fetched, so properties are recognised by the last part of their names alone. A
+distribution's addresses become links: the anchor is the dataset's title with the distribution's own, the context the
+publisher and description; the kind is what `format`, `mediaType`, `conformsTo` or `type` name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rdflib import Graph
 
 MAX_CHARS = 400_000
-"""Characters read of one document: rdflib reads about 200,000 a second, and nothing else runs meanwhile."""
+"""Most characters read of one document: rdflib reads about 200,000 a second and blocks the crawl meanwhile."""
 SIGNAL = "dcat"
 _ADDRESSES = (
     "endpointURL",
@@ -45,14 +45,14 @@ _PARTS = ("distribution", "accessService", "hasPart", "servesDataset", "service"
 _NEXT = ("next", "nextPage")
 _MAX_LINKS = 20_000
 _SHORT_TITLE = 24
-"""A distribution's title of at most this many characters is taken for a format's name, if it names a kind."""
+"""A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
 
 _Node = Mapping[str, Sequence[str]]
-"""Values of a subject's properties, by the last part of the properties' names."""
+"""Properties of a subject: last part of the property's name → values."""
 
 
 def read_rdf_xml(root: etree._Element, url: Url) -> list[RawLink]:
-    """Return the links of RDF/XML. It is serialised again from the tree, so that no DTD or entity reaches rdflib."""
+    """Return the links of RDF/XML, which is serialised from the tree again, so that no DTD or entity reaches rdflib."""
     size = 0
     for part in list(root):
         size += len(etree.tostring(part)) if size <= MAX_CHARS else 0
@@ -69,7 +69,7 @@ def read_turtle(text: str, url: Url) -> list[RawLink]:
 
 
 def read_json_ld(data: Any, url: Url) -> list[RawLink]:
-    """Return the links of JSON-LD. Contexts that are addresses are removed, so that nothing is fetched."""
+    """Return the links of JSON-LD, without contexts that are addresses, so that rdflib fetches nothing."""
     local_only = _bounded(_without_remote(data))
     if isinstance(local_only, dict):
         inline = local_only.get("@context")
@@ -90,16 +90,16 @@ def _read(text: str, form: str, url: Url) -> list[RawLink]:
 
 
 def _graph(text: str, form: str, url: Url) -> Graph | None:
-    """Return the statements; None when nothing can be read."""
+    """Return the RDF statements of `text`; None when none can be read."""
     import logging
 
     from rdflib import Graph
 
-    logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # it warns about every malformed literal
+    logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # rdflib warns about every malformed literal
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(data=text, format=form, publicID=url.address)
-    except Exception:  # its parsers raise AssertionError, IndexError, RecursionError and more on bad input
+    except Exception:  # rdflib's parsers raise AssertionError, IndexError, RecursionError and more on bad input
         return graph if len(graph) else None
     return graph
 
@@ -139,14 +139,14 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-# --------------------------------------------------------------------------- what the statements say
+# --------------------------------------------------------------------------- statements
 
 
 def _nodes(graph: Graph) -> dict[str, _Node]:
     nodes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for subject, predicate, value in graph:
         nodes[well_formed(str(subject))][_last(well_formed(str(predicate)))].append(well_formed(str(value)))
-    # A graph has no order of its own; links keep one, so that the same document gives the same links.
+    # A graph has no order: values are sorted so that the same document always results in the same links.
     return {subject: {name: sorted(values) for name, values in nodes[subject].items()} for subject in sorted(nodes)}
 
 
@@ -187,7 +187,7 @@ def _value(node: _Node, names: Sequence[str]) -> str:
 
 
 def _named(nodes: Mapping[str, _Node], value: str) -> str:
-    """Return the label of the thing that a value names, or the value itself."""
+    """Return the label of the node that a value refers to, or the value itself."""
     return (_value(nodes[value], (*_TITLES, "value")) or value) if value in nodes else value
 
 

@@ -7,10 +7,10 @@ _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview"
 
 
 def forbids_following(meta: str, header: str) -> bool:
-    """Return whether meta robots (`meta`) or X-Robots-Tag (`header`) says `nofollow` or `none` to us or to all robots.
+    """Return whether meta robots (`meta`) or X-Robots-Tag (`header`) contains `nofollow` or `none` for us or everybody.
 
-    In the field a robot's name and a colon may come before directives. A name ends with the next name only, since
-    repeated fields arrive joined by commas: all directives after another robot's name are for that robot.
+    In X-Robots-Tag, a robot's name and a colon may precede directives. All directives up to the next name are for that
+    robot, because repeated fields arrive joined by commas.
     """
     ours = {directive.strip().lower() for directive in meta.split(",")}
     for_us = True

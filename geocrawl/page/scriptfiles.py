@@ -1,8 +1,8 @@
-"""Choose the scripts and configurations named by a page that are worth a request of their own.
+"""Choose the scripts and configurations named by a page that are worth a request.
 
 A viewer's layers are often in a file beside the page: `js/map.js`, `config/layers.json`. Few scripts of a page contain
-such things, so one is fetched only when its own name is promising, or when the page shows a map; libraries never are.
-The choice depends on the page and on the addresses alone.
+layers, so a script is fetched only when its name is promising, or when the page shows a map; libraries are never
+fetched. The choice depends on the page and the addresses alone.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _IN_ATTRIBUTE = re.compile(r"data-[\w-]{1,60}\s?=\s?[\"']([\w./:%-]{1,200}\.json
 
 
 class Promise(Enum):
-    """How likely a file contains layers, by its name."""
+    """Likelihood that a file contains layers, by its name."""
 
-    NOTHING = 0
-    """Unlikely."""
+    UNLIKELY = 0
+    """Unlikely on any page."""
     WITH_MAP = 1
     """Likely if its page shows a map."""
-    TELLING = 2
-    """Likely."""
+    LIKELY = 2
+    """Likely on any page."""
 
 
 def shows_map(lower: str) -> bool:
@@ -89,7 +89,7 @@ def choose_scripts(
     for href in (*configurations, *scripts):
         href = _VERSION.sub("", href.strip().partition("#")[0])
         match _promise(href):
-            case Promise.TELLING:
+            case Promise.LIKELY:
                 telling.append(href)
             case Promise.WITH_MAP:
                 others.append(href)
@@ -111,9 +111,9 @@ def _promise(href: str) -> Promise:
     """Return how likely a file contains layers, by its name."""
     path = href.lower().partition("?")[0]
     if not path.endswith(_CONFIG_ENDS) or _LIBRARY.search(path) or _LIBRARY_FOLDER.search(path):
-        return Promise.NOTHING
+        return Promise.UNLIKELY
     names = path.partition("://")[2].partition("/")[2] if "://" in path else path
     words = set(_WORD.findall("/".join(names.split("/")[-2:])))
     if words & _TELLING:
-        return Promise.TELLING
-    return Promise.WITH_MAP if words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS) else Promise.NOTHING
+        return Promise.LIKELY
+    return Promise.WITH_MAP if words & _TELLING_WITH_MAP or path.endswith(_SCRIPT_ENDS) else Promise.UNLIKELY

@@ -1,11 +1,11 @@
 """Find service addresses in scripts and configurations without running them.
 
-One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, since JSON is read
-as JavaScript here. It keeps the open brackets on a stack. An address takes the kind that the nearest thing around it
-names: its own key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`: Terria, MapStore, Oskari,
-Mapbender), or the function that it is an argument of (`L.tileLayer.wms(…)`, `new ol.source.TileWMS({url: …})`, Cesium's
-`WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Strings joined by `+` or in a template are put together as far as
-their parts are constants of the same script.
+One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, because JSON is read
+as JavaScript here. The reader has a stack of open brackets. The kind of an address is the one that the nearest
+construct around the address names: its key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`:
+Terria, MapStore, Oskari, Mapbender), or the function that it is passed to (`L.tileLayer.wms(…)`, `new
+ol.source.TileWMS({url: …})`, Cesium's `WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Strings joined by `+` or in
+a template are concatenated as far as their parts are constants of the same script.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from geocrawl.page.naming import kind_in_name, may_be_service
 from geocrawl.page.tokens import Token, read_tokens, split_template
 
 MAX_ADDRESSES = 2_000
-"""Addresses read of one script."""
+"""Most addresses read of one script."""
 _MAX_CONSTANTS = 5_000
 _MAX_DEPTH = 200
-"""Brackets open at once; deeper ones count as the same one."""
+"""Most brackets open at once; deeper brackets count as one with the innermost."""
 _MAX_CLIMB = 4
-"""Brackets searched, from an address outwards, for what names its kind."""
+"""Brackets around an address that are searched for the name of a kind."""
 
 _TYPE_KEYS = frozenset(
     {
@@ -52,7 +52,7 @@ _TYPE_KEYS = frozenset(
         "@type",
     }
 )
-"""Keys whose value tells what the object is."""
+"""Keys whose value names the type of the object."""
 _TITLE_KEYS = frozenset({"title", "name", "label", "text"})
 _ADDRESS_KEY = re.compile(
     r"(?:url|uri|href|src|source|host|server|endpoint|address|service|base|path|tiles|getmap|capabilities|resource)s?\d?\Z"
@@ -60,7 +60,7 @@ _ADDRESS_KEY = re.compile(
 _OTHER_KEY = re.compile(
     r"legend|icon|thumb|attribution|proxy|logo|image|metadata|info|help|licen|style|schema|copyright|doc"
 )
-"""Keys of addresses that lead elsewhere, even beside a service."""
+"""Keys of addresses that are no service, even next to one."""
 _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
 _SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
 _TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
@@ -76,7 +76,7 @@ class _Bracket:
     """Name of the function that is called, or of the object."""
     kind: str = ""
     typed: bool = False
-    """Whether the object tells itself what it is, so that what is around it no longer counts."""
+    """Whether the object names its own type, so that the brackets around the object no longer count."""
     title: str = ""
     above: _Bracket | None = None
     depth: int = 0
@@ -84,7 +84,7 @@ class _Bracket:
 
 @dataclass(slots=True, eq=False)
 class _Found:
-    """A string that may be an address, with its key and the bracket that it is in."""
+    """A string that may be an address, with its key and the bracket around it."""
 
     text: str
     key: str
@@ -98,11 +98,11 @@ class _Value:
     key: str
     known: str = ""
     open: bool = True
-    """Whether nothing unknown has been joined yet."""
+    """Whether all parts joined so far are known."""
     parts: int = 0
 
     def add(self, text: str | None) -> None:
-        """Join a part; None for one whose value is unknown."""
+        """Append a part; None means a part of unknown value."""
         self.parts += 1
         if text is None:
             self.open = False
@@ -121,13 +121,13 @@ class _Reader:
     joined: bool = False
     """Whether the last token was a `+`."""
     chosen: bool = False
-    """Whether a `?` is open, so that what is before the next `:` is a value, not a key."""
+    """Whether a `?` is open, so that the text before the next `:` is a value, not a key."""
     key: str = ""
-    """Name that the next value gets."""
+    """Key of the next value."""
     last: Token = field(default_factory=lambda: Token("", ""))
 
     def take(self, token: Token) -> None:
-        """Read the next token."""
+        """Process the next token."""
         if token.kind == "sign":
             self._sign(token.text)
         elif token.kind in ("string", "template", "name", "number"):
@@ -177,7 +177,7 @@ class _Reader:
             self.bracket = _Bracket(sign, name, kind_in_name(name), above=above, depth=above.depth + 1)
 
     def _end_value(self) -> None:
-        """End an expression: its known text may be a constant, tell what its object is, or be an address."""
+        """End an expression, whose known text may be a constant, the type of its object, or an address."""
         value, self.value = self.value, None
         if value is None or not value.known:
             return
@@ -217,8 +217,8 @@ class _Reader:
 def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterator[RawLink]:
     """Yield the addresses in a script or configuration that may be services, in order, each once.
 
-    `where`: their `RawLink.where`. `relative`: whether addresses without a host are read; false when the base that they
-    belong to is unknown.
+    `where`: value for `RawLink.where`. `relative`: whether relative addresses are read; false when their base is
+    unknown.
     """
     reader = _Reader()
     for token in read_tokens(code):
@@ -230,12 +230,12 @@ def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterat
         if (href, kind) in seen or not _is_wanted(href, kind, found, relative=relative):
             continue
         seen.add((href, kind))
-        title, context = _said_about(found.bracket)
+        title, context = _texts_around(found.bracket)
         yield RawLink(href, where, title, context, kind=kind)
 
 
 def _may_be_address(text: str) -> bool:
-    """Return whether a string may be an address: absolute, or relative to the root of its host or its folder."""
+    """Return whether a string may be an address: absolute, or relative to its host's root or its folder."""
     if not 3 < len(text) <= MAX_HREF_CHARS or _BAD.search(text.strip()):
         return False
     if _ABSOLUTE.match(text):
@@ -264,7 +264,7 @@ def _kind_of(found: _Found) -> str:
 
 
 def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
-    """Return whether an address looks like a service, or tells nothing but is where a kind is named."""
+    """Return whether an address looks like a service, or reveals nothing but has a kind named next to it."""
     key = found.key.lower().rpartition(".")[2]
     if _OTHER_KEY.search(key) or (_TILE_NUMBER.search(href) and "service=" not in href.lower()):
         return False
@@ -277,8 +277,8 @@ def _is_wanted(href: str, kind: str, found: _Found, *, relative: bool) -> bool:
     return _ADDRESS_KEY.search(key) is not None or (not key and found.bracket.sign == "(") or bool(kind_in_name(key))
 
 
-def _said_about(bracket: _Bracket) -> tuple[str, str]:
-    """Return the nearest title around an address, and the name of the function that it is an argument of."""
+def _texts_around(bracket: _Bracket) -> tuple[str, str]:
+    """Return the nearest title around an address, and the name of the function that the address is passed to."""
     title, called = "", ""
     above: _Bracket | None = bracket
     for _ in range(_MAX_CLIMB):

@@ -1,4 +1,4 @@
-"""Read OpenSearch descriptions: where a site's search answers, without its template's parameters.
+"""Read OpenSearch descriptions: the address of a site's search, without the template's parameters.
 
 OpenSearch 1.1, "OpenSearch URL template syntax".
 """
@@ -15,7 +15,7 @@ from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 
 _MAX_TEMPLATE_CHARS = 2000
-"""A longer template is no address, and matching it would take the square of its length."""
+"""Longest template: a longer one is no address, and matching takes quadratic time."""
 _PARAMETER = re.compile(r"[^?&]*\{[^{}&]*\}[^&]*&?")
 
 

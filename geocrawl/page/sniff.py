@@ -1,4 +1,4 @@
-"""Find out what an answer is by its beginning, not by its label: HTML is sent as text or octet-stream, XML as HTML."""
+"""Detect the format of an answer by its beginning, not by its label: servers send HTML as text, and XML as HTML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geocrawl.formats import magic
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/")
 _MARKUP = re.compile(rb"\s*<[!?a-zA-Z]")
 
-# Before the root: declaration and instructions, comments, a document type. One at a time, so never quadratic.
+# Before the root: declaration and instructions, comments, a document type. Matched one by one, so never quadratic.
 _PROLOG = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[<>]*(?:\[[^\]]*\]\s*)?>)", re.I | re.S)
 _ROOT = re.compile(r"\s*<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]{0,4000})")
 _HEAD_CHARS = 65_536
@@ -34,7 +34,7 @@ _XML_ROOT_ENDS = ("capabilities", "metadata", "exceptionreport", "recordsrespons
 
 
 class Form(StrEnum):
-    """How an answer is read."""
+    """The format as which an answer is read."""
 
     HTML = "html"
     XML = "xml"
@@ -42,7 +42,7 @@ class Form(StrEnum):
 
 
 def is_binary(body: bytes, content_type: str) -> bool:
-    """Return whether `body` is no text: by its media type, its first bytes, or NULs before any markup."""
+    """Return whether `body` is no text, by its media type, its first bytes, or NULs before any markup."""
     if content_type.startswith(_BINARY_TYPES) and content_type != "image/svg+xml":
         return True
     if _MARKUP.match(body) or body.startswith(magic.UTF_16):
@@ -51,7 +51,7 @@ def is_binary(body: bytes, content_type: str) -> bool:
 
 
 def text_form(text: str, content_type: str) -> Form:
-    """Return how decoded text is to be read. Its own beginning counts more than `content_type`."""
+    """Return the format as which decoded text is to be read, by its beginning more than by `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
     if not head.lstrip().startswith("<"):
         return Form.HTML if "html" in content_type and "<" in text else Form.TEXT
@@ -65,7 +65,7 @@ def text_form(text: str, content_type: str) -> Form:
 
 
 def _root(head: str) -> tuple[str, str]:
-    """Return the first element's local name (lower case) and the attributes in its tag; ('', '') when there is none."""
+    """Return local name (lower case) and attributes of the first element's tag; ('', '') without elements."""
     position = 0
     while prolog := _PROLOG.match(head, position):
         position = prolog.end()

@@ -1,8 +1,8 @@
-"""Find service addresses in running text, where nobody made links of them.
+"""Find service addresses in running text that are not links.
 
-Ordinary addresses in text are ignored, for they would flood the frontier: an address counts when it looks like a
-service itself, or when the words before it name a kind ("WMS service URL: …") and it may be a program. The text has its
-blocks separated by `BOUNDARY`, its lines by newlines.
+Ordinary addresses in text are ignored, because they would flood the frontier. An address counts when it looks like a
+service, or when the words before it name a kind ("WMS service URL: …") and the address may be a program. In the text,
+blocks are separated by `BOUNDARY` and lines by newlines.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from geocrawl.page.content import BOUNDARY, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, R
 from geocrawl.page.naming import kind_in_phrase, leaves_kind_open, may_be_program, may_be_service
 
 MAX_ADDRESSES = 500
-"""Addresses read of one text."""
+"""Most addresses read of one text."""
 _MAX_LOOKS = 10_000
-"""Places of one text that are tried as the beginning of an address."""
+"""Most positions of one text that are tried as the beginning of an address."""
 _LABEL_CHARS = 60
-"""Characters before an address in which words may name its kind."""
+"""Number of characters before an address in which words may name its kind."""
 _MAX_LINES = 5
-"""Lines that one address may extend over."""
+"""Most lines that one address may extend over."""
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 """Soft hyphens and zero-width spaces, by which pages let long addresses wrap."""
@@ -46,8 +46,8 @@ _PARTS_AHEAD = re.compile(r"[/=?&]")
 def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") -> Iterator[RawLink]:
     """Yield the addresses in `text` that may be services, in order, each once.
 
-    `page_kind`: the kind that the page is about, if any; it counts for an address that stands alone in its block.
-    `where`: their `RawLink.where`.
+    `page_kind`: the kind that the page is about, if any, used for an address alone in its block. `where`: value for
+    `RawLink.where`.
     """
     text = _INVISIBLE.sub("", text)
     seen: set[str] = set()
@@ -71,15 +71,15 @@ def addresses_in_text(text: str, *, page_kind: str = "", where: str = "text") ->
             yield RawLink(href, where, "", fold(context[-MAX_CONTEXT_CHARS // 2 :], MAX_CONTEXT_CHARS), kind=kind)
 
 
-def may_hold_addresses(text: str) -> bool:
+def may_contain_addresses(text: str) -> bool:
     """Return whether a text can contain an address: a quick check."""
     return any(sign in text for sign in _SIGNS)
 
 
 def _starts(text: str) -> list[int]:
-    """Return where addresses may begin: at a scheme, at `www.`, or before a request to a service.
+    """Return the positions where addresses may begin: at a scheme, at `www.`, or before a request to a service.
 
-    By plain searches, since most texts are long and contain none.
+    Plain string searches find them, because most texts are long and contain no address.
     """
     starts = []
     for sign in _SCHEME_ENDS:
@@ -105,7 +105,7 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 
 def _address_at(text: str, start: int) -> tuple[str, int]:
-    """Return the address that begins at `start`, mended and never empty, and where its text ends."""
+    """Return the address that begins at `start`, repaired and never empty, and the position after its text."""
     pieces: list[str] = []
     position = start
     for _ in range(_MAX_LINES):
@@ -128,7 +128,7 @@ def _address_at(text: str, start: int) -> tuple[str, int]:
 
 
 def _cut(run: str) -> str:
-    """Return a run of characters up to where Chinese or Japanese text goes on; full-width signs become ASCII."""
+    """Return a run of characters up to following Chinese or Japanese text, with full-width signs as ASCII."""
     if run.isascii():
         return run
     if end := _WIDE_ENDS.search(run):
@@ -150,7 +150,7 @@ def _goes_on(piece: str, text: str, position: int) -> bool:
 
 
 def _trimmed(text: str) -> str:
-    """Return an address without the punctuation behind it; a bracket stays when it was opened within the address."""
+    """Return an address without trailing punctuation; a closing bracket stays when it was opened within the address."""
     while text and text[-1] in _TRAILING:
         opening = _CLOSED_BY.get(text[-1])
         if opening and text.count(opening) >= text.count(text[-1]):
@@ -160,7 +160,7 @@ def _trimmed(text: str) -> str:
 
 
 def _label(text: str, begin: int, start: int, end: int) -> tuple[str, bool]:
-    """Return the words between `begin` and an address in its block, and whether the address stands alone there."""
+    """Return the words between `begin` and an address in its block, and whether the address is alone in the block."""
     before = text[begin:start].rpartition(BOUNDARY)[2]
     behind = text[end : end + 20].partition(BOUNDARY)[0]
     alone = not before.strip() and not behind.strip(" \t\r\n?&.")

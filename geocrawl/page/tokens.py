@@ -1,7 +1,7 @@
-"""Split JavaScript and JSON into tokens, as far as it takes to find strings and what is around them. Nothing is run.
+"""Split JavaScript and JSON into tokens, enough to find strings and the code around them, without running anything.
 
-Reading is tolerant: what is no token is skipped, and a string that is never closed ends with its line. Every pattern is
-unambiguous (no two ways to match one text), so reading takes time in proportion to the length.
+Reading is tolerant: characters that are no token are skipped, and a string without a closing quote ends with its line.
+Every pattern is unambiguous (no two ways to match one text), so reading takes time proportional to the length.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from geocrawl.formats.text import well_formed
 
 MAX_CODE_CHARS = 300_000
-"""Characters read of one script or configuration."""
+"""Most characters read of one script or configuration."""
 
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*)
@@ -65,7 +65,7 @@ def read_tokens(code: str) -> Iterator[Token]:
 
 
 def split_template(text: str) -> list[str]:
-    """Return strings and names of a template literal in turn, a string first and last: `a${b}c` gives a, b, c."""
+    """Return strings and names of a template literal in turn, a string first and last: a, b, c for `a${b}c`."""
     parts = _PLACEHOLDER.split(text)
     return [part.strip() if index % 2 else unescape(part) for index, part in enumerate(parts)]
 

@@ -1,4 +1,4 @@
-"""Walk over an HTML tree; every reader of this room uses it."""
+"""Walk over an HTML tree: shared by all readers of HTML."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 UNREAD = frozenset(["script", "style", "title", "template", "iframe", "noframes", "noembed"])
-"""Elements whose content is no text of the page. `noscript` is not among them: it is meant for readers like us."""
+"""Elements whose content is no text of the page. `noscript` is not in the list: it is text for clients without scripts.
+"""
 
 
 def walk(root: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
     """Yield each node except comments with its tag, on entering (True) and, for elements, on leaving (False).
 
-    Without recursion, so that depth is not limited.
+    The walk is not recursive, so that the depth of a tree is not limited.
     """
     ancestors: list[tuple[LexborNode, str]] = []
     node: LexborNode | None = root

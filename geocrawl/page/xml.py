@@ -1,8 +1,8 @@
 """Read XML as `Content`: formats known by their root element, feeds, sitemaps, and documents of any other kind.
 
-`_FORMATS` maps roots to readers. For all that they leave, one rule serves: a link is an element whose whole text is a
-URL, or an `href` or `xlink:href` attribute. Its description is in the nearest element around it that contains more text
-than the URL: an RSS item, an Atom entry. Names and titles there are the anchor, descriptions the context.
+`_FORMATS` maps roots to readers. In all other elements a link is an element whose whole text is a URL, or an `href` or
+`xlink:href` attribute. The link's description is in the nearest enclosing element that contains more text than the URL:
+an RSS item, an Atom entry. Names and titles in that element are the anchor, descriptions the context.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _RELATIVE_HREF = frozenset({"link", "a", "entry", "outline"})
 """Elements whose bare `href` is an address even when it is relative (Atom, 4.2.7.1; XHTML inside feeds)."""
 _RECORD_HOLDERS = frozenset({*(name.lower() for name in RECORD_NAMES), "oai-pmh"})
 _MAX_CLIMB = 3
-"""Levels from a URL up to its description: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
+"""Most levels from a URL up to its description: gmd:URL, gmd:linkage, gmd:CI_OnlineResource."""
 _MAX_GROUP = 80
-"""Elements of a group that are read."""
+"""Most elements of a group that are read."""
 
 
 def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
-    """Return what an XML document at `url` says and where it links; None when nothing of it can be parsed.
+    """Return the text and the links of an XML document at `url`; None when nothing can be parsed.
 
     Errors are ignored (libxml2's recovery), entities are not expanded, nothing is fetched.
     """
@@ -70,7 +70,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
 
 
 def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
-    """Return the links of a document whose format its root tells; none for any other."""
+    """Return the links of a document whose root has a reader in `_FORMATS`; none for any other."""
     name = local_name(root)
     if name in csw.ANSWERS:
         return csw.read_answer(root, url)
@@ -106,12 +106,12 @@ def _of_any(root: etree._Element, where: str, known: Container[str]) -> Iterator
     for href, element in _hrefs(root):
         if href in known:
             continue
-        anchor, context = ("", "") if where == "sitemap" else _said_about(element)
+        anchor, context = ("", "") if where == "sitemap" else _texts_around(element)
         yield RawLink(href, where, anchor, context, (element.get("rel") or "").lower())
 
 
 def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
-    """Yield each address with the element that carries it, in document order."""
+    """Yield each address with its element, in document order."""
     for element in root.iter("*"):
         for name in ("href", XLINK_HREF):
             value = element.get(name)
@@ -122,7 +122,7 @@ def _hrefs(root: etree._Element) -> Iterator[tuple[str, etree._Element]]:
             yield match[1], element
 
 
-def _said_about(element: etree._Element) -> tuple[str, str]:
+def _texts_around(element: etree._Element) -> tuple[str, str]:
     """Return anchor and context of a link: the nearest group's names and descriptions."""
     group: etree._Element | None = element
     for _ in range(_MAX_CLIMB + 1):
@@ -155,7 +155,7 @@ def _names_and_descriptions(group: etree._Element) -> tuple[list[str], list[str]
 
 
 def _text(element: etree._Element) -> str:
-    """Return all text of an element, folded; it is gathered only as far as it is kept."""
+    """Return the text of an element, folded, up to the length that is kept."""
     fragments: list[str] = []
     size = 0
     for fragment in element.itertext():
