@@ -29,7 +29,7 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A constant of a strategy: gws.lambda=0.7.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of a strategy: gws.lambda=0.7.")
     ] = None,
     json: opt.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,

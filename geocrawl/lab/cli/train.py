@@ -74,11 +74,11 @@ def bayes(
         Path | None, typer.Option("--urls", metavar="FILE", help="Labelled addresses: CSV of url, label, anchor, note.")
     ] = None,
     db: Annotated[
-        str | None, typer.Option("--db", metavar="URL", help="A finished crawl, to learn from what it found.")
+        str | None, typer.Option("--db", metavar="URL", help="Database of a finished crawl to learn from.")
     ] = None,
     topic: Annotated[
         str | None,
-        typer.Option("--topic", metavar="NAME", help="What links are to lead to (see geocrawl topics) [WMS]."),
+        typer.Option("--topic", metavar="NAME", help="Topic to find links to (see geocrawl topics) [WMS]."),
     ] = None,
     exclude: Exclude = None,
     json: opt.Json = False,
@@ -114,7 +114,7 @@ def fusion(
     worlds: Annotated[list[Path], typer.Argument(metavar="WORLD...", help="Folders of recorded webs.")],
     out: ModelOut,
     rounds: Annotated[
-        int, typer.Option("--rounds", min=1, max=20, help="Crawls of each web, each with what was learnt so far.")
+        int, typer.Option("--rounds", min=1, max=20, help="Crawls of each web, each with the weights learnt so far.")
     ] = 3,
     json: opt.Json = False,
 ) -> None:

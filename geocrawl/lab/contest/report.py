@@ -30,17 +30,17 @@ ul.verdicts{list-style:none;padding-left:0}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
 network as in a real crawl: one worker, no delays, robots.txt obeyed, five links deep. <b>found</b> counts the
-valid WMS in the catalogue whose capabilities were asked for, <b>false</b> those catalogued as valid that are not;
-<b>to 50 %</b>, 90 and 100 are the pages downloaded until that share of what this crawl finds in the end was found;
+valid WMS in the catalogue whose capabilities were requested, <b>false</b> those catalogued as valid that are not;
+<b>to 50 %</b>, 90 and 100 are the pages downloaded until the crawl had made that share of its finds;
 <b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.
-A crawl that may download every page finds what all others find, so its last figures say little: the order in
-which it does shows in the area and in the pages needed. <b>harvest</b> and
+Crawls that may download every page all find the same in the end: their orders differ in the area and in the
+pages needed, not in the last values. <b>harvest</b> and
 <b>discovery</b> count relevant pages (naming a valid service, or one link before such a page) among those
-downloaded and among those that can be reached; the <b>judged</b> columns say the same by a fixed judge of
-page texts that no strategy uses. <b>oracle</b> knows where every service is named and the shortest ways
-there.</p>"""
-_NO_TRUTH = """This is a recording of a crawl, with no truth beside it: what any strategy here found counts as what
-can be found, only the judged columns say what is relevant, and what was not recorded cannot be reached."""
+downloaded and among those that can be reached; the <b>judged</b> columns are the same rates by a fixed judge of
+page texts that no strategy uses. <b>oracle</b> is a crawl that knows which pages name services and the shortest
+paths to them.</p>"""
+_NO_TRUTH = """This is a recording of a crawl without known truth: the services that any strategy found here count as
+reachable, only the judged columns are about relevant pages, and addresses that were not recorded cannot be reached."""
 _RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
@@ -104,7 +104,7 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
         yield f"<p>{facts}; {relevant}; the judge calls {len(study.judged):,} pages relevant.</p>"
     if not study.has_truth:
         asked = ", ".join(f"{row.strategy} {row.unrecorded or 0:,.0f}" for row in rows)
-        yield f"<p>{_NO_TRUTH} Asked for and not recorded: {escape(asked)}.</p>"
+        yield f"<p>{_NO_TRUTH} Requested and not recorded: {escape(asked)}.</p>"
     yield _table(HEADS, [cells(row) for row in rows], "Best area first")
     if with_plots and rows:
         for drawing, what in ((plots.curves(world), "harvest curves"), (plots.bars(world), "areas")):

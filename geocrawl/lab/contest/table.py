@@ -98,7 +98,7 @@ def unrecorded_lines(outcome: ContestResults) -> Iterator[str]:
     """Yield, for each strategy, how many addresses it asked for that a user's recording lacks."""
     for row in outcome.rows():
         if row.unrecorded is not None:
-            yield f"{row.world}: {row.strategy} asked for {row.unrecorded:,.0f} addresses that were not recorded"
+            yield f"{row.world}: {row.strategy} requested {row.unrecorded:,.0f} addresses that were not recorded"
 
 
 def _whole(value: float | None) -> str:

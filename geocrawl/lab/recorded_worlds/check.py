@@ -31,7 +31,7 @@ class Report:
 
     def line(self) -> str:
         """Return the report as one line for people."""
-        state = "complete" if not self.problems else "not as the format has it"
+        state = "complete" if not self.problems else "not in the required format"
         return (
             f"{self.folder}: {state}; {self.records:,} records, {self.pages:,} pages, {self.services:,} services, "
             f"{self.valid:,} of them work, {self.reachable:,} of those can be reached"
@@ -65,7 +65,7 @@ def _problems(world: World) -> Iterator[str]:
     seen: set[str] = set()
     for service in world.services:
         if service.id in seen:
-            yield f"services.jsonl: {service.id} stands twice"
+            yield f"services.jsonl: {service.id} occurs twice"
         seen.add(service.id)
         yield from _service_problems(world, service)
 
@@ -85,4 +85,4 @@ def _service_problems(world: World, service: TrueService) -> Iterator[str]:
         yield f"documents/{path.name} of {service.id} cannot be read: {getattr(error, 'strerror', '') or error}"
         return
     if hashlib.sha1(data, usedforsecurity=False).hexdigest() != path.name.partition(".")[0]:
-        yield f"documents/{path.name} of {service.id} is not what its name (SHA-1) says"
+        yield f"documents/{path.name} of {service.id} does not match its name (SHA-1)"

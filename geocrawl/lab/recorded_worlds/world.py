@@ -173,7 +173,7 @@ def _read_services(folder: Path) -> tuple[TrueService, ...]:
         try:
             services.append(_service(json.loads(line), truth))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            problem = f"no service as the format has it ({type(error).__name__}: {error})"
+            problem = f"no service in the required format ({type(error).__name__}: {error})"
             raise UsageError(f"{path}, line {number}: {problem}") from error
     return tuple(services)
 

@@ -58,4 +58,4 @@ def test_a_page_or_seed_that_is_not_recorded_is_named(folder: Path) -> None:
     problems = check(folder).problems
     assert "world.json: the seed http://nowhere.example/ is not recorded" in problems
     assert f"services.jsonl: {row['id']} is named at http://nowhere.example/maps, which is not recorded" in problems
-    assert any(problem.endswith("stands twice") for problem in problems)
+    assert any(problem.endswith("occurs twice") for problem in problems)
