@@ -15,6 +15,9 @@ MIB = 1024 * 1024
 DEFAULT_STRATEGY = "fusion"
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 
+_AT_WORK_S = 10.0
+"""Longest time for which a server is taken to work on a request that was cut off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -309,6 +312,15 @@ class Settings:
     def pace_s(self, host: str, crawl_delay_s: float | None) -> float:
         """Return the longer of `delay_of_s` and of the Crawl-delay in the host's robots.txt, in seconds."""
         return max(self.delay_of_s(host), min(crawl_delay_s or 0.0, self.max_crawl_delay_s))
+
+    @property
+    def at_work_s(self) -> float:
+        """Return the seconds for which a server may still work on a request that was cut off.
+
+        A server need not notice that its client is gone. Few servers need longer, and a crawl that is started again
+        should not wait for the slowest.
+        """
+        return min(self.total_timeout_s, _AT_WORK_S)
 
     def max_pages_of(self, host: str) -> int:
         """Return the limit of pages of a host (canonical name): its own, else the common one."""

@@ -172,10 +172,8 @@ def make_crawler(
     return Crawler(
         queue=session.queue,
         learning=session.learning,
-        visitors={
-            Purpose.PAGE: _make_page_visitor(session, fetcher),
-            Purpose.PROBE: _make_probe_visitor(session, fetcher),
-        },
+        fetcher=fetcher,
+        visitors={Purpose.PAGE: _make_page_visitor(session), Purpose.PROBE: _make_probe_visitor(session)},
         observer=observer,
         clock=session.clock,
         workers=settings.workers,
@@ -189,13 +187,12 @@ def make_crawler(
     )
 
 
-def _make_page_visitor(session: Session, fetcher: Fetcher) -> PageVisitor:
+def _make_page_visitor(session: Session) -> PageVisitor:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.scope import Refusals
 
     settings = session.settings
     return PageVisitor(
-        fetcher=fetcher,
         reader=session.reader,
         recogniser=session.detector,
         strategy=session.strategy,
@@ -208,13 +205,12 @@ def _make_page_visitor(session: Session, fetcher: Fetcher) -> PageVisitor:
     )
 
 
-def _make_probe_visitor(session: Session, fetcher: Fetcher) -> ProbeVisitor:
+def _make_probe_visitor(session: Session) -> ProbeVisitor:
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.probe.registry import content_checks, probes
 
     settings = session.settings
     return ProbeVisitor(
-        fetcher=fetcher,
         probes=probes(),
         content_checks=content_checks(layers=settings.map_layers) if settings.maps else (),
         recogniser=session.detector,

@@ -8,22 +8,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
 from geocrawl.errors import GeocrawlError, RefusedValue
-from geocrawl.model import Lease, Purpose, Settled, State, Visit, WaitingHost
-from geocrawl.ports import Clock, CrawlQueue, Observer
+from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
+from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
 
 
 class Visitor(Protocol):
     """Makes the visit that a lease is for, ready to be settled."""
 
-    async def visit(self, lease: Lease) -> Visit: ...
+    async def visit(self, lease: Lease, turn: Turn) -> Visit:
+        """Visit the leased address in this turn of its host."""
+
+
+class _UnderWay:
+    """A lease whose visit is being made."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.turn: Turn | None = None
+
+    @property
+    def host(self) -> HostState:
+        """Return the host's state after the requests so far, also when the visit was cut off in the middle of one."""
+        return self.turn.host if self.turn is not None else self.lease.host
 
 
 class Crawler:
@@ -41,6 +54,7 @@ class Crawler:
         *,
         queue: CrawlQueue,
         learning: Learning,
+        fetcher: Fetcher,
         visitors: Mapping[Purpose, Visitor],
         observer: Observer,
         clock: Clock,
@@ -60,6 +74,7 @@ class Crawler:
         itself (a replay's access log)."""
         self._queue = queue
         self._learning = learning
+        self._fetcher = fetcher
         self._visitors = visitors
         self._observer = observer
         self._clock = clock
@@ -204,16 +219,18 @@ class Crawler:
         self._under_way.add(lease.entry.id)
         self._pages_under_way += lease.entry.purpose is Purpose.PAGE
 
-    async def _visit(self, lease: Lease) -> Visit:
-        """Have the leased address visited. Visitors make a failed visit of their defects; this is for what is left."""
+    async def _visit(self, under_way: _UnderWay) -> Visit:
+        """Have the leased address visited in a turn of its host; return a failed visit where a defect of ours broke
+        it."""
+        lease = under_way.lease
         try:
-            return await self._visitors[lease.entry.purpose].visit(lease)
+            async with self._fetcher.turn(lease.host) as turn:
+                under_way.turn = turn
+                return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except GeocrawlError:
             raise
         except Exception as error:
-            now = self._clock.now()  # nothing is known of the last request, so the host rests for as long as the page
-            host = replace(lease.host, next_at=max(lease.host.next_at, now + self._retry_first_s))
-            return broken(lease, error, host, now, self._retry_first_s)
+            return broken(lease, error, under_way.host, self._clock.now(), self._retry_first_s)
 
     async def _settle(self, visit: Visit) -> tuple[Visit, Settled]:
         """Settle a visit; when what it brought cannot be written, settle that it failed. Return which was settled.
@@ -229,11 +246,11 @@ class Crawler:
             return bare, await self._queue.settle(bare)
 
     async def _carry_out(self, lease: Lease) -> None:
-        entry = lease.entry
+        entry, under_way = lease.entry, _UnderWay(lease)
         self._observer.leased(lease)
         settled = False
         try:
-            visit = await self._visit(lease)
+            visit = await self._visit(under_way)
             visit, result = await self._settle(self._learning.with_dump(visit))
             settled = True
             self._summary.count(visit, result)
@@ -246,5 +263,5 @@ class Crawler:
             self._under_way.discard(entry.id)
             self._pages_under_way -= entry.purpose is Purpose.PAGE
             if not settled:
-                await self._queue.release(lease)
+                await self._queue.release(lease, under_way.host)
             self._changed.set()

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
-from geocrawl.crawler.visits import TRANSIENT, broken, not_modified, retry_after_s
-from geocrawl.errors import GeocrawlError
+from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     NOT_PERMITTED,
     Document,
@@ -26,7 +25,7 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.model.validators import validators_of
-from geocrawl.ports import Clock, Fetcher, Reader, Recogniser, Refusals, Strategy, Turn
+from geocrawl.ports import Clock, Reader, Recogniser, Refusals, Strategy, Turn
 
 
 class PageVisitor:
@@ -35,7 +34,6 @@ class PageVisitor:
     def __init__(
         self,
         *,
-        fetcher: Fetcher,
         reader: Reader,
         recogniser: Recogniser,
         strategy: Strategy,
@@ -48,7 +46,6 @@ class PageVisitor:
     ) -> None:
         """`store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is.
         `records_only`: a catalogue's pages lead to its pages of records and to candidates alone (a harvest)."""
-        self._fetcher = fetcher
         self._reader = reader
         self._recogniser = recogniser
         self._strategy = strategy
@@ -59,17 +56,10 @@ class PageVisitor:
         self._retry_first_s = retry_first_s
         self._store_from = store_from
 
-    async def visit(self, lease: Lease) -> Visit:
-        """Visit the leased page. What the web does never makes it raise; a defect of ours becomes a failed visit."""
-        async with self._fetcher.turn(lease.host) as turn:
-            try:
-                answer = await self._ask(lease, turn)
-                sitemaps = await turn.sitemaps(lease.entry.url)
-                return self._made(lease, answer, turn.host, sitemaps)
-            except GeocrawlError:
-                raise
-            except Exception as error:
-                return broken(lease, error, turn.host, self._clock.now(), self._retry_first_s)
+    async def visit(self, lease: Lease, turn: Turn) -> Visit:
+        """Visit the leased page. What the web does never makes it raise."""
+        answer = await self._ask(lease, turn)
+        return self._made(lease, answer, turn.host, await turn.sitemaps(lease.entry.url))
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they hand out a cookie."""

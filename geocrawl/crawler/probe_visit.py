@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from geocrawl.crawler.interview import NotAllowed, NotModified, run_content_check, run_interview
-from geocrawl.crawler.visits import TRANSIENT, broken, not_modified, retry_after_s
-from geocrawl.errors import GeocrawlError
+from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     SIBLING,
     Candidate,
@@ -27,7 +26,7 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
-from geocrawl.ports import Clock, ContentCheck, Fetcher, Probe, Recogniser, Turn
+from geocrawl.ports import Clock, ContentCheck, Probe, Recogniser, Turn
 
 
 class ProbeVisitor:
@@ -36,7 +35,6 @@ class ProbeVisitor:
     def __init__(
         self,
         *,
-        fetcher: Fetcher,
         probes: Sequence[Probe],
         recogniser: Recogniser,
         clock: Clock,
@@ -51,7 +49,6 @@ class ProbeVisitor:
         """`records_rank`: of a catalogue's first page of records. `content_checks`: empty asks no service for content.
         `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to
         queue the endpoint `named`, which an answer of the endpoint `asked` names."""
-        self._fetcher = fetcher
         self._probes = probes
         self._recogniser = recogniser
         self._clock = clock
@@ -65,18 +62,8 @@ class ProbeVisitor:
         self._siblings_of_host = Counter[str]()
         self._wants_lead = wants_lead
 
-    async def visit(self, lease: Lease) -> Visit:
-        """Interview the leased endpoint. What the web does never makes it raise; a defect of ours becomes a failed
-        visit."""
-        async with self._fetcher.turn(lease.host) as turn:
-            try:
-                return await self._interviewed(lease, turn)
-            except GeocrawlError:
-                raise
-            except Exception as error:
-                return broken(lease, error, turn.host, self._clock.now(), self._retry_first_s)
-
-    async def _interviewed(self, lease: Lease, turn: Turn) -> Visit:
+    async def visit(self, lease: Lease, turn: Turn) -> Visit:
+        """Interview the leased endpoint. What the web does never makes it raise."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
         found = await run_interview(self._probe_for(candidate), candidate, turn, lease.entry.validators)

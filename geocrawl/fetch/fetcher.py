@@ -16,6 +16,7 @@ import httpx
 from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
 from geocrawl.fetch.politeness import (
     Asked,
+    after_cut_off,
     after_exchange,
     count_request,
     delay_s,
@@ -228,7 +229,11 @@ class PoliteTurn:
         wait = self._host.next_at - self._clock.now()
         if wait > 0:
             await self._clock.sleep(wait)
-        answer = await self._http.get(url, purpose, cookies, validators)
+        try:
+            answer = await self._http.get(url, purpose, cookies, validators)
+        except BaseException:  # whatever ended the exchange, the host was asked
+            self._host = after_cut_off(self._host, self._clock.now(), self._settings)
+            raise
         if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
             return answer  # nothing was sent
         now = self._clock.now()

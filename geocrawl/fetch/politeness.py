@@ -129,6 +129,16 @@ def count_request(host: HostState, now: float) -> HostState:
     return replace(host, day=today, asked=host.asked + 1 if host.day == today else 1)
 
 
+def after_cut_off(host: HostState, now: float, settings: Settings) -> HostState:
+    """Return the host's state after a request that was sent and given up at `now`, before its answer was complete.
+
+    The server may still be at work on the request, so the delay begins when it is surely done.
+    """
+    host, delay = count_request(host, now), delay_s(host, settings)
+    rest = delay + settings.at_work_s if delay else 0.0
+    return replace(host, next_at=max(host.next_at, now + rest))
+
+
 def is_day_limit_reached(host: HostState, now: float, settings: Settings) -> bool:
     """Return whether the host has received as many requests today (UTC) as it may."""
     limit = settings.requests_per_day_of(host.name)

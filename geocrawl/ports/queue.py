@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from geocrawl.model import Candidate, Feedback, FrontierStats, Lease, Rank, Settled, Url, Visit, WaitingHost
+from geocrawl.model import Candidate, Feedback, FrontierStats, HostState, Lease, Rank, Settled, Url, Visit, WaitingHost
 from geocrawl.ports.strategy import Waiting
 
 
@@ -34,8 +34,9 @@ class CrawlQueue(Protocol):
     async def settle(self, visit: Visit) -> Settled:
         """Write all that a visit brought, in one transaction, and end its lease."""
 
-    async def release(self, lease: Lease) -> None:
-        """End a lease without a visit: the entry waits again."""
+    async def release(self, lease: Lease, host: HostState) -> None:
+        """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host
+        after the requests that were made."""
 
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Store new ranks of waiting pages; return how many changed. A rank of None drops the page. `through`: the

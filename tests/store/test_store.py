@@ -58,5 +58,5 @@ async def test_the_loop_s_queue_is_the_frontier_that_commands_fill(engine_url: s
         frontier.add_seeds([url("a.example/")], SEED_RANK)
         lease = await queue.lease()
         assert lease is not None and lease.entry.url == url("a.example/")
-        await queue.release(lease)
+        await queue.release(lease, lease.host)
         assert await queue.lease() is not None

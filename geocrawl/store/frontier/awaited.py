@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from geocrawl.model import Lease, Rank, Settled, Visit, WaitingHost
+from geocrawl.model import HostState, Lease, Rank, Settled, Visit, WaitingHost
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.store.operations.opt_out import OptOut
 
@@ -36,9 +36,9 @@ class AwaitedFrontier:
         """Write all that a visit brought, in one transaction, and end its lease."""
         return self._frontier.settle(visit)
 
-    async def release(self, lease: Lease) -> None:
-        """End a lease without a visit."""
-        self._frontier.release(lease)
+    async def release(self, lease: Lease, host: HostState) -> None:
+        """End a lease whose visit was given up, and write the state of its host."""
+        self._frontier.release(lease, host)
 
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Store new ranks of waiting pages; return how many changed."""

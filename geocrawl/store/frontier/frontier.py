@@ -123,6 +123,8 @@ class SqlFrontier:
             records_only=records_only,
         )
         self._idle = False
+        self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
+        """Leases that ended while the database could not be written, by entry."""
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
         self._free_from_the_dead()
@@ -219,9 +221,14 @@ class SqlFrontier:
             return self._settlement.write(visit)
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
-        """End a lease without a visit."""
+        """End a lease without a visit. `host`: the state of its host if it was asked.
+
+        What cannot be written now is written by `release_all`.
+        """
+        self._given_up[lease.entry.id] = lease, host
         with self._database.transaction:
             self._hosts.release(lease, host, self._clock.now())
+        del self._given_up[lease.entry.id]
 
     # ----------------------------------------------------------------------- ranking and feedback
 
@@ -327,8 +334,11 @@ class SqlFrontier:
         """End the leases that this process, which has no visit under way, still has because it could not write when
         its visits ended. Writes a row in any case, so that the caller learns whether the database can be written."""
         with self._database.transaction:
+            for lease, host in self._given_up.values():
+                self._hosts.release(lease, host, self._clock.now())
             self._leases.end(self._hosts.leased_by(self._owner), self._clock.now())
             self._database.write_meta("daemon:written", b"")
+        self._given_up.clear()
 
     def _free_from_the_dead(self) -> None:
         """End the leases of this machine's killed processes, so that their URLs are leased first again."""

@@ -20,7 +20,6 @@ from geocrawl.urls import query_group, read_url
 _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
-_AT_WORK_S = 10.0
 _KILLS_AN_ATTEMPT = 4
 """An address that answers slowly is under way at every kill, whoever is to blame for it."""
 
@@ -32,15 +31,6 @@ def lease_of_s(host: HostState, settings: Settings) -> float:
     """Return the seconds for which a host is leased, including the delay before each request of the lease."""
     pace_s = settings.pace_s(host.name, host.crawl_delay_s)
     return max(settings.lease_s, pace_s * (settings.map_requests + _REQUESTS_BUT_MAPS))
-
-
-def at_work_s(settings: Settings) -> float:
-    """Return the seconds for which a server may still work on the last request of a killed process.
-
-    A server need not notice that its client is gone. Few servers need longer, and a crawl that is started again should
-    not wait for the slowest.
-    """
-    return min(settings.total_timeout_s, _AT_WORK_S)
 
 
 class Leases:
@@ -180,11 +170,11 @@ class Leases:
         """End leases of these hosts (id, name) whose visits were never settled.
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
-        be under way, so the delay begins `at_work_s` later. That the process was killed may have come of what it read,
-        so the attempt counts: after `_KILLS_AN_ATTEMPT` times as many as may fail, the address fails, and does not come
-        first for ever.
+        be under way, so the delay begins `Settings.at_work_s` later. That the process was killed may have come of what
+        it read, so the attempt counts: after `_KILLS_AN_ATTEMPT` times as many as may fail, the address fails, and does
+        not come first for ever.
         """
-        under_way_s = at_work_s(self._settings) if killed else 0.0
+        under_way_s = self._settings.at_work_s if killed else 0.0
         for host_id, name in hosts:
             delays_s = self._settings.delay_of_s(name), self._settings.max_crawl_delay_s
             self._connection.execute(sql.FREE_UNSETTLED, (host_id, now, *delays_s, under_way_s))

@@ -15,7 +15,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
 from geocrawl.store.frontier.hosts import Hosts, politeness
-from geocrawl.store.frontier.leases import at_work_s, lease_of_s
+from geocrawl.store.frontier.leases import lease_of_s
 from geocrawl.store.frontier.robots import SqlRobots
 
 _PATIENCE_S = 30.0
@@ -63,7 +63,7 @@ class SharedLeases:
                 assert found is not None, "it was made just now"
             host_id, next_at, _, _, crawl_delay_s, _, _, _, _, until, token, _ = found
             if until > now and (pace_s := self._settings.pace_s(name, crawl_delay_s)):
-                next_at = max(next_at, now + at_work_s(self._settings) + pace_s)  # its process was killed
+                next_at = max(next_at, now + self._settings.at_work_s + pace_s)  # its process was killed
             state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
