@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl import store
 from geocrawl.ports import CrawlQueue, HostLeases, OptOuts, RobotsStore
 from scripts import architecture
 from tests.support.places import ROOT
@@ -83,6 +84,11 @@ def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
     methods = {name: method for name, method in inspect.getmembers(port, inspect.isfunction) if name[0] != "_"}
     assert methods
     assert [name for name, method in methods.items() if not inspect.iscoroutinefunction(method)] == []
+
+
+def test_every_public_name_of_the_store_is_loaded_from_its_module() -> None:
+    assert [name for name in store.__all__ if getattr(store, name).__class__ is store.__class__] == []
+    assert sorted(store.__all__) == sorted(name for names in store._MODULES.values() for name in names.split())
 
 
 def test_every_insert_names_its_columns() -> None:

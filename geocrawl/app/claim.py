@@ -9,7 +9,7 @@ from geocrawl.model import State
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
-    from geocrawl.store.queries.runs import OtherRun
+    from geocrawl.store import OtherRun
 
 
 def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 
 def run_crawl(

@@ -16,8 +16,7 @@ from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.queries.why import Why
+    from geocrawl.store import Queries, Why
 
 
 def explain(settings: Settings, queries: Queries, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:

@@ -12,9 +12,7 @@ from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
-    from geocrawl.store.queries.addresses import Address
-    from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.store import Store
+    from geocrawl.store import Address, Queries, Store
 
 
 def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:

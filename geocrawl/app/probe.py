@@ -16,7 +16,7 @@ from geocrawl.model import Candidate, Kind, Url
 if TYPE_CHECKING:
     from geocrawl.ports import Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 
 def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:

@@ -18,7 +18,7 @@ from geocrawl.errors import PassingFault
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 T = TypeVar("T")
 Log = Callable[..., object]

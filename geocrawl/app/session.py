@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.page.document import PageReader
     from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 
 @dataclass(frozen=True, slots=True)

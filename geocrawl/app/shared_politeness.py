@@ -19,7 +19,7 @@ from geocrawl.ports import Clock, Fetcher, HostBusy, HostLease, HostLeases, Robo
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 _LOOK_S = 0.1
 """Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""

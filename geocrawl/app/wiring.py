@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.ports import Clock, Fetcher, Observer, Strategy
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 
 def system_clock() -> Clock:
@@ -59,7 +59,7 @@ def make_detector() -> Detector:
 @contextmanager
 def open_store(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Store]:
     """Open the database at `path`, its schema brought up to date, and close it in the end. Raises DatabaseFault."""
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     with Store.open(path, create=create, clock=clock) as store:
         yield store
@@ -83,7 +83,7 @@ def shared_politeness(
     """
     from geocrawl.app.shared_politeness import SharedPoliteness, not_shared
     from geocrawl.errors import DatabaseFault
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     try:
         store = Store.join(catalog, clock=clock) if catalog is not None and Store.exists(catalog) else None

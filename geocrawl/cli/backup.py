@@ -19,7 +19,7 @@ def backup(
 
     Example: geocrawl backup /backup/geocrawl-$(date +%F).db
     """
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     source = opt.database_path_from(opt.settings_from(overrides))
     size = Store.back_up(source, file)
@@ -31,7 +31,7 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
     """Replace the database by a copy. Stop the daemon first; the former database is kept in the same folder."""
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     target = opt.database_path_from(opt.settings_from(overrides))
     kept = Store.restore(file, target, time.time())

@@ -10,7 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.status import CatalogStatus
+    from geocrawl.store import CatalogStatus
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 """Exit codes of monitoring plugins (Nagios)."""

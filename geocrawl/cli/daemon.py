@@ -12,7 +12,7 @@ from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 
 def daemon(overrides: opt.Overrides) -> None:

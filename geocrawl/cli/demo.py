@@ -55,7 +55,7 @@ def _fresh_database() -> Path:
 
 
 def _print_catalogue(path: Path) -> None:
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     with Store.open_readonly(path) as queries:
         rows = list(queries.export_rows())

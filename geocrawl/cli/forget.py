@@ -14,7 +14,7 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    from geocrawl.store.operations.opt_out import BlockedHost
+    from geocrawl.store import BlockedHost
 
 
 def forget(

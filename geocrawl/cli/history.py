@@ -15,7 +15,7 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.history import EndpointHistory
+    from geocrawl.store import EndpointHistory
 
 
 def history(

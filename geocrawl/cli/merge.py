@@ -10,8 +10,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.addresses import Address
-    from geocrawl.store.queries.queries import Queries
+    from geocrawl.store import Address, Queries
 
 One = Annotated[str, typer.Argument(metavar="A", help="A service's number (see search), or an address of it.")]
 Other = Annotated[str, typer.Argument(metavar="B", help="The other service: its number, or an address of it.")]
@@ -56,12 +55,16 @@ def _pairs(queries: Queries, one: str, other: str, same: bool) -> list[tuple[Add
     Raises UsageError when there are none.
     """
     from geocrawl.errors import UsageError
-    from geocrawl.store.queries.addresses import pairs
 
     ones, others = _addresses(queries, one), _addresses(queries, other)
     if same:
         ones, others = _best_of(one, ones), _best_of(other, others)
-    found = pairs(ones, others)
+    found = [
+        (one_of, other_of)
+        for one_of in ones
+        for other_of in others
+        if one_of.kind == other_of.kind and one_of.endpoint_id != other_of.endpoint_id
+    ]
     if not found:
         kinds = [", ".join(sorted({each.kind.upper() for each in side})) for side in (ones, others)]
         if kinds[0] == kinds[1]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
-    from geocrawl.store.queries.queries import Queries
+    from geocrawl.store import Queries
 
 Overrides = dict[str, object]
 """Settings that were given as options, by name; the value as typed."""
@@ -118,7 +118,7 @@ def database_path_from(settings: Settings) -> Path:
 @contextmanager
 def reading(overrides: Mapping[str, object]) -> Iterator[Queries]:
     """Open the catalogue to read it; create and change nothing."""
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     with Store.open_readonly(database_path_from(settings_from(overrides))) as queries:
         yield queries

@@ -15,7 +15,7 @@ from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.search import BBox, Found
+    from geocrawl.store import BBox, Found
 
 
 def search(

@@ -16,7 +16,7 @@ from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
-    from geocrawl.store.operations.seeds import NewSeed, SeedRow
+    from geocrawl.store import NewSeed, SeedRow
 
 Shipped = Annotated[
     bool, typer.Option("--shipped", help="The portals of 155 countries that are shipped with geocrawl.")
@@ -42,7 +42,7 @@ def add(
     from geocrawl.app import wiring
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.errors import UsageError
-    from geocrawl.store.operations.seeds import NewSeed
+    from geocrawl.store import NewSeed
 
     chosen = [NewSeed(url) for url in gather_seeds(urls or [], file)]
     if shipped:
@@ -125,7 +125,7 @@ def _shipped(region: str | None, language: str | None) -> Iterator[NewSeed]:
     import csv
     import io
 
-    from geocrawl.store.operations.seeds import NewSeed
+    from geocrawl.store import NewSeed
     from geocrawl.urls import read_url
 
     for row in csv.DictReader(io.StringIO(shipped_file().read_text("utf-8"))):

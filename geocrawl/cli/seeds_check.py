@@ -17,7 +17,7 @@ from geocrawl.sanitize import plain
 if TYPE_CHECKING:
     from geocrawl.app.check_seeds import SeedAnswer
     from geocrawl.settings import Settings
-    from geocrawl.store.operations.seeds import SeedRow
+    from geocrawl.store import SeedRow
 
 _ORDER = ("dead", "resting", "refused", "moved", "answers")
 _COUNTED = {"answers": "that answer", "moved": "that moved"}

@@ -15,8 +15,7 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import moment
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.queries.show import EndpointRow, ServiceDetail
+    from geocrawl.store import EndpointRow, Queries, ServiceDetail
 
 
 def show(

@@ -12,7 +12,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.history import Survival
+    from geocrawl.store import Survival
 
 
 def stats(

@@ -32,7 +32,7 @@ def status(
     The limits shown are those of your settings; the daemon may have been started with others.
     """
     from geocrawl.cli.status_text import status_lines
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     if watch:
         if json:
@@ -61,7 +61,7 @@ def _watch(overrides: opt.Overrides) -> None:
 
     def now() -> Text:
         from geocrawl.cli.status_text import status_lines
-        from geocrawl.store.store import Store
+        from geocrawl.store import Store
         from geocrawl.utc import moment
 
         at, settings = time.time(), opt.settings_from(overrides)

@@ -12,7 +12,7 @@ from geocrawl.utc import moment, span
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
-    from geocrawl.store.queries.status import CatalogStatus, Run
+    from geocrawl.store import CatalogStatus, Run
 
 
 _SILENT_S = 30.0

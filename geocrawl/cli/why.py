@@ -17,7 +17,7 @@ from geocrawl.utc import moment, span
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
-    from geocrawl.store.queries.why import UrlRow, Why
+    from geocrawl.store import UrlRow, Why
 
 
 def why(

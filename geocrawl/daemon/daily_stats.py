@@ -12,7 +12,7 @@ from geocrawl.utc import day_of
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store.operations.daemon_lock import DaemonLock
+    from geocrawl.store import DaemonLock
 
 
 class CountingObserver:

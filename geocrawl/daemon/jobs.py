@@ -10,7 +10,7 @@ from geocrawl.daemon.metrics import MetricsFile
 if TYPE_CHECKING:
     from geocrawl.ports import Clock, QueueControl
     from geocrawl.settings import Settings
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
 _JUMP_S = 60.0
 """The clock was set when it went so much faster or slower than time passed."""

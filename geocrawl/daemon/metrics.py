@@ -15,8 +15,7 @@ from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
 
 if TYPE_CHECKING:
-    from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.queries.status import CatalogStatus
+    from geocrawl.store import CatalogStatus, Queries
 
 
 def write_metrics(found: CatalogStatus, max_traffic_bytes: int, out: Path | None) -> None:

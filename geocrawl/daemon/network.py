@@ -14,7 +14,7 @@ from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
-    from geocrawl.store.operations.outages import Outages
+    from geocrawl.store import Outages
 
 _WELL_HOSTS = 500
 """Hosts that answered last before the daemon started; these count as well from its start on."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from geocrawl.daemon.outage import CUT_OFF, LOOK_BACK_S, UNREACHED
 from geocrawl.model import Purpose
-from geocrawl.store.operations.outages import Outages, Standing, UnreachedEndpoint, UnreachedHost
+from geocrawl.store import Outages, Standing, UnreachedEndpoint, UnreachedHost
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit

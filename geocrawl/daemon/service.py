@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from geocrawl.app.session import Session
     from geocrawl.daemon.notify import Notifier
     from geocrawl.ports import Clock, Observer
-    from geocrawl.store.operations.daemon_lock import DaemonLock
-    from geocrawl.store.store import Store
+    from geocrawl.store import DaemonLock, Store
 
 Configured = tuple["Session", Jobs, Budget]
 """The parts of a daemon that its settings decide."""

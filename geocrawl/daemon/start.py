@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.ports import Clock, Observer
     from geocrawl.settings import Settings
-    from geocrawl.store.operations.daemon_lock import DaemonLock
-    from geocrawl.store.store import Store
+    from geocrawl.store import DaemonLock, Store
 
 Log = Callable[..., object]
 

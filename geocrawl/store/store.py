@@ -1,7 +1,7 @@
 """Open a database by its URL, and give its parts.
 
-This is the store's front door: what commands and the daemon need of a database comes from here, so that they know
-neither SQLite nor which modules of this package do the work. Parts are imported when they are asked for: reading the
+What commands and the daemon need of a database they ask of `Store`, so that they know neither SQLite nor which modules
+of this package do the work. Parts are imported when they are asked for: reading the
 status loads no frontier.
 """
 

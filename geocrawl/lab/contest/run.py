@@ -141,7 +141,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:
     """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     with Store.open_readonly(database) as queries:
         return [(row.url, str(row.kind)) for row in queries.export_rows() if row.status == "valid"]

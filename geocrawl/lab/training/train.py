@@ -59,7 +59,7 @@ def train_bayes(
     Raises UsageError for an unknown topic.
     """
     from geocrawl.lab.training.bayes_files import Sources, train_bayes_file
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     finds: list[tuple[str, str, bool]] = []
     if database:

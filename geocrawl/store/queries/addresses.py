@@ -103,16 +103,6 @@ def addresses_at(connection: Connection, url: Url) -> tuple[Address, ...]:
     return tuple(Address(*row) for row in connection.run(statement))
 
 
-def pairs(ones: Sequence[Address], others: Sequence[Address]) -> list[tuple[Address, Address]]:
-    """Return each of `ones` with each of `others` that is of the same kind; none with itself."""
-    return [
-        (one, other)
-        for one in ones
-        for other in others
-        if one.kind == other.kind and one.endpoint_id != other.endpoint_id
-    ]
-
-
 def decide(catalog: Catalog, decided: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
     """Write a person's decision on these pairs, which stays in force until a person decides otherwise."""
     for one, other in decided:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from random import Random
 
@@ -17,7 +17,7 @@ from geocrawl.store.catalog.clusters import Edge, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.upgrade import upgrade
-from geocrawl.store.queries.addresses import addresses_at, best_address, decide, pairs, why_same
+from geocrawl.store.queries.addresses import addresses_at, best_address, decide, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
 
@@ -168,7 +168,7 @@ def test_the_best_address_is_one_that_is_valid(world: World) -> None:
 
 def say(world: World, one: str, other: str, *, same: bool) -> None:
     connection = world.database.connection
-    decided = pairs(addresses_at(connection, url(one)), addresses_at(connection, url(other)))
+    decided = list(product(addresses_at(connection, url(one)), addresses_at(connection, url(other))))
     assert decided
     decide(world.catalog, decided, same=same, at=world.clock.now())
 
