@@ -18,9 +18,10 @@ from typing import TypeVar
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.lab.contest.judge import read_judge
 from geocrawl.lab.contest.measure import area, at_share
+from geocrawl.lab.contest.recorded_crawls import pooled, study_recording
 from geocrawl.lab.contest.run import CrawlResult, Job, run
-from geocrawl.lab.recorded_worlds.recording import RecordedWeb, pooled, study_recording
-from geocrawl.lab.recorded_worlds.study import Study, study
+from geocrawl.lab.contest.study import Study, study
+from geocrawl.lab.recorded_worlds.recording import RecordedWeb
 from geocrawl.lab.recorded_worlds.world import World
 
 ORACLE = "oracle"

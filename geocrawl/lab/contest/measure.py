@@ -15,11 +15,8 @@ from dataclasses import dataclass
 
 from geocrawl.lab.recorded_worlds.addresses import key_of, read_query
 from geocrawl.lab.recorded_worlds.replay import Request
-from geocrawl.lab.recorded_worlds.world import REST_KINDS, TrueService, World
+from geocrawl.lab.recorded_worlds.world import REST_KINDS, TOPIC_KIND, TrueService, World
 from geocrawl.urls import endpoint_key, read_url
-
-TOPIC_KIND = "wms"
-"""The kind of service that the papers count."""
 
 
 @dataclass(frozen=True, slots=True)

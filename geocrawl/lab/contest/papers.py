@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from geocrawl.lab.contest.contest import ContestResults, StrategyResult, WorldResults, rates
 from geocrawl.lab.contest.run import CrawlResult
-from geocrawl.lab.recorded_worlds.study import Study
+from geocrawl.lab.contest.study import Study
 
 LEAST_DIFFERENCE = 0.01
 """Share of the larger value: a smaller difference is no evidence for or against a claim."""

@@ -16,9 +16,9 @@ from geocrawl.app.wiring import make_strategy
 from geocrawl.errors import UsageError
 from geocrawl.lab.contest.measure import Score, measure
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
-from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb, measure_recording
+from geocrawl.lab.contest.recorded_crawls import measure_recording
+from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
-from geocrawl.lab.recorded_worlds.study import file_sha256
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
@@ -100,7 +100,7 @@ def run(job: Job) -> CrawlResult:
     web: Web
     if job.world.is_file():
         web = recorded = RecordedWeb(job.world)
-        refuse_trained_on(models, recorded.name, file_sha256(job.world))
+        refuse_trained_on(models, recorded.name, recorded.sha256)
         crawled = replay(web, read_seeds(recorded.seeds), settings)
         score = measure_recording(crawled.log, crawled.catalogue, job.budget)
     else:

@@ -8,22 +8,16 @@ contest reports how many of them a crawl requested.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from geocrawl.errors import UsageError
 from geocrawl.fetch.record import SEEDS_FIELD
-from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.measure import TOPIC_KIND, Score, area, at_share
 from geocrawl.lab.recorded_worlds.addresses import read_query
-from geocrawl.lab.recorded_worlds.replay import Request, Response, error_page
+from geocrawl.lab.recorded_worlds.replay import Response, error_page
 from geocrawl.lab.recorded_worlds.services import operation
-from geocrawl.lab.recorded_worlds.study import Study, file_sha256
-from geocrawl.lab.recorded_worlds.warc import WarcFile, kind_of_answer
-from geocrawl.model import Page
-from geocrawl.page.document import PageReader
-from geocrawl.urls import endpoint_key, read_url
+from geocrawl.lab.recorded_worlds.warc import WarcFile, file_sha256, kind_of_answer
 
 UNRECORDED = "unrecorded"
 _CAPABILITIES = re.compile(rb"<(?:\w+:)?(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities[\s>]")
@@ -46,6 +40,11 @@ class RecordedWeb:
         """Return the number of recorded answers that count as pages."""
         return sum(r.kind == "page" and not 300 <= r.status < 400 for r in self.warc.records.values())
 
+    @cached_property
+    def sha256(self) -> str:
+        """Return the SHA-256 of the recording in hexadecimal digits."""
+        return file_sha256(self.path)
+
     def respond(self, scheme: str, host: str, target: str) -> Response:
         """Return the recorded answer, else 404 of kind `unrecorded`."""
         stored = self.warc.read(f"{scheme}://{host}{target}")
@@ -63,76 +62,3 @@ def _kind_of(address: str, content_type: str, head: bytes) -> str:
     if _asked(address.partition("#")[0]) or _CAPABILITIES.search(head):
         return "service"
     return kind_of_answer(address, content_type, head)
-
-
-def study_recording(web: RecordedWeb, judge: PageJudge) -> Study:
-    """Return the judge's verdict on every recorded page; a recording has no other truth."""
-    reader, judged, pages = PageReader(), set(), set()
-    for key, record in web.warc.records.items():
-        stored, url = web.warc.read(key), read_url(key)
-        if stored is None or url is None or record.kind != "page" or 300 <= record.status < 400:
-            continue
-        headers = {name.lower(): value for name, value in stored.headers}
-        document = reader.read(Page(url, url, stored.status, headers, stored.body, 0.0, 0.0), depth=0)
-        bare = key.partition("://")[2]
-        pages.add(bare)
-        if judge.is_relevant(document.title, document.text):
-            judged.add(bare)
-    return Study(
-        world=web.name,
-        pages=web.pages,
-        relevant=frozenset(),
-        reachable=frozenset(pages),
-        judged=frozenset(judged),
-        oracle=(),
-        sha256=file_sha256(web.path),
-        has_truth=False,
-    )
-
-
-def measure_recording(log: Sequence[Request], catalogue: Sequence[tuple[str, str]], budget: int) -> Score:
-    """Return the score of a crawl as if its own finds were all reachable services; `pooled` corrects that."""
-    first: dict[str, int] = {}
-    pages = 0
-    for request in log:
-        pages += request.is_page
-        if request.kind == "service" and request.status == 200:
-            first.setdefault(_endpoint(request.url), pages)
-    keys = {_endpoint(address) for address, kind in catalogue if kind == TOPIC_KIND}
-    pages_at_finds = {key: max(1, first[key]) for key in keys if key in first}
-    times = tuple(sorted(pages_at_finds.values()))
-    return Score(
-        pages=pages,
-        service_requests=sum(request.kind == "service" for request in log),
-        found=len(times),
-        reachable=len(times),
-        recall=1.0 if times else 0.0,
-        precision=round(len(times) / pages, 6) if pages else 0.0,
-        pages_50=at_share(times, 0.5),
-        pages_90=at_share(times, 0.9),
-        pages_100=at_share(times, 1.0),
-        area=area(times, len(times), budget),
-        false_accepts=(),
-        pages_at_finds=times,
-        curve=times,
-        endpoints=tuple(sorted(pages_at_finds)),
-    )
-
-
-def pooled(scores: Mapping[int, Score], budget: int) -> dict[int, Score]:
-    """Return the scores with the services that any of the crawls found counted as reachable."""
-    pool = len({endpoint for score in scores.values() for endpoint in score.endpoints})
-    return {
-        number: replace(
-            score,
-            reachable=pool,
-            recall=round(score.found / pool, 6) if pool else 0.0,
-            area=area(score.curve, pool, budget),
-        )
-        for number, score in scores.items()
-    }
-
-
-def _endpoint(address: str) -> str:
-    url = read_url(address)
-    return endpoint_key(url) if url is not None else address

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.study import documents, named_at, targets
+from geocrawl.lab.recorded_worlds.documents import documents, named_at, targets
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Document, Feedback, Purpose, Rank, State
 from geocrawl.ports import Strategy

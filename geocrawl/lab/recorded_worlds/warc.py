@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
 from collections import OrderedDict
@@ -192,3 +193,9 @@ def kind_of_answer(address: str, content_type: str, head: bytes) -> str:
         return "sitemap"
     labelled = _ASSET.match(content_type.lower()) or path.endswith((".js", ".css", ".zip", ".pdf"))
     return "asset" if labelled and not _HTML.search(head) else "page"
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

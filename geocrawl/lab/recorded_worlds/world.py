@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,10 @@ from typing import Any
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile
+from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile, file_sha256
 
+TOPIC_KIND = "wms"
+"""The kind of service that the papers count."""
 REST_KINDS = frozenset({"arcgis", "ogcapi", "stac"})
 _FILES = ("world.json", "pages.warc.gz", "services.jsonl", "truth.csv")
 
@@ -121,8 +122,7 @@ class World:
     @cached_property
     def sha256(self) -> str:
         """Return the SHA-256 of pages.warc.gz, by which a model's record shows whether it was trained on this world."""
-        with self.warc.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(self.warc.path)
 
 
 def pick(services: Sequence[TrueService], parameters: Mapping[str, str], kind: str = "") -> TrueService | None:

@@ -18,11 +18,11 @@ from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.papers import PAPERS, verdicts
 from geocrawl.lab.contest.report import to_html, write_all
 from geocrawl.lab.contest.results import COSTS, to_csv
+from geocrawl.lab.contest.study import study
 from geocrawl.lab.contest.table import HEADS, cells, tables
-from geocrawl.lab.recorded_worlds.study import study
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.models.files import shipped_models
-from tests.lab.contest.small_world import write_world
+from tests.lab.small_world import write_world
 
 NOBODY = PageJudge({}, -1.0, {})
 

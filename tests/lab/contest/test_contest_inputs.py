@@ -16,7 +16,7 @@ from geocrawl.lab.contest.results import COLUMNS, COSTS, to_csv
 from geocrawl.lab.made_worlds.folder import make
 from geocrawl.priority.models.files import shipped_models
 from geocrawl.priority.registry import strategies
-from tests.lab.contest.small_world import write_world
+from tests.lab.small_world import write_world
 
 
 def _cut(path: Path) -> None:

@@ -13,7 +13,7 @@ from geocrawl.lab.contest.measure import area, at_share, measure
 from geocrawl.lab.contest.run import Job, run
 from geocrawl.lab.recorded_worlds.replay import Request
 from geocrawl.lab.recorded_worlds.world import World
-from tests.lab.contest.conftest import Recorded
+from tests.lab.conftest import Recorded
 
 
 def write_log(path: Path, log: Sequence[Request]) -> None:

@@ -13,9 +13,10 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.lab.contest.contest import Plan, run_contest
 from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.measure import TOPIC_KIND
+from geocrawl.lab.contest.recorded_crawls import study_recording
 from geocrawl.lab.contest.run import Job, _Stopwatch, read_seeds, run, settings_for, valid_endpoints
-from geocrawl.lab.recorded_worlds.recording import RecordedWeb, study_recording
+from geocrawl.lab.recorded_worlds.recording import RecordedWeb
+from geocrawl.lab.recorded_worlds.world import TOPIC_KIND
 from geocrawl.urls import endpoint_key, read_url
 
 

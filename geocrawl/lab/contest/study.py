@@ -6,27 +6,17 @@ that robots.txt allows lead to it from a seed.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from geocrawl.fetch.robots import Rules, read_text
 from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.measure import TOPIC_KIND
 from geocrawl.lab.contest.oracle import oracle
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.warc import Stored
+from geocrawl.lab.recorded_worlds.documents import documents, named_at, targets
 from geocrawl.lab.recorded_worlds.world import World
-from geocrawl.model import Document, Page
-from geocrawl.page.document import PageReader
 from geocrawl.settings import Settings
-from geocrawl.urls import read_url
-
-_RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
-"""Address of a script or configuration that a page or script names: no link, but such a file may name services."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +77,6 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> St
     )
 
 
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
-    reader = PageReader()
-    for key in world.warc.records:
-        stored = world.stored(key)
-        url = read_url(f"http://{key}")
-        if stored is None or url is None or stored.kind == "robots":
-            continue
-        headers = {name.lower(): value for name, value in stored.headers}
-        page = Page(url, url, stored.status, headers, stored.body, 0.0, 0.0)
-        yield key, reader.read(page, depth=0), stored
-
-
-def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
-    """Yield the keys of the recorded answers to which the answer `key` leads."""
-    addresses = [link.url.address for link in document.links]
-    named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]
-    if 300 <= stored.status < 400:
-        named += [value for name, value in stored.headers if name.lower() == "location"]
-    base = f"http://{key}"
-    addresses += [url.address for url in (read_url(text, base) for text in named) if url is not None]
-    for address in addresses:
-        target = key_of(address)
-        if target in world.warc.records:
-            yield target
-
-
 def _is_page(world: World, key: str) -> bool:
     record = world.warc.records[key]
     return record.kind == "page" and not 300 <= record.status < 400
@@ -154,13 +112,3 @@ def _reachable(graph: Graph) -> Iterator[str]:
             if target not in seen and target not in graph.barred:
                 seen.add(target)
                 waiting.append(target)
-
-
-def named_at(world: World) -> dict[str, set[str]]:
-    """Return key of a recorded answer → ids of the valid services of the topic that it names."""
-    named: dict[str, set[str]] = {}
-    for service in world.services:
-        if service.kind == TOPIC_KIND and service.valid and service.reachable:
-            for page, _ in service.exposures:
-                named.setdefault(key_of(page), set()).add(service.id)
-    return named

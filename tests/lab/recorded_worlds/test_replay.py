@@ -11,7 +11,7 @@ from geocrawl.lab.contest.run import Job, read_seeds, replay, run, settings_for
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, WorldWeb
 from geocrawl.lab.recorded_worlds.services import png
 from geocrawl.lab.recorded_worlds.world import World
-from tests.lab.contest.conftest import Recorded
+from tests.lab.conftest import Recorded
 
 ASKED = (
     "",

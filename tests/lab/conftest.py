@@ -1,4 +1,4 @@
-"""Worlds for the tests of the contest: a small one made here, and a crawl of a recorded one where it is at hand."""
+"""Worlds for the tests of the lab: a small one made here, and a crawl of a recorded one where it is at hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from geocrawl.lab.contest.run import Crawled, Job, read_seeds, replay, settings_for
 from geocrawl.lab.recorded_worlds.replay import WorldWeb
 from geocrawl.lab.recorded_worlds.world import World
-from tests.lab.contest.small_world import write_world
+from tests.lab.small_world import write_world
 
 
 @pytest.fixture
