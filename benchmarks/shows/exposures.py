@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from geocrawl.lab.contest.measure import found_services, measure
+from geocrawl.lab.contest.measure import measure, read_catalogue, read_log
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import Request
 from geocrawl.lab.recorded_worlds.world import TrueService, World
@@ -60,7 +60,7 @@ def _figures(world: World, depths: Mapping[str, int], crawled: Mapping[str, Any]
     log = [Request(**entry) for entry in crawled["log"]]
     catalogue = [(address, kind) for address, kind in crawled["catalogue"]]
     due = [s for s in world.services if s.valid and s.behaviour != "slow" and depths.get(s.id, 99) <= MAX_DEPTH]
-    found = found_services(world, log, catalogue) & {s.id for s in due}
+    found = read_catalogue(world, catalogue)[0].keys() & read_log(world, log)[0].keys() & {s.id for s in due}
     hows = Counter((how, s.kind == "wms") for s in due for how in _hows(s))
     hits = Counter((how, s.kind == "wms") for s in due if s.id in found for how in _hows(s))
     asked = sum(request.kind in ("service", "unknown") for request in log)

@@ -46,8 +46,8 @@ class Score:
 
 def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]], budget: int) -> Score:
     """Return the score of a crawl; `catalogue` has (url, kind) of each endpoint catalogued as valid."""
-    claimed, false_accepts = _claims(world, catalogue)
-    pages_at_finds, pages = _pages_at_finds(world, log)
+    claimed, false_accepts = read_catalogue(world, catalogue)
+    pages_at_finds, pages = read_log(world, log)
     found = [s for s in claimed.values() if s.kind == TOPIC_KIND and s.id in pages_at_finds]
     reachable = sum(s.kind == TOPIC_KIND and s.valid and s.reachable for s in world.services)
     times = sorted(max(1, pages_at_finds[s.id]) for s in found)
@@ -69,13 +69,6 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
     )
 
 
-def found_services(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str, str]]) -> set[str]:
-    """Return ids of the valid services of every kind that are catalogued and, by the log, described themselves."""
-    claimed, _ = _claims(world, catalogue)
-    pages_at_finds, _ = _pages_at_finds(world, log)
-    return claimed.keys() & pages_at_finds.keys()
-
-
 def at_share(times: Sequence[int], share: float) -> int | None:
     """Return the pages downloaded when this share of all finds had been found; None without finds."""
     return times[max(0, math.ceil(len(times) * share) - 1)] if times else None
@@ -92,7 +85,7 @@ def _ratio(part: int, whole: int) -> float:
     return round(part / whole, 6) if whole else 0.0
 
 
-def _pages_at_finds(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]:
+def read_log(world: World, log: Sequence[Request]) -> tuple[dict[str, int], int]:
     """Return ({service id: pages downloaded when it first described itself}, pages downloaded in all)."""
     pages_at_finds: dict[str, int] = {}
     pages = 0
@@ -107,7 +100,7 @@ def _pages_at_finds(world: World, log: Sequence[Request]) -> tuple[dict[str, int
     return pages_at_finds, pages
 
 
-def _claims(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[str, TrueService], list[str]]:
+def read_catalogue(world: World, catalogue: Iterable[tuple[str, str]]) -> tuple[dict[str, TrueService], list[str]]:
     """Return (id → valid service in the catalogue, addresses catalogued wrongly). Slow services count neither way."""
     by_endpoint: dict[str, list[TrueService]] = {}
     for service in world.services:
