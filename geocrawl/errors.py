@@ -15,6 +15,10 @@ class UsageError(GeocrawlError):
     exit_code = 2
 
 
+class GivenBack(GeocrawlError):
+    """A visit that cannot go on now. Its address waits again, no attempt counts, and the host's state says when."""
+
+
 class EnvironmentFault(GeocrawlError):
     """A system error: a file, the database, the network set-up. Exit code 3."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
+from geocrawl.errors import GivenBack
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
 
 if TYPE_CHECKING:
@@ -101,7 +102,10 @@ class _Checker:
         for _ in range(self._max_redirects + 1):
             async with self._turns[at.host]:
                 async with self._fetcher.turn(self._hosts.get(at.host) or HostState(at.host)) as turn:
-                    answer = await turn.fetch(at, purpose=purpose)
+                    try:
+                        answer = await turn.fetch(at, purpose=purpose)
+                    except GivenBack as later:
+                        answer = Failure(at, FailureCode.RESTING, str(later))
                 self._hosts[at.host] = turn.host
             if isinstance(answer, Failure) or answer.location is None:
                 return answer

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.fetch.record import WarcRecorder
     from geocrawl.fetch.transport import Transport
-    from geocrawl.ports import Clock, Fetcher, OptOuts, RobotsStore
+    from geocrawl.ports import Clock, Fetcher, HostLeases, OptOuts, RobotsStore
     from geocrawl.settings import Settings
 
 OnReceived = Callable[[int], object]
@@ -37,6 +37,7 @@ def make_session_fetcher(
         session.settings,
         session.store.robots(),
         session.clock,
+        hosts=session.store.host_leases(session.settings),
         opt_outs=session.store.opt_outs(),
         share_with=session.share_with,
         transport=session.environment.transport if session.environment else None,
@@ -50,6 +51,7 @@ def make_fetcher(
     robots: RobotsStore,
     clock: Clock,
     *,
+    hosts: HostLeases | None = None,
     opt_outs: OptOuts | None = None,
     share_with: SharedPoliteness | None = None,
     transport: Transport | None = None,
@@ -58,21 +60,23 @@ def make_fetcher(
 ) -> Fetcher:
     """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
 
-    `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs apply, too. `transport`: another network
-    than the real one.
+    `hosts`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs apply,
+    too. `transport`: another network than the real one.
     """
     from geocrawl.fetch.fetcher import PoliteFetcher
+    from geocrawl.fetch.held_host import OwnHosts
     from geocrawl.fetch.http import user_agent
     from geocrawl.fetch.proxy import proxy_from_environment
 
     rules = AddressRules(settings.allow, settings.deny)
 
     async def reason_not_to_ask(url: Url) -> str:
-        for hosts in (opt_outs, share_with):
-            if hosts is not None and await hosts.covers(url.host):
+        for known in (opt_outs, share_with):
+            if known is not None and await known.covers(url.host):
                 return "forgotten"
         return rules.reason(url)
 
+    own = hosts or OwnHosts()
     fetcher = PoliteFetcher(
         settings,
         share_with.robots(robots) if share_with else robots,
@@ -82,6 +86,7 @@ def make_fetcher(
         transport=transport,
         recorder=recorder,
         refusal_of=reason_not_to_ask,
+        hosts=share_with.hosts(own) if share_with else own,
         on_received=on_received,
     )
     return share_with.fetcher(fetcher) if share_with else fetcher

@@ -9,13 +9,14 @@ shared.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
+from geocrawl.fetch.held_host import HeldHost, lasting
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
+from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _LOOK_S = 0.1
 """Pause between two attempts to lease a host: shorter than the usual delay, during which the host can be leased."""
 _PATIENCE = 0.5
 """Longest wait for a host that another process has leased, as a fraction of a lease's duration."""
+_BACK_OFF_S = 30.0
+"""The longest back-off that a session waits for: a person waits for its answer."""
 _SAID_AFTER_S = 3.0
 """Length of a wait in seconds after which a line tells the person why it lasts."""
 
@@ -51,6 +54,10 @@ class SharedPoliteness:
         """Return a store of robots.txt that reads and writes both the catalogue's and `own`."""
         return self._catalogue.shared_robots(own)
 
+    def hosts(self, own: HostLeases) -> HostLeases:
+        """Return the catalogue's host leases; where the catalogue cannot be used, those of `own`."""
+        return _HostsWithFallback(self._catalogue.host_leases(self._settings), own)
+
     def fetcher(self, inner: Fetcher) -> Fetcher:
         """Return a fetcher that leases the host of each turn in the catalogue and sends requests through `inner`."""
         leases = self._catalogue.host_leases(self._settings)
@@ -60,6 +67,54 @@ class SharedPoliteness:
 def not_shared(error: Exception) -> str:
     """Return the line for a person when a catalogue cannot be used."""
     return f"{error}. Asking all the same: the delay to hosts is not shared with other processes"
+
+
+class _HostsWithFallback:
+    """`ports.HostLeases` of a catalogue that need not be usable."""
+
+    def __init__(self, shared: HostLeases, own: HostLeases) -> None:
+        self._shared = shared
+        self._own = own
+        self._of_own: set[HostLease] = set()
+
+    async def covers(self, host: str) -> bool:
+        """Return whether a host opted out; False when the catalogue cannot be read."""
+        try:
+            return await self._shared.covers(host)
+        except DatabaseFault:
+            return False
+
+    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+        """Lease a host in the catalogue, else in the session's own database."""
+        try:
+            return await self._shared.lease(name, now, wait_s=wait_s)
+        except DatabaseFault:
+            found = await self._own.lease(name, now, wait_s=wait_s)
+            if isinstance(found, HostLease):
+                self._of_own.add(found)
+            return found
+
+    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
+        """Have a lease last until then at least, where it was made."""
+        if lease in self._of_own:
+            renewed = await self._own.renew(lease, until)
+            self._of_own.discard(lease)
+            if renewed is not None:
+                self._of_own.add(renewed)
+            return renewed
+        try:
+            return await self._shared.renew(lease, until)
+        except DatabaseFault:
+            return replace(lease, until=until)
+
+    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
+        """End a lease where it was made."""
+        if lease in self._of_own:
+            self._of_own.discard(lease)
+            await self._own.release(lease, state, now)
+            return
+        with suppress(DatabaseFault):  # the next turn shows the line that nothing is shared
+            await self._shared.release(lease, state, now)
 
 
 class SharingFetcher:
@@ -77,24 +132,33 @@ class SharingFetcher:
         self._is_said = False
 
     @asynccontextmanager
-    async def turn(self, host: HostState) -> AsyncIterator[Turn]:
+    async def turn(self, host: HostState, extend: Extend = lasting) -> AsyncIterator[Turn]:
         """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
         lease = await self._lease(host.name)
         if isinstance(lease, HostBusy):
             yield _RefusedTurn(host, self._refusal(host.name, lease))
             return
         if lease is None:
-            async with self._inner.turn(host) as turn:
+            async with self._inner.turn(host, extend) as turn:
                 yield turn
             return
         state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
-        async with self._inner.turn(state) as turn:
+        held = HeldHost(self._leases, lease)
+
+        async def extend_both(until: float) -> None:
+            await extend(until)
+            try:
+                await held.extend(until)
+            except DatabaseFault as error:
+                self._not_shared(error)
+
+        async with self._inner.turn(state, extend_both) as turn:
             settled = False
             try:
                 yield turn
                 settled = True
             finally:
-                await self._release(lease, turn.host, settled=settled)
+                await self._release(held.lease, turn.host, settled=settled)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -109,7 +173,7 @@ class SharingFetcher:
             try:
                 if await self._leases.covers(name):
                     return None
-                found = await self._leases.lease(name, now)
+                found = await self._leases.lease(name, now, wait_s=_BACK_OFF_S)
             except DatabaseFault as error:
                 self._not_shared(error)
                 return None

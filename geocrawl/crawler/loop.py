@@ -13,7 +13,7 @@ from typing import Protocol
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
-from geocrawl.errors import GeocrawlError, RefusedValue
+from geocrawl.errors import GeocrawlError, GivenBack, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
@@ -29,14 +29,24 @@ class Visitor(Protocol):
 class _UnderWay:
     """A lease whose visit is being made."""
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, queue: CrawlQueue) -> None:
         self.lease = lease
+        self._queue = queue
         self.turn: Turn | None = None
 
     @property
     def host(self) -> HostState:
         """Return the host's state after the requests so far, also when the visit was cut off in the middle of one."""
         return self.turn.host if self.turn is not None else self.lease.host
+
+    async def extend(self, until: float) -> None:
+        """Have the lease last until then at least. Raises GivenBack when another process has leased the host."""
+        if until <= self.lease.until:
+            return
+        renewed = await self._queue.renew(self.lease, until)
+        if renewed is None:
+            raise GivenBack(f"{self.lease.host.name}: another process has leased this host meanwhile")
+        self.lease = renewed
 
 
 class Crawler:
@@ -224,7 +234,7 @@ class Crawler:
         it."""
         lease = under_way.lease
         try:
-            async with self._fetcher.turn(lease.host) as turn:
+            async with self._fetcher.turn(lease.host, under_way.extend) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
         except GeocrawlError:
@@ -246,19 +256,23 @@ class Crawler:
             return bare, await self._queue.settle(bare)
 
     async def _carry_out(self, lease: Lease) -> None:
-        entry, under_way = lease.entry, _UnderWay(lease)
+        entry, under_way = lease.entry, _UnderWay(lease, self._queue)
         self._observer.leased(lease)
         settled = False
         try:
             visit = await self._visit(under_way)
             visit, result = await self._settle(self._learning.with_dump(visit))
             settled = True
+            if result.ignored:  # another process has leased the host since, and makes this visit again
+                return
             self._summary.count(visit, result)
             if visit.state is not State.FAILED or visit.retry_after_s is None:
                 self._answered_at = self._clock.now()
             if result.feedback is not None:
                 await self._learning.learn(result.feedback)
             self._observer.settled(entry, visit, result)
+        except GivenBack:
+            pass  # the host's state says when the address may be leased again
         finally:
             self._under_way.discard(entry.id)
             self._pages_under_way -= entry.purpose is Purpose.PAGE

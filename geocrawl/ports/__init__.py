@@ -5,7 +5,7 @@
 
 from geocrawl.ports.catalog import CatalogQueries
 from geocrawl.ports.clock import Clock
-from geocrawl.ports.fetching import Fetcher, RobotsStore, Turn
+from geocrawl.ports.fetching import Extend, Fetcher, RobotsStore, Turn
 from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
@@ -21,6 +21,7 @@ __all__ = [
     "ContentInterview",
     "Counted",
     "CrawlQueue",
+    "Extend",
     "Fetcher",
     "Frontier",
     "HostBusy",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url, Validators
+
+Extend = Callable[[float], Awaitable[None]]
+"""Makes a lease last until a time at least. Raises GivenBack when another process has leased the host."""
 
 
 class Turn(Protocol):
@@ -25,6 +28,8 @@ class Turn(Protocol):
         A redirect within the host is followed while `follow(target)` is true (None: always). A redirect to another host
         is never followed: the Page then has `location` and an empty body, and the target needs a lease of its own.
         `validators` are sent with the request for their own address alone; `Page.not_modified` is the answer 304.
+        Raises GivenBack when the visit cannot go on now: another process has leased the host, or its robots.txt is
+        redirected to one that is not free.
         """
 
     async def sitemaps(self, url: Url) -> Sequence[Url]:
@@ -38,7 +43,9 @@ class Turn(Protocol):
 class Fetcher(Protocol):
     """Makes turns and owns the connections; to be closed once."""
 
-    def turn(self, host: HostState) -> AbstractAsyncContextManager[Turn]: ...
+    def turn(self, host: HostState, extend: Extend = ...) -> AbstractAsyncContextManager[Turn]:
+        """Return the turn of a leased host. `extend` is awaited before each request, with the time until which the
+        lease is needed; by default the lease does not end by itself."""
 
     async def close(self) -> None: ...
 

@@ -17,6 +17,8 @@ class HostLease:
     token: int
     """Fencing number: a later lease of the host has a higher one."""
     state: HostState
+    until: float
+    """When the lease expires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,19 @@ class OptOuts(Protocol):
 
 
 class HostLeases(OptOuts, Protocol):
-    """Hosts of a catalogue, leased by a session that shares its politeness.
+    """Hosts of a catalogue, leased without their URLs.
+
+    For the turns of a session that shares the catalogue's politeness, and for single requests in the middle of another
+    host's turn.
 
     Every method is awaited, as those of `CrawlQueue` are, and raises DatabaseFault.
     """
 
-    async def lease(self, name: str, now: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or backs off for longer than a crawl waits."""
+    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+        """Lease a host, unless it is leased or may not be asked for longer than `wait_s`."""
+
+    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
+        """Have a lease last until then at least, and return it; None when another process has leased the host since."""
 
     async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""

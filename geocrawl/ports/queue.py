@@ -34,6 +34,9 @@ class CrawlQueue(Protocol):
     async def settle(self, visit: Visit) -> Settled:
         """Write all that a visit brought, in one transaction, and end its lease."""
 
+    async def renew(self, lease: Lease, until: float) -> Lease | None:
+        """Have a lease last until then at least, and return it; None when another process has leased the host since."""
+
     async def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host
         after the requests that were made."""

@@ -18,11 +18,12 @@ from geocrawl.errors import PassingFault
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Lease
+from geocrawl.ports import HostLease
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, url
-from tests.support.http_server import answer, serve
+from tests.support.http_server import answer, pages, redirect, serve
 from tests.support.world import World
 
 SLOW_S = 60.0
@@ -34,11 +35,13 @@ def settings_for(**changes: object) -> Settings:
     return Settings(**chosen)  # type: ignore[arg-type]
 
 
-def _start(path: Path, settings: Settings, seeds: Sequence[str], store: Store) -> tuple[Crawler, asyncio.Task[object]]:
+def _start(
+    path: Path, settings: Settings, seeds: Sequence[str], store: Store, watcher: Watcher | None = None
+) -> tuple[Crawler, asyncio.Task[object]]:
     session = wiring.make_session(settings, store, SystemClock())
     session.add_seeds([url(seed) for seed in seeds], again=False)
     fetcher = fetchers.make_session_fetcher(session)
-    crawler = wiring.make_crawler(session, Watcher(), fetcher, max_pages=100)
+    crawler = wiring.make_crawler(session, watcher or Watcher(), fetcher, max_pages=100)
 
     async def run() -> None:
         try:
@@ -115,3 +118,96 @@ def test_a_visit_given_up_while_the_database_is_locked_leaves_its_pace_when_it_c
     world.frontier.release_all()
     rows = world.database.connection.execute("SELECT next_at, asked, lease_until FROM host").fetchall()
     assert rows == [(resting, 3, 0.0)] * 2
+
+
+# --------------------------------------------------------------------------- hosts that are not free
+
+
+async def test_a_visit_whose_robots_txt_leads_to_a_host_that_is_leased_waits_and_counts_no_attempt(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "c.db"
+    web = {
+        "http://a.example/robots.txt": redirect("http://b.example/robots.txt"),
+        "http://b.example/robots.txt": answer(b"", content_type="text/plain"),
+        "http://a.example/": answer(b"<p>a"),
+    }
+    async with serve(pages(web)) as server:
+        settings = settings_for(delay_s=0.3, proxy=server.base, max_time_s=0.8)
+        with Store.open(path, clock=SystemClock()) as store:
+            leases = store.host_leases(settings)
+            lease = await leases.lease("b.example", time.time(), wait_s=0.0)
+            assert isinstance(lease, HostLease)
+            await _start(path, settings, ["http://a.example/"], store)[1]
+            assert "http://b.example/robots.txt" not in server.targets
+            row = store.database.connection.execute("SELECT state, attempts FROM url").fetchone()
+            assert row == ("waiting", 0)
+            await leases.release(lease, lease.state, time.time())
+            await _start(path, replace(settings, max_time_s=0.0), [], store)[1]
+    assert server.targets[-2:] == ["http://b.example/robots.txt", "http://a.example/"]
+
+
+class _Slow:
+    """A server that answers slowly, and counts how many requests it has at once."""
+
+    def __init__(self, answer_s: float) -> None:
+        self._answer_s = answer_s
+        self.now = self.most = 0
+        self.asked: list[str] = []
+
+    async def __call__(self, target: str, writer: asyncio.StreamWriter) -> None:
+        self.asked.append(target)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(self._answer_s)
+        self.now -= 1
+        writer.write(answer(b"<p>" + b"".join(b'<a href="/%d">map</a>' % n for n in range(4))))
+
+
+async def test_a_lease_lasts_as_long_as_its_requests_whatever_they_take(tmp_path: Path) -> None:
+    path, slow = tmp_path / "c.db", _Slow(0.8)
+    settings = settings_for(delay_s=0.01, lease_s=0.2, map_requests=0, ignore_robots=True)
+    async with serve(slow) as server:
+        with Store.open(path, clock=SystemClock()) as first, Store.open(path, clock=SystemClock()) as second:
+            runs = [
+                _start(path, settings, [server.base + "/"] if store is first else [], store)[1]
+                for store in (first, second)
+            ]
+            await asyncio.gather(*runs)
+    assert slow.most == 1
+    assert sorted(slow.asked) == sorted({"/", "/0", "/1", "/2", "/3"})
+
+
+async def test_a_visit_whose_host_another_process_has_leased_is_dropped_before_its_next_request(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+
+    async def steal(target: str, writer: asyncio.StreamWriter) -> None:
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE host SET lease_token = lease_token + 1, lease_until = 9e12, lease_owner = 'else:7'")
+        writer.write(answer(b"", content_type="text/plain"))
+
+    async with serve(steal) as server:
+        with Store.open(path, clock=SystemClock()) as store:
+            settings = settings_for(delay_s=0.01, lease_s=0.0, map_requests=0, max_time_s=0.5)
+            await _start(path, settings, [server.base + "/"], store)[1]
+    assert server.targets == ["/robots.txt"]
+    with open_readonly(path) as connection:
+        assert connection.execute("SELECT state, attempts FROM url").fetchall() == [("waiting", 0)]
+        assert connection.execute("SELECT lease_owner FROM host").fetchall() == [("else:7",)]
+
+
+async def test_a_settlement_after_the_lease_was_lost_is_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    watcher = Watcher()
+
+    async def steal(target: str, writer: asyncio.StreamWriter) -> None:
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE host SET lease_token = lease_token + 1, lease_until = 9e12, lease_owner = 'else:7'")
+        writer.write(answer(b"<p>page"))
+
+    async with serve(steal) as server:
+        with Store.open(path, clock=SystemClock()) as store:
+            settings = settings_for(delay_s=0.0, ignore_robots=True, max_time_s=0.5)
+            crawler, task = _start(path, settings, [server.base + "/"], store, watcher)
+            await task
+    assert (crawler.visits, watcher.visits, server.targets) == (0, [], ["/"])

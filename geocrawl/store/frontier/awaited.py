@@ -36,6 +36,10 @@ class AwaitedFrontier:
         """Write all that a visit brought, in one transaction, and end its lease."""
         return self._frontier.settle(visit)
 
+    async def renew(self, lease: Lease, until: float) -> Lease | None:
+        """Have a lease last until then at least; None when another process has leased the host since."""
+        return self._frontier.renew(lease, until)
+
     async def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up, and write the state of its host."""
         self._frontier.release(lease, host)

@@ -220,6 +220,11 @@ class SqlFrontier:
         with self._database.transaction:
             return self._settlement.write(visit)
 
+    def renew(self, lease: Lease, until: float) -> Lease | None:
+        """Have a lease last until then at least; None when another process has leased the host since."""
+        with self._database.transaction:
+            return self._leases.renew(lease, until, self._clock.now())
+
     def release(self, lease: Lease, host: HostState | None = None) -> None:
         """End a lease without a visit. `host`: the state of its host if it was asked.
 

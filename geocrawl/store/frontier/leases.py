@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
 from geocrawl.ports import CatalogQueries
@@ -97,6 +98,15 @@ class Leases:
             until = now + lease_of_s(state, self._settings)
             self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
             return Lease(self._entry(head, now), state, token + 1, until)
+
+    def renew(self, lease: Lease, until: float, now: float) -> Lease | None:
+        """Have a lease last until then at least; None when another process has leased the host since.
+
+        A lease that expired without that is taken up again.
+        """
+        until = max(until, now + self._settings.lease_s)
+        renewed = self._connection.execute(sql.RENEW, (lease.host.name, lease.token, lease.entry.id, until)).rowcount
+        return replace(lease, until=until) if renewed else None
 
     def _leave_out(self, head: _Head, of_host: int) -> bool:
         """Refuse a URL if caps or budgets exclude it by now, and return whether it was refused.

@@ -1,7 +1,8 @@
-"""Lease hosts of a catalogue for a scratch session (`app.shared_politeness`), and share their robots.txt.
+"""Lease hosts of a catalogue without their URLs, and share their robots.txt with a scratch session.
 
-A scratch session has no URL in the catalogue, so its lease names none. Otherwise it is a lease like any other: it has
-an owner and an end, the fencing number of a later lease invalidates it, and the lease of a killed process ends at once.
+A scratch session (`app.shared_politeness`) has no URL in the catalogue, and a host to which another one's robots.txt is
+redirected is asked for none of its own. Otherwise it is a lease like any other: it has an owner and an end, the fencing
+number of a later lease invalidates it, and the lease of a killed process ends at once.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from geocrawl.store.frontier.hosts import Hosts, politeness
 from geocrawl.store.frontier.leases import lease_of_s
 from geocrawl.store.frontier.robots import SqlRobots
 
-_PATIENCE_S = 30.0
-"""The longest back-off that a session waits for: a person waits for its answer."""
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
 """Of `_FIND`."""
 _FIND = """
@@ -29,6 +28,8 @@ FROM host WHERE name = ?"""
 # Lease a host for none of its URLs.
 _LEASE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
+# Have that lease last until ?3, unless another process leased the host since.
+_RENEW = "UPDATE host SET lease_until = ?3 WHERE id = ?1 AND lease_token = ?2"
 # End that lease, unless another process leased the host after it expired.
 _RELEASE = """
 UPDATE host SET lease_until = 0, next_at = ?3, errors = ?4, last_error_at = ?5, crawl_delay_s = ?6,
@@ -49,13 +50,13 @@ class SharedLeases:
         """Return whether a host opted out."""
         return self._database.blocked.covers(host)
 
-    async def lease(self, name: str, now: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or backs off for longer than a person waits."""
-        if not_now := self._why_not(self._find(name), now):  # before the write lock: a busy host needs none
+    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+        """Lease a host, unless it is leased or may not be asked for longer than `wait_s`."""
+        if not_now := self._why_not(self._find(name), now, wait_s):  # before the write lock: a busy host needs none
             return not_now
         with self._database.transaction:
             found = self._find(name)
-            if not_now := self._why_not(found, now):
+            if not_now := self._why_not(found, now, wait_s):
                 return not_now
             if found is None:
                 Hosts(self._connection).find(name)
@@ -67,7 +68,14 @@ class SharedLeases:
             state = replace(_state(name, found), next_at=next_at)
             lease_until = max(now, next_at) + lease_of_s(state, self._settings)
             self._connection.execute(_LEASE, (host_id, lease_until, self._process.text))
-        return HostLease(host_id, token + 1, state)
+        return HostLease(host_id, token + 1, state, lease_until)
+
+    async def renew(self, lease: HostLease, until: float) -> HostLease | None:
+        """Have a lease last until then at least; None when another process has leased the host since."""
+        until += self._settings.lease_s
+        with self._database.transaction:
+            renewed = self._connection.execute(_RENEW, (lease.host_id, lease.token, until)).rowcount
+        return replace(lease, until=until) if renewed else None
 
     async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""
@@ -78,13 +86,13 @@ class SharedLeases:
         row: _Row | None = self._connection.execute(_FIND, (name,)).fetchone()
         return row
 
-    def _why_not(self, row: _Row | None, now: float) -> HostBusy | None:
+    def _why_not(self, row: _Row | None, now: float, wait_s: float) -> HostBusy | None:
         if row is None:
             return None
         next_at, lease_until, holder = row[1], row[9], row[11]
         if lease_until > now and not is_dead(holder, self._process):
             return HostBusy(lease_until, str(Owner.read(holder)))
-        return HostBusy(next_at, "") if next_at - now > _PATIENCE_S else None
+        return HostBusy(next_at, "") if next_at - now > wait_s else None
 
 
 def _state(name: str, row: _Row) -> HostState:

@@ -60,6 +60,8 @@ UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages =
   next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11,
   troubled_at = ?12, troubled_address = ?13, parked = ?14, turn = ?15, lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
+# Have a lease last until ?4, unless another process leased the host since.
+RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
 # End a lease that was given back.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
 # Write the politeness of a host whose lease was given back.

@@ -27,7 +27,7 @@ def leases(world: World) -> SharedLeases:
 
 
 async def leased(world: World, name: str = "a.example") -> HostLease:
-    lease = await leases(world).lease(name, world.clock.now())
+    lease = await leases(world).lease(name, world.clock.now(), wait_s=30.0)
     assert isinstance(lease, HostLease)
     return lease
 
@@ -42,7 +42,7 @@ def row(world: World, columns: str, name: str = "a.example") -> tuple[object, ..
 async def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -> None:
     lease = await leased(world)
     assert world.frontier.lease() is None
-    assert isinstance(await leases(world).lease("a.example", world.clock.now()), HostBusy)
+    assert isinstance(await leases(world).lease("a.example", world.clock.now(), wait_s=30.0), HostBusy)
     learnt = HostState("a.example", world.clock.now() + 4.0, 1, 5.0, 4.0, 11, 3, 6.0, "http://a.example/2")
     await leases(world).release(lease, learnt, world.clock.now())
     assert world.frontier.lease() is None, "the politeness that the scratch session wrote applies to every process"
@@ -56,7 +56,7 @@ async def test_no_crawl_asks_a_host_while_a_scratch_session_does(world: World) -
 async def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_known_politeness(world: World) -> None:
     world.database.connection.execute("UPDATE host SET crawl_delay_s = 7, errors = 2 WHERE name = 'a.example'")
     lease = world.lease()
-    not_now = await leases(world).lease("a.example", world.clock.now())
+    not_now = await leases(world).lease("a.example", world.clock.now(), wait_s=30.0)
     assert not_now == HostBusy(lease.until, "process 1 on test")
     world.settle(lease)
     assert (await leased(world)).state.crawl_delay_s == 7
@@ -65,8 +65,10 @@ async def test_a_scratch_session_waits_for_a_leased_host_and_starts_with_its_kno
 async def test_a_back_off_longer_than_the_patience_is_not_waited_for(world: World) -> None:
     now = world.clock.now()
     world.database.connection.execute("UPDATE host SET next_at = ? WHERE name = 'a.example'", (now + 31.0,))
-    assert await leases(world).lease("a.example", now) == HostBusy(now + 31.0, "")
-    assert isinstance(await leases(world).lease("a.example", now + 2.0), HostLease), "its turn waits for the back-off"
+    assert await leases(world).lease("a.example", now, wait_s=30.0) == HostBusy(now + 31.0, "")
+    assert isinstance(await leases(world).lease("a.example", now + 2.0, wait_s=30.0), HostLease), (
+        "its turn waits for the back-off"
+    )
 
 
 async def test_a_shared_lease_expires_and_cannot_be_released_once_another_process_leased_the_host(world: World) -> None:

@@ -1,0 +1,61 @@
+"""Keep a leased host for as long as its requests last."""
+
+from __future__ import annotations
+
+import math
+
+from geocrawl.errors import GivenBack
+from geocrawl.model import HostState
+from geocrawl.ports import HostBusy, HostLease, HostLeases
+
+
+async def lasting(until: float) -> None:
+    """Extend nothing, for a host that nobody else sends requests to."""
+
+
+class HeldHost:
+    """A host that was leased by `HostLeases`, whose lease is renewed while it is needed."""
+
+    def __init__(self, leases: HostLeases, lease: HostLease) -> None:
+        self._leases = leases
+        self.lease = lease
+
+    async def extend(self, until: float) -> None:
+        """Have the lease last until then at least. Raises GivenBack when another process has leased the host."""
+        if until <= self.lease.until:
+            return
+        renewed = await self._leases.renew(self.lease, until)
+        if renewed is None:
+            raise GivenBack(f"{self.lease.state.name}: another process has leased this host meanwhile")
+        self.lease = renewed
+
+
+class OwnHosts:
+    """`ports.HostLeases` in memory, for a fetcher that shares its hosts with no other process."""
+
+    def __init__(self) -> None:
+        self._leased: set[str] = set()
+        self._states: dict[str, HostState] = {}
+
+    async def covers(self, host: str) -> bool:
+        """Return False: nobody opted out."""
+        return False
+
+    async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
+        """Lease a host, unless it is leased or backs off for longer than `wait_s`."""
+        state = self._states.get(name) or HostState(name)
+        if name in self._leased:
+            return HostBusy(now, "this process")
+        if state.next_at - now > wait_s:
+            return HostBusy(state.next_at, "")
+        self._leased.add(name)
+        return HostLease(0, 0, state, math.inf)
+
+    async def renew(self, lease: HostLease, until: float) -> HostLease:
+        """Return the lease: it does not end by itself."""
+        return lease
+
+    async def release(self, lease: HostLease, state: HostState, now: float) -> None:
+        """End the lease and keep the host's politeness."""
+        self._leased.discard(state.name)
+        self._states[state.name] = state

@@ -1,0 +1,137 @@
+"""Find the rules of an origin: from memory or the store, else by asking for its robots.txt in the turn of its host.
+
+Redirects of a robots.txt are followed five times, to other hosts too (RFC 9309, 2.3.1.2). Another host is borrowed for
+the request (`borrowed_hosts`): its delay, back-off and daily limit apply, and what it answers changes its own state.
+Its own robots.txt applies as well, except to itself: a target that it forbids is not requested, and like one that is
+not there it contains no rules (2.3.1.3). A target that the operator's lists, an opt-out or the address guard exclude,
+or whose own robots.txt cannot be had, is one that nobody has read yet: nothing is allowed for a while (2.3.1.4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from geocrawl.fetch.borrowed_hosts import BorrowedHosts
+from geocrawl.fetch.http import Answer
+from geocrawl.fetch.paced_host import PacedHost, Parts, robots_address
+from geocrawl.fetch.robots import Rules, record_of
+from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
+from geocrawl.urls import read_url
+
+_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_FORBIDDEN = 403
+"""Status that is recorded for a robots.txt at an address which the rules of its host forbid."""
+# The server was not reached: a page of this origin would fare the same, so the failure itself is reported.
+_NO_CONTACT = frozenset(
+    {
+        FailureCode.DNS,
+        FailureCode.REFUSED,
+        FailureCode.TLS,
+        FailureCode.TIMEOUT_CONNECT,
+        FailureCode.GUARD,
+        FailureCode.PROXY,
+    }
+)
+
+
+class OriginRobots:
+    """Finds rules; one for all turns of a fetcher."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._settings = parts.settings
+        self._robots = parts.robots
+        self._others = BorrowedHosts(parts)
+
+    async def rules_for(self, url: Url, host: PacedHost) -> Rules | Failure:
+        """Return the rules that apply to an address of the leased host; a Failure when they cannot be had now.
+
+        Raises GivenBack when a redirect leads to a host that cannot be had soon.
+        """
+        known = await self._robots.get(url.origin, self._parts.clock.now())
+        if known is None:
+            found = await self._ask(url, host)
+            if isinstance(found, Failure):
+                return found
+            known = await self._robots.put(found)
+        record, rules = known
+        if rules is None:
+            detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
+            wait = max(record.expires_at - self._parts.clock.now(), 1.0)
+            return Failure(url, FailureCode.ROBOTS, detail, retry_after_s=wait, status=record.status)
+        host.adopt_crawl_delay(rules.crawl_delay_s)
+        return rules
+
+    async def _ask(self, url: Url, host: PacedHost) -> RobotsRecord | Failure:
+        """Fetch the robots.txt of an address's origin, redirects followed. Return a Failure when the origin cannot be
+        reached."""
+        answer = await host.request(_robots_of(url), Purpose.ROBOTS)
+        if isinstance(answer, Failure) and answer.code in _NO_CONTACT:
+            return answer
+        passed = {robots_address(url)}
+        for _ in range(_REDIRECTS):
+            target = None if isinstance(answer, Failure) else answer.location
+            if target is None or target.address in passed:
+                break
+            passed.add(target.address)
+            if target.host == host.name:
+                answer = await host.request(target, Purpose.ROBOTS)
+                continue
+            found = await self._ask_elsewhere(target, host)
+            if isinstance(found, RobotsRecord):
+                return replace(found, origin=url.origin)
+            answer = found
+        return self._record(url.origin, answer, host)
+
+    async def _ask_elsewhere(self, target: Url, borrower: PacedHost) -> Answer | Failure | RobotsRecord:
+        """Request a redirect's target on another host, or return what is known of it."""
+        if await self._parts.refusal_of(target):
+            return Failure(target, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be asked")
+        is_robots = target.address == robots_address(target)
+        known = await self._robots.get(target.origin, self._parts.clock.now())
+        if is_robots and known is not None:
+            return known[0]
+        async with self._others.borrow(target.host, borrower) as host:
+            if not is_robots:
+                rules = known[1] if known is not None else await self._rules_of(target, host)
+                if rules is None:
+                    return Failure(target, FailureCode.ROBOTS, f"robots.txt of {target.origin} is unreachable")
+                if not rules.allows(target.address):
+                    return record_of(target.origin, _FORBIDDEN, b"", self._parts.clock.now(), self._settings)
+            answer = await host.request(target, Purpose.ROBOTS)
+            if isinstance(answer, Answer) and answer.location is None:
+                record = self._record(target.origin, answer, host)
+                if is_robots:
+                    await self._keep(record, host)
+                return record
+            return answer
+
+    async def _rules_of(self, target: Url, host: PacedHost) -> Rules | None:
+        """Return the rules of a borrowed host; None when they cannot be had, or a third host has them."""
+        answer = await host.request(_robots_of(target), Purpose.ROBOTS)
+        for _ in range(_REDIRECTS):
+            if isinstance(answer, Answer) and answer.location is not None and answer.location.host == host.name:
+                answer = await host.request(answer.location, Purpose.ROBOTS)
+        if isinstance(answer, Failure) or answer.location is not None:
+            return None
+        return await self._keep(self._record(target.origin, answer, host), host)
+
+    async def _keep(self, record: RobotsRecord, host: PacedHost) -> Rules | None:
+        """Keep what a borrowed host answered for its own robots.txt."""
+        _, rules = await self._robots.put(record)
+        if rules is not None:
+            host.adopt_crawl_delay(rules.crawl_delay_s)
+        return rules
+
+    def _record(self, origin: str, answer: Answer | Failure, host: PacedHost) -> RobotsRecord:
+        now = self._parts.clock.now()
+        if isinstance(answer, Failure):
+            return record_of(origin, None, b"", now, self._settings)
+        wait = host.retry_after_s(answer)
+        return record_of(origin, answer.status, answer.body, now, self._settings, retry_after_s=wait)
+
+
+def _robots_of(url: Url) -> Url:
+    robots = read_url(robots_address(url))
+    assert robots is not None, "an origin's robots.txt has an address"
+    return robots

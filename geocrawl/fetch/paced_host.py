@@ -1,0 +1,165 @@
+"""Make the requests of one leased host: each waits for the host's delay and back-off, and changes the host's state."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import httpx
+
+from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
+from geocrawl.fetch.politeness import (
+    Asked,
+    after_cut_off,
+    after_exchange,
+    count_request,
+    delay_s,
+    is_day_limit_reached,
+    read_retry_after,
+    starts_backoff,
+    wait_for_next_day,
+)
+from geocrawl.fetch.robots import RobotsCache
+from geocrawl.model import Failure, FailureCode, HostState, Purpose, Url, Validators
+from geocrawl.ports import Clock, Extend, HostLeases
+from geocrawl.settings import Settings
+
+_THINKING_S = 30.0
+"""Time after the last answer of a turn, in which the answer is read and the visit settled."""
+
+RefusalOf = Callable[[Url], Awaitable[str]]
+"""Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the turns of one fetcher share."""
+
+    settings: Settings
+    clock: Clock
+    http: HttpClient
+    robots: RobotsCache
+    refusal_of: RefusalOf
+    hosts: HostLeases
+    """Leases of hosts to which a robots.txt is redirected."""
+
+
+class PacedHost:
+    """A leased host with its state."""
+
+    def __init__(self, parts: Parts, state: HostState, extend: Extend) -> None:
+        """`extend`: as in `ports.Fetcher.turn`."""
+        self._settings = parts.settings
+        self._clock = parts.clock
+        self._http = parts.http
+        self._state = state
+        self._extend = extend
+        self._service = ""
+        self.in_backoff = False
+        """Whether an answer put the host into back-off."""
+
+    @property
+    def name(self) -> str:
+        """Return the host's name."""
+        return self._state.name
+
+    @property
+    def state(self) -> HostState:
+        """Return the host's state after the requests so far."""
+        return wait_for_next_day(self._state, self._clock.now(), self._settings)
+
+    @property
+    def is_day_limit_reached(self) -> bool:
+        """Return whether the host has received as many requests today as it may."""
+        return is_day_limit_reached(self._state, self._clock.now(), self._settings)
+
+    async def request(
+        self,
+        url: Url,
+        purpose: Purpose,
+        cookies: httpx.Cookies | None = None,
+        validators: Validators | None = None,
+    ) -> Answer | Failure:
+        """Wait until it is time, make one exchange, and update the host's state.
+
+        A request whose kept connection the server ended is made once more, on a new one, like any other request: after
+        the delay, and counted. Raises ValueError for another host's address, GivenBack when the lease was lost.
+        """
+        if url.host != self.name:
+            raise ValueError(f"{url.address} was asked in the turn of {self.name}")
+        answer = await self._exchange(url, purpose, cookies, validators)
+        if isinstance(answer, KeptConnectionLost):
+            answer = await self._exchange(url, purpose, cookies, validators)
+        return answer
+
+    def adopt_crawl_delay(self, crawl_delay_s: float | None) -> None:
+        """Use this Crawl-delay from now on, also for the wait that has begun."""
+        if crawl_delay_s == self._state.crawl_delay_s:
+            return
+        before = delay_s(self._state, self._settings)
+        self._state = replace(self._state, crawl_delay_s=crawl_delay_s)
+        grown = delay_s(self._state, self._settings) - before
+        if grown > 0 and self._state.next_at:
+            self._state = replace(self._state, next_at=self._state.next_at + grown)
+
+    def rest_until(self, at: float) -> None:
+        """Request nothing before this time."""
+        self._state = replace(self._state, next_at=max(self._state.next_at, at))
+
+    def retry_after_s(self, answer: Answer | Failure) -> float | None:
+        """Return the seconds for which an answer asks to be left alone; None when it does not."""
+        if isinstance(answer, Failure) or answer.status not in (429, 503):
+            return None
+        return read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings)
+
+    async def _exchange(
+        self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
+    ) -> Answer | Failure:
+        await self._wait()
+        try:
+            answer = await self._http.get(url, purpose, cookies, validators)
+        except BaseException:  # whatever ended the exchange, the host was asked
+            self._state = after_cut_off(self._state, self._clock.now(), self._settings)
+            raise
+        if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
+            return answer  # nothing was sent
+        now = self._clock.now()
+        self._state = count_request(self._state, now)
+        if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
+            self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
+            return answer
+        outcome = answer.code if isinstance(answer, Failure) else answer.status
+        before, asked = self._state, self._asked(url, purpose, now)
+        self._state = after_exchange(
+            before, outcome, now, self._settings, retry_after_s=self.retry_after_s(answer), asked=asked
+        )
+        if starts_backoff(before, self._state, outcome, self._settings, asked):
+            self.in_backoff = True
+            if isinstance(answer, Failure):
+                answer = replace(answer, retry_after_s=self._state.next_at - now)
+        return answer
+
+    async def _wait(self) -> None:
+        """Wait until the host may be asked, under a lease that lasts until the answer is surely dealt with.
+
+        The lease is looked at before and after: a process may be stopped meanwhile, or its machine sleep.
+        """
+        longest_s = self._settings.total_timeout_s + _THINKING_S
+        now = self._clock.now()
+        wait_s = self._state.next_at - now
+        await self._extend(now + max(wait_s, 0.0) + longest_s)
+        if wait_s > 0:
+            await self._clock.sleep(wait_s)
+            await self._extend(self._clock.now() + self._settings.total_timeout_s)
+
+    def _asked(self, url: Url, purpose: Purpose, at: float) -> Asked:
+        """Return what an exchange was about; all requests to a service are about the first one's address."""
+        if purpose in (Purpose.PROBE, Purpose.MAP):
+            self._service = self._service or url.address
+            return Asked(self._service, at)
+        return Asked(url.address, at, is_robots=url.address == robots_address(url))
+
+
+def robots_address(url: Url) -> str:
+    """Return the address of the robots.txt that applies to `url`."""
+    return f"{url.origin}/robots.txt"
