@@ -50,9 +50,11 @@ def _setting(
 
 @dataclass(frozen=True, slots=True)
 class SiteSettings:
-    """Settings of one host, `[sites."maps.example.org"]` in TOML."""
+    """Settings of one host, `[sites."maps.example.org"]` in TOML; of one origin the user and password alone."""
 
-    user: str = _setting("", "user name for HTTP basic authentication")
+    user: str = _setting(
+        "", "user name for HTTP basic authentication; of a host: sent over https to its default port alone"
+    )
     password: str = _setting("", "password for HTTP basic authentication", secret=True)
     proxy: str = _setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
     delay_s: float | None = _setting(
@@ -302,7 +304,7 @@ class Settings:
     )
     log_json: bool = _setting(False, "log as JSON", option=Option(_RUNS))
     quiet: bool = _setting(False, "print only warnings and the result", option=Option(_REQUESTS, short="-q"))
-    sites: Mapping[str, SiteSettings] = _setting({}, "settings of single hosts")
+    sites: Mapping[str, SiteSettings] = _setting({}, "settings of single hosts, and passwords of single origins")
 
     def delay_of_s(self, host: str) -> float:
         """Return the delay in seconds between two requests to a host (canonical name): its own, else the common one."""
@@ -321,6 +323,17 @@ class Settings:
         should not wait for the slowest.
         """
         return min(self.total_timeout_s, _AT_WORK_S)
+
+    def credentials_of(self, host: str, origin: str) -> tuple[str, str] | None:
+        """Return user and password for an origin (canonical): its own, else those of its host; None for none.
+
+        Those of a host are for https on the default port: on another port another program may listen, and http can be
+        read on the way.
+        """
+        site = self.sites.get(origin)
+        if site is None and origin == (f"https://[{host}]" if ":" in host else f"https://{host}"):
+            site = self.sites.get(host)
+        return (site.user, site.password) if site is not None and site.user else None
 
     def max_pages_of(self, host: str) -> int:
         """Return the limit of pages of a host (canonical name): its own, else the common one."""

@@ -56,6 +56,10 @@ user = "reader"
 password = "…"
 max_body = "20MiB"
 delay = "5s"
+
+[sites."https://maps.example.org:8443"]
+user = "admin"
+password = "…"
 ```
 
 In the environment the constants of strategies are one variable: `GEOCRAWL_SET="gws.lambda=0.7,gws.drop_zero=true"`.
@@ -69,7 +73,10 @@ Users and passwords, of a site or in a proxy's address, are read from the enviro
 
 ## Settings of one host
 
-In a file, under `[sites."HOST"]`.
+In a file, under `[sites."HOST"]`. A user and password are sent to one origin (scheme, host and port): under
+`[sites."maps.example.org"]` to `https://maps.example.org` alone, under `[sites."https://maps.example.org:8443"]` to
+that port, under `[sites."http://maps.example.org"]` without encryption. A redirect to another origin never receives
+them. An origin has no other settings; delays and limits are those of its host.
 
 | name | takes | default | meaning |
 |---|---|---|---|

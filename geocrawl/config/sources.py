@@ -19,9 +19,11 @@ from geocrawl.urls.database import MEMORY, sqlite_path
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
 _PATHS = {"db", "stop_rules"}
+_OF_ORIGIN = {"user", "password"}
+"""Settings of `[sites]` that a single origin may have."""
 
 Key = tuple[str, ...]
-"""('max_pages',), ('set', 'gws.lambda') or ('sites', 'maps.example.org', 'user')."""
+"""('max_pages',), ('set', 'gws.lambda') or ('sites', 'maps.example.org', 'user'), by host or by origin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,9 @@ def _read_table(source: Source, file: Path, name: str, value: object) -> None:
     elif name == "set":
         _read_set(source, dict(_flat(value)), f"{file}: [set]", str(file))
     else:
-        for host, settings in value.items():
-            _read_site(source, host, settings, f'{file}: [sites."{host}"]', str(file))
+        for key, settings in value.items():
+            shown = f'{file}: [sites."{values.without_credentials(key)}"]'
+            _read_site(source, key, settings, shown, str(file))
 
 
 def _read_simple(source: Source, name: str, value: object, shown: str, origin: str) -> None:
@@ -133,19 +136,35 @@ def _read_set(source: Source, table: Mapping[object, object], shown: str, origin
             source.values["set", str(key)] = (text, origin)
 
 
-def _read_site(source: Source, host: str, settings: object, shown: str, origin: str) -> None:
+def _read_site(source: Source, key: str, settings: object, shown: str, origin: str) -> None:
     if not isinstance(settings, Mapping):
         source.problems.append(f"{shown}: expected a table of settings")
         return
-    if not host or any(character in host for character in "/@? ") or "://" in host:
-        source.problems.append(f"{shown}: expected a host name, such as maps.example.org")
+    site = _read_site_key(key)
+    if site is None:
+        examples = "maps.example.org, or an origin, such as https://maps.example.org:8443"
+        source.problems.append(f"{shown}: expected a host name, such as {examples}")
         return
     known = site_settings_by_name()
     for name, value in settings.items():
         if name not in known:
             source.problems.append(f"{shown} {name}: no such setting{nearest(name, known)}")
+        elif "://" in site and name not in _OF_ORIGIN:
+            source.problems.append(f'{shown} {name}: belongs to the host, whatever its port: [sites."HOST"]')
         else:
-            _read_one(source, known[name], ("sites", host.lower(), name), value, f"{shown} {name}", origin)
+            _read_one(source, known[name], ("sites", site, name), value, f"{shown} {name}", origin)
+
+
+def _read_site_key(text: str) -> str | None:
+    """Return a host in lower case, or an origin in its canonical spelling (`Url.origin`); None for neither."""
+    if "://" not in text:
+        is_host = text and not any(character in text for character in "/@? ") and text.count(":") != 1
+        return text.lower() if is_host else None
+    from geocrawl.urls import read_url
+
+    url = read_url(text)
+    is_origin = url is not None and url.address.partition("://")[2].count("/") == 1 and url.address.endswith("/")
+    return url.origin if url is not None and is_origin and "@" not in text and "#" not in text else None
 
 
 def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[object, object]]:

@@ -221,9 +221,8 @@ class HttpClient:
             headers={**self._headers[purpose], **conditional_fields},
             extensions={"address": url.address, "proxy": proxy},
         )
-        site = self._settings.sites.get(url.host)
-        if site is not None and site.user:
-            request.headers["Authorization"] = basic(f"{site.user}:{site.password}")
+        if credentials := self._settings.credentials_of(url.host, url.origin):
+            request.headers["Authorization"] = basic(":".join(credentials))
         if cookies is not None:
             cookies.set_cookie_header(request)
         return request

@@ -94,7 +94,14 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
         ("set = 5", "set: expected a table"),
         ("set = {a = []}", "expected NAME=VALUE"),
         ("max_pages = = 5", "not TOML"),
-        ('[sites."http://a.example/"]\nuser = "x"', "expected a host name"),
+        ('[sites."http://a.example/maps"]\nuser = "x"', "expected a host name, such as maps.example.org, or an origin"),
+        ('[sites."a.example:8443"]\nuser = "x"', "or an origin, such as https://maps.example.org:8443"),
+        ('[sites."ftp://a.example"]\nuser = "x"', "expected a host name"),
+        ('[sites."https://ada:x@a.example"]\nuser = "x"', '[sites."https://***@a.example"]: expected a host name'),
+        (
+            '[sites."https://a.example:8443"]\ndelay = 5',
+            'delay: belongs to the host, whatever its port: [sites."HOST"]',
+        ),
         ('[sites."a.example"]\nusr = "x"', "usr: no such setting, did you mean user?"),
         ('[sites."a.example"]\nnot_before = "2024-13-01"', "expected a day such as 2024-05-31"),
     ],
@@ -157,6 +164,16 @@ def test_settings_of_hosts_are_read_and_merged_over_files(tmp_path: Path) -> Non
     far = _file(tmp_path, '[sites."maps.example.org"]\nuser = "bob"\npassword = "x"\nproxy = "direct"\n', "far.toml")
     site = load(environ={}, cwd=tmp_path, files=[near, far]).settings.sites["maps.example.org"]
     assert (site.user, site.password, site.max_body_bytes, site.proxy) == ("ada", "x", 1024 * 1024, "direct")
+
+
+def test_users_and_passwords_may_be_those_of_an_origin(tmp_path: Path) -> None:
+    text = '[sites."HTTPS://Maps.Example.org:8443/"]\nuser = "ada"\npassword = "hidden"\n'
+    text += '[sites."http://[::1]:80"]\nuser = "b"\n'
+    loaded = _load(tmp_path, text)
+    assert set(loaded.settings.sites) == {"https://maps.example.org:8443", "http://[::1]"}
+    assert loaded.settings.credentials_of("maps.example.org", "https://maps.example.org:8443") == ("ada", "hidden")
+    rows = {row.name: row.value for row in describe(loaded)}
+    assert rows['sites."https://maps.example.org:8443".password'] == "***"
 
 
 def test_dates_of_hosts_may_be_toml_dates(tmp_path: Path) -> None:

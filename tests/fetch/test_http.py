@@ -144,22 +144,61 @@ async def test_an_error_page_of_a_wrong_type_keeps_its_status(kit: MakeKit) -> N
 # --------------------------------------------------------------------------- passwords
 
 
-async def test_a_sites_password_is_sent_to_that_host_only(kit: MakeKit) -> None:
-    sites = {"127.0.0.1": SiteSettings(user="ada", password="secret")}
-    async with serve(lambda target, writer: answer(b"ok")) as server:
-        asking = kit(sites=sites)
+ADA = SiteSettings(user="ada", password="secret")
+
+
+def test_a_password_belongs_to_one_origin() -> None:
+    eve = SiteSettings(user="eve", password="other")
+    known = Settings(sites={"a.example": ADA, "https://a.example:8443": eve, "http://b.example": ADA, "::1": ADA})
+    given = {
+        "https://a.example/x": ("ada", "secret"),
+        "https://a.example:443/": ("ada", "secret"),
+        "https://a.example:8443/": ("eve", "other"),
+        "https://[::1]/": ("ada", "secret"),
+        "http://b.example/": ("ada", "secret"),
+    }
+    for each in ("http://a.example/", "https://a.example:444/", "http://a.example:443/", "https://sub.a.example/"):
+        assert known.credentials_of(url(each).host, url(each).origin) is None, each
+    for each in ("https://b.example/", "http://b.example:8080/", "https://[::1]:8443/"):
+        assert known.credentials_of(url(each).host, url(each).origin) is None, each
+    for each, expected in given.items():
+        assert known.credentials_of(url(each).host, url(each).origin) == expected
+
+
+async def test_an_origins_password_is_sent_there_only(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server, serve(pages({})) as other:
+        asking = kit(sites={server.base: ADA})
         await asking.get(f"{server.base}/")
         await asking.get(f"http://localhost:{server.port}/")
+        await asking.get(f"{other.base}/")
     assert server.fields[0]["authorization"] == "Basic YWRhOnNlY3JldA=="
     assert "authorization" not in server.fields[1]
+    assert [("authorization" in fields) for fields in other.fields] == [False]
+
+
+async def test_a_hosts_password_is_not_sent_over_http_or_to_another_port(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        assert isinstance(await kit(sites={"127.0.0.1": ADA}).get(f"{server.base}/"), Page)
+    assert "authorization" not in server.fields[0]
+
+
+@pytest.mark.parametrize("purpose", [Purpose.PAGE, Purpose.PROBE, Purpose.MAP])
+async def test_a_redirect_to_another_port_takes_no_password_along(kit: MakeKit, purpose: Purpose) -> None:
+    async with serve(pages({"/there": answer(b"ok")})) as other:
+        leading = {"/": redirect(f"{other.base}/there", set_cookie="a=b")}
+        async with serve(pages(leading)) as server:
+            got = await kit(sites={server.base: ADA, "127.0.0.1": ADA}).get(f"{server.base}/", purpose)
+    assert isinstance(got, Page) and got.final.address == f"{other.base}/there"
+    assert "authorization" in server.fields[0]
+    assert "authorization" not in other.fields[0]
 
 
 async def test_a_robots_txt_that_lies_elsewhere_is_asked_without_the_password(kit: MakeKit) -> None:
-    sites = {"127.0.0.1": SiteSettings(user="ada", password="secret")}
     async with serve(pages({})) as other:
         site = pages({"/robots.txt": redirect(f"http://localhost:{other.port}/robots.txt"), "/": answer(b"ok")})
         async with serve(site) as server:
-            assert isinstance(await kit(sites=sites, ignore_robots=False).get(f"{server.base}/"), Page)
+            asking = kit(sites={server.base: ADA}, ignore_robots=False)
+            assert isinstance(await asking.get(f"{server.base}/"), Page)
     assert all("authorization" in fields for fields in server.fields)
     assert [("authorization" in fields) for fields in other.fields] == [False]
 
