@@ -233,9 +233,10 @@ class Settings:
         option=Option(_REQUESTS, metavar="URL"),
     )
     allow_private: bool = _setting(False, "allow loopback, private and link-local addresses", option=Option(_REQUESTS))
+    dns_timeout_s: float = _setting(10.0, "longest wait for the look-up of a host's name", unit="s")
     connect_timeout_s: float = _setting(10.0, "longest wait for a connection", unit="s")
     read_timeout_s: float = _setting(30.0, "longest wait between two pieces of an answer", unit="s")
-    total_timeout_s: float = _setting(30.0, "longest request, from name look-up to last byte", unit="s")
+    total_timeout_s: float = _setting(30.0, "longest request, from the connection to the last byte", unit="s")
     page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
     probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document; the rest is not read", unit="bytes")
     map_body_bytes: int = _setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")

@@ -16,6 +16,7 @@ from geocrawl.settings import Option, Settings, SiteSettings
 
 _AT_LEAST_ONE = {"workers", "max_attempts", "backoff_after", "max_segment_repeats", "max_ratio", "max_url_chars"}
 _ABOVE_ZERO = {
+    "dns_timeout_s",
     "connect_timeout_s",
     "read_timeout_s",
     "total_timeout_s",

@@ -25,11 +25,11 @@ from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exception
 from yarl import URL
 
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
+from geocrawl.fetch.names import Names, NamesResolver
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.settings import Settings
 
 _KEEPALIVE_S = 15.0
-_DNS_CACHE_S = 300
 _LEAST_HEADER_BYTES = 32
 """A header line is hardly shorter: with the limit of a header block it bounds the number of lines."""
 
@@ -47,12 +47,12 @@ class ExactTransport(httpx.AsyncBaseTransport):
     """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
     None."""
 
-    def __init__(self, settings: Settings, guard: AddressGuard) -> None:
+    def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
         context = httpx.create_ssl_context()
         direct = _Connections(guard.open_socket, settings.max_idle_connections)
         proxied = _Connections(_open_socket, settings.max_idle_connections)
-        self._direct = _Transport(settings, context, direct)
-        self._proxied = _Transport(settings, context, proxied)
+        self._direct = _Transport(settings, context, direct, names)
+        self._proxied = _Transport(settings, context, proxied, names)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
@@ -106,8 +106,9 @@ class _Sending:
 class _Transport(AiohttpTransport):
     """The requests of one session."""
 
-    def __init__(self, settings: Settings, context: ssl.SSLContext, connections: _Connections) -> None:
+    def __init__(self, settings: Settings, context: ssl.SSLContext, connections: _Connections, names: Names) -> None:
         super().__init__(verify=context, client=self._open_session)
+        self._resolver = NamesResolver(names)
         self._settings = settings
         self._connections = connections
 
@@ -117,7 +118,8 @@ class _Transport(AiohttpTransport):
             ssl=self.ssl_context,
             limit=0,  # the number of workers is the limit
             limit_per_host=1,
-            ttl_dns_cache=_DNS_CACHE_S,
+            resolver=self._resolver,
+            use_dns_cache=False,  # `Names` remembers them
             keepalive_timeout=_KEEPALIVE_S,
             socket_factory=self._connections.open,
         )

@@ -17,7 +17,8 @@ from geocrawl.fetch.connections import ConnectionLost, ExactTransport
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
 from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
-from geocrawl.fetch.guard import AddressGuard
+from geocrawl.fetch.guard import AddressGuard, is_literal
+from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.transport import Transport
@@ -123,7 +124,9 @@ class HttpClient:
         self._on_received = on_received
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
-        self._transport: Transport = transport or ExactTransport(settings, self._guard)
+        names = Names(settings.dns_timeout_s)
+        self._names = None if transport else names
+        self._transport: Transport = transport or ExactTransport(settings, self._guard, names)
         if recorder is not None:
             self._transport = RecordingTransport(self._transport, recorder)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
@@ -148,6 +151,7 @@ class HttpClient:
         response: httpx.Response | None = None
         try:
             self._guard.check_host(url.host)
+            await self._look_up(proxy.host if proxy else url.host)
             async with asyncio.timeout(self._settings.total_timeout_s):
                 request = self._request(url, purpose, cookies, proxy, conditional_fields)
                 response = await self._transport.handle_async_request(request)
@@ -193,6 +197,11 @@ class HttpClient:
         finally:
             await stream.aclose()
         return _Received(headers, location, content, not_modified)
+
+    async def _look_up(self, host: str) -> None:
+        """Have the addresses of a host at hand before it is connected, so that the wait for them has its own limit."""
+        if self._names is not None and not is_literal(host):
+            await self._names.addresses(host)
 
     async def close(self) -> None:
         """Close all connections."""

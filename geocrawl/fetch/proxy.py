@@ -24,6 +24,11 @@ class Proxy:
     authorization: str
     """Value of Proxy-Authorization (RFC 7617) to send with every request; '' for none."""
 
+    @property
+    def host(self) -> str:
+        """Name or IP address of the proxy, IPv6 without brackets."""
+        return urlsplit(self.address).hostname or ""
+
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentProxies:

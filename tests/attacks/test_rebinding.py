@@ -11,12 +11,12 @@ import pytest
 
 from geocrawl.model import Failure, FailureCode, Page
 from tests.fetch.conftest import Kit, kit
-from tests.support import rebinding
+from tests.support import own_network, rebinding
 from tests.support.attacks import measure
 from tests.support.http_server import answer, pages, serve
 
 __all__ = ["kit"]
-IS_AVAILABLE = rebinding.available()
+IS_AVAILABLE = own_network.available()
 needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason="no namespaces here (unshare --user --net --mount)")
 
 
@@ -43,7 +43,7 @@ async def test_the_address_that_is_connected_is_the_one_that_is_looked_at(
         answers = iter([rebinding.PUBLIC])
 
         def look_up(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers, rebinding.LOOPBACK), port))]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers, own_network.LOOPBACK), port))]
 
         loop = asyncio.get_running_loop()
         connect = loop.sock_connect

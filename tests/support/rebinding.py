@@ -8,9 +8,7 @@ not be reached listen on the private addresses and count connections. No packet 
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
-import shutil
 import socket
 import sqlite3
 import struct
@@ -23,10 +21,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.support.own_network import LOOPBACK, UNSHARE, ask_own_name_server, bring_up
 from tests.support.processes import clean_environment, geocrawl, run
 
 PUBLIC = "93.184.216.34"
-LOOPBACK, METADATA = "127.0.0.1", "169.254.169.254"
+METADATA = "169.254.169.254"
 NAME = "rebind.example"
 PORTS = (80, 8080, 8081)
 CLOSED_TO_THE_PUBLIC = 8081
@@ -37,20 +36,11 @@ FLIPS = {
 }
 """Attack → (the name server's first answer, its later answers)."""
 _LIMIT_S = 120
-_UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--mount", "--")
-
-
-def available() -> bool:
-    """Whether this machine lets us have a network of our own."""
-    if shutil.which("unshare") is None:
-        return False
-    tried = [*_UNSHARE, "mount", "--bind", "/etc/hosts", "/etc/resolv.conf"]
-    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
 def attack(name: str, *options: str) -> dict[str, Any]:
     """Carry an attack of FLIPS out; `options` go to the crawls. Returns its figures, see `_attack`."""
-    command = [*_UNSHARE, sys.executable, "-m", "tests.support.rebinding", name, *options]
+    command = [*UNSHARE, sys.executable, "-m", "tests.support.rebinding", name, *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -63,10 +53,10 @@ def main() -> None:
     parser.add_argument("--allow-private", action="store_true", help="to see that the servers count")
     given = parser.parse_args()
     first, later = FLIPS[given.attack]
-    _bring_up(PUBLIC, METADATA)
+    bring_up(PUBLIC, METADATA)
     names = NameServer(first, later)
     with tempfile.TemporaryDirectory(prefix="geocrawl-rebinding-") as folder:
-        _ask_only(names, Path(folder))
+        ask_own_name_server(Path(folder))
         victims = [Victim(address, port) for address in (LOOPBACK, METADATA) for port in PORTS]
         webs = [_web(port) for port in PORTS if port != CLOSED_TO_THE_PUBLIC]
         options = ["--allow-private"] if given.allow_private else []
@@ -172,26 +162,6 @@ def _web(port: int) -> PublicWeb:
     server.asked = Counter()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
-
-
-def _bring_up(*addresses: str) -> None:
-    """Let the loopback interface of these namespaces run and bear more addresses (netdevice(7))."""
-    set_address, get_flags, set_flags, up = 0x8916, 0x8913, 0x8914, 0x1
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        request = fcntl.ioctl(control, get_flags, struct.pack("16sH22x", b"lo", 0))
-        flags = struct.unpack("16sH22x", request)[1]
-        fcntl.ioctl(control, set_flags, struct.pack("16sH22x", b"lo", flags | up))
-        for number, address in enumerate(addresses):
-            name = f"lo:{number}".encode()
-            packed = struct.pack("16sHH4s16x", name, socket.AF_INET, 0, socket.inet_aton(address))
-            fcntl.ioctl(control, set_address, packed)
-
-
-def _ask_only(_: NameServer, folder: Path) -> None:
-    """Let the resolver of these namespaces ask the name server on loopback."""
-    file = folder / "resolv.conf"
-    file.write_text(f"nameserver {LOOPBACK}\noptions timeout:2 attempts:1\n")
-    subprocess.run(["mount", "--bind", str(file), "/etc/resolv.conf"], check=True)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.ticks import TICKS
 from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
+from geocrawl.fetch.names import Names
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
@@ -78,7 +79,7 @@ class FaultyTransport:
     """`fetch.transport.Transport`: the real one, to the web on loopback, with faults of the network itself."""
 
     def __init__(self, settings: Settings, clock: SoakClock, faults: Faults) -> None:
-        self._inner = ExactTransport(settings, AddressGuard(allow_private=True))
+        self._inner = ExactTransport(settings, AddressGuard(allow_private=True), Names(settings.dns_timeout_s))
         self._clock, self._faults, self._begun = clock, faults, clock.now()
         self.by_host_and_day: Counter[tuple[str, int]] = Counter()
         self.last: dict[str, float] = {}

@@ -1,0 +1,130 @@
+"""Names are looked up without holding each other up: a slow one fails for itself alone, and late."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from geocrawl.fetch.names import Names
+from geocrawl.model import Failure, FailureCode, Page
+from geocrawl.settings import Settings
+from tests.support import slow_names
+from tests.support.http_server import answer, serve
+from tests.support.own_network import available
+
+from .conftest import Kit
+
+MakeKit = Callable[..., Kit]
+Row = tuple[Any, ...]
+
+
+class SlowResolver:
+    """Answers no look-up of `slow*` before `freed` is set, and 127.0.0.1 for all other names; counts look-ups."""
+
+    def __init__(self) -> None:
+        self.freed = threading.Event()
+        self.asked: list[str] = []
+
+    def getaddrinfo(self, host: str, port: int, *rest: object, **more: object) -> list[Row]:
+        self.asked.append(host)
+        if host.startswith("slow"):
+            self.freed.wait(60)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+
+@pytest.fixture
+def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowResolver]:
+    slow = SlowResolver()
+    monkeypatch.setattr(socket, "getaddrinfo", slow.getaddrinfo)
+    yield slow
+    slow.freed.set()
+
+
+async def test_slow_names_fail_as_dns_and_no_other_host_does(kit: MakeKit, resolver: SlowResolver) -> None:
+    """40 slow names are more than the default executor of any machine of a test has threads."""
+    async with serve(lambda target, writer: answer(b"<p>map</p>")) as server:
+        asking = kit(dns_timeout_s=1.0, connect_timeout_s=1.0, total_timeout_s=5.0)
+        slow = [asyncio.create_task(asking.get(f"http://slow{n}.example:{server.port}/")) for n in range(40)]
+        await asyncio.sleep(0)
+        good = [asyncio.create_task(asking.get(f"http://good{n}.example:{server.port}/")) for n in range(20)]
+        assert all(isinstance(got, Page) for got in await asyncio.gather(*good))
+        failed = await asyncio.gather(*slow)
+    assert {got.code for got in failed if isinstance(got, Failure)} == {FailureCode.DNS}
+    assert not any(isinstance(got, Page) for got in failed)
+    assert "slow0.example within 1 s" in next(got.detail for got in failed if isinstance(got, Failure))
+
+
+async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -> None:
+    names = Names(0.2, most_threads=2)
+    slow = [asyncio.create_task(names.addresses(f"slow{n}.example")) for n in range(2)]
+    waiting = asyncio.create_task(names.addresses("good.example"))
+    with pytest.raises(socket.gaierror):
+        await asyncio.gather(*slow)
+    assert not waiting.done() and "good.example" not in resolver.asked, "both threads are still taken"
+    resolver.freed.set()
+    assert await waiting == ((socket.AF_INET, "127.0.0.1"),)
+
+
+async def test_an_answer_that_came_too_late_serves_the_next_request(resolver: SlowResolver) -> None:
+    names = Names(0.05)
+    with pytest.raises(socket.gaierror, match=r"slow\.example within 0\.05 s"):
+        await names.addresses("slow.example")
+    resolver.freed.set()
+    found = await names.addresses("slow.example")
+    assert found == await names.addresses("slow.example") == ((socket.AF_INET, "127.0.0.1"),)
+    assert resolver.asked == ["slow.example"]
+
+
+async def test_one_look_up_serves_all_who_ask_meanwhile(resolver: SlowResolver) -> None:
+    names = Names(30.0)
+    asking = [asyncio.create_task(names.addresses("slow.example")) for _ in range(5)]
+    await asyncio.sleep(0)
+    resolver.freed.set()
+    await asyncio.gather(*asking)
+    assert len(resolver.asked) == 1
+
+
+async def test_a_name_that_does_not_exist_is_told_with_the_systems_words() -> None:
+    with pytest.raises(socket.gaierror):
+        await Names(10.0).addresses("no-such-host.invalid")
+
+
+async def test_a_proxy_that_is_not_found_is_the_proxys_failure(kit: MakeKit, resolver: SlowResolver) -> None:
+    got = await kit(proxy="http://slow-proxy.example:3128", dns_timeout_s=0.05).get("http://a.example/")
+    assert isinstance(got, Failure) and got.code is FailureCode.PROXY
+
+
+_ABANDON = """
+import asyncio, socket, sys, time
+from geocrawl.fetch.names import Names
+socket.getaddrinfo = lambda *_, **__: time.sleep(600)
+async def main():
+    try:
+        await Names(0.05).addresses("slow.example")
+    except socket.gaierror as error:
+        print("failed", flush=True)
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_ends_does_not_wait_for_abandoned_look_ups() -> None:
+    done = subprocess.run([sys.executable, "-c", _ABANDON], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "failed\n"
+
+
+@pytest.mark.skipif(not available(), reason="this machine grants no namespaces of Linux")
+def test_with_a_real_name_server_that_never_answers_for_some() -> None:
+    found = slow_names.measure(slow=40, good=20)
+    assert found["good"] == {"ok": 20}
+    assert found["slow"] == {"dns": 40}
+
+
+def test_the_limit_is_a_setting() -> None:
+    assert Settings().dns_timeout_s == 10.0
