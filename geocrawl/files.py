@@ -8,6 +8,7 @@ the database yet.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -20,6 +21,8 @@ from geocrawl.errors import EnvironmentFault, UsageError
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for the files beside it (sqlite.org/fileformat2.html, sections 1, 3, 4)."""
+SECRET = 0o660
+"""The rights, less the umask, of a new file that may hold addresses with keys or passwords: none for strangers."""
 _SQLITE = b"SQLite format 3\0"
 _BEGINNINGS = (
     _SQLITE,
@@ -62,17 +65,32 @@ def leads_to(path: Path, database: Path) -> bool:
     return False
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it. Raises UsageError when one would stand where SQLite keeps a part of a database,
+    OSError when one cannot be made."""
+    for each in (folder, *folder.parents):
+        if not each.exists():
+            refuse_side_file(each)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def refuse_read_only(path: Path) -> None:
+    """Raise OSError when there is a file that may not be written: a new one in its place would not ask."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file there may not be written")
+
+
 def part_of(target: Path) -> Path:
     """Return the name under which this process writes a file before it takes the place of `target`."""
     return target.with_name(f".{target.name}.{os.getpid()}.part")
 
 
 @contextmanager
-def whole_file(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) -> Iterator[BinaryIO]:
     """Yield a binary file that takes the place of `path` when all is on disk; a symbolic link stays one.
 
-    `mode`: the file's rights; by default those of the former file, else those that the umask leaves. Raises UsageError
-    for a database, OSError when the file cannot be written.
+    `mode`: the file's rights; by default those of the former file, and `new_mode` when there is none, of which the
+    umask takes some. Raises UsageError for a database, OSError when the file cannot be written.
     """
     refuse_database(path)
     target = path.resolve()
@@ -80,9 +98,10 @@ def whole_file(path: Path, *, mode: int | None = None) -> Iterator[BinaryIO]:
         with target.open("wb") as stream:
             yield stream
         return
+    refuse_read_only(target)
     part = part_of(target)
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 if mode is None else mode)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, new_mode if mode is None else mode)
         if mode is None and target.exists():
             os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
         with os.fdopen(descriptor, "wb") as stream:
@@ -100,7 +119,7 @@ def write_whole(path: Path, data: str | bytes, *, mode: int | None = None) -> No
     Raises UsageError for a database, EnvironmentFault when the file cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with whole_file(path, mode=mode) as stream:
             stream.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
     except OSError as error:

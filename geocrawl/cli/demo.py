@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -19,8 +21,8 @@ def demo(json: opt.Json = False) -> None:
     from geocrawl.settings import Settings
     from geocrawl.urls import read_url
 
-    path = _fresh_database()
     with DemoWeb() as web:
+        path = _fresh_database(web.content.hosts)
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
         # The web is ours: it needs no delay between requests.
         settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json)
@@ -39,18 +41,22 @@ def demo(json: opt.Json = False) -> None:
     _print_catalogue(path)
 
 
-def _fresh_database() -> Path:
-    """Return the path of the demo's catalogue in the user's cache folder, after deleting that of a former run."""
+def _fresh_database(hosts: Iterable[str]) -> Path:
+    """Return the path of the demo's catalogue in the user's cache folder, after deleting that of a former run.
+
+    A catalogue that holds other hosts than the demo's stays: its owner crawled into it. Raises DatabaseFault then,
+    EnvironmentFault while another process uses it.
+    """
     from geocrawl.config import user_folder
     from geocrawl.errors import EnvironmentFault
+    from geocrawl.store.store import Store
 
     path = user_folder("cache", os.environ) / "demo.db"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
     except OSError as error:
         raise EnvironmentFault(f"{path}: {error.strerror or error}; the demo keeps its catalogue there") from None
+    Store.remove_if_only_of(path, {host.partition(":")[0] for host in hosts}, time.time())
     return path
 
 

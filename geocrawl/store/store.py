@@ -7,7 +7,7 @@ status loads no frontier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -295,6 +295,16 @@ class Store:
         from geocrawl.store.operations.backup import back_up
 
         return back_up(path_of(url), target)
+
+    @staticmethod
+    def remove_if_only_of(url: str | Path, hosts: Set[str], now: float) -> None:
+        """Remove the database at `url`, if there is one, unless it holds other hosts than these.
+
+        Raises DatabaseFault when it does, or is not ours; EnvironmentFault while anybody uses it.
+        """
+        from geocrawl.store.operations.remove import remove_if_only_of
+
+        remove_if_only_of(path_of(url), hosts, now)
 
     @staticmethod
     def restore(source: Path, url: str | Path, now: float) -> Path | None:

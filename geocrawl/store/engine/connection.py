@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.store.engine.faults import BUSY_S, fault
+from geocrawl.store.engine.names import refuse_name
 
 if TYPE_CHECKING:
     from sqlalchemy import ClauseElement
@@ -97,7 +98,12 @@ class Connection:
     def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> Connection:
         """Open the file at `path`. `mode` is that of SQLite's URIs: `rwc` makes the file, `rw` and `ro` demand it; `ro`
         writes nothing, and with `&immutable=1` appended it also expects that nobody else writes. `busy_s`: how long a
-        statement waits for another process's lock, `BUSY_S` by default."""
+        statement waits for another process's lock, `BUSY_S` by default.
+
+        Raises DatabaseFault when it cannot be opened or has several names (`names.py`), UsageError for the name of
+        another database's side file."""
+        if path != MEMORY:
+            refuse_name(path, to_write=mode.startswith("rw"))
         try:
             raw = sqlite3.connect(
                 str(MEMORY) if path == MEMORY else f"{path.absolute().as_uri()}?mode={mode}",

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
+from geocrawl.files import make_folder
 from geocrawl.ports import Clock
 from geocrawl.store.engine.connection import MEMORY, Connection
 from geocrawl.store.engine.faults import is_there, no_room
+from geocrawl.store.engine.names import refuse_name
 from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.permissions import make_file
 from geocrawl.store.engine.transaction import Transaction
@@ -65,6 +67,7 @@ class Database:
             return cls(path, _connect(path), clock)
         if not is_there(path) and not create:
             raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+        refuse_name(path, to_write=True)
         _make_folder(path)
         make_file(path)
         return cls(path, _connect(path), clock)
@@ -180,7 +183,7 @@ def read_version(connection: Connection, path: Path) -> str | None:
 
 def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
 

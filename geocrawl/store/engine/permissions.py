@@ -3,7 +3,8 @@
 In a folder that a group shares, the group may write the file. The service's state directory is such a folder (systemd
 makes it setgid and writable for the group, StateDirectoryMode=2770): its group's members pause the daemon or add start
 pages without being root. A file that root makes there belongs to the folder's owner, because the service could not
-write it otherwise. SQLite copies the database's permissions to its side files (-wal, -shm).
+write it otherwise. Elsewhere the umask decides, but strangers never read it: addresses in it hold keys and passwords.
+SQLite copies the database's permissions to its side files (-wal, -shm).
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import os
 import stat
 from pathlib import Path
 
+from geocrawl.files import SECRET
 from geocrawl.store.engine.faults import no_room
 
 _SHARED = stat.S_ISGID | stat.S_IWGRP
-_OF_A_GROUP = 0o660
 
 
 def make_file(path: Path) -> None:
@@ -52,8 +53,8 @@ def make_private_file(path: Path) -> None:
 def _make(path: Path, shared: os.stat_result | None) -> None:
     """Create the file or open it to the group. `shared`: its folder when a group shares that, else None."""
     try:
-        # SQLite alone would make it 0644 less the umask: never for the group to write.
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        # SQLite alone would make it 0644 less the umask: for strangers to read, never for the group to write.
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, SECRET)
     except FileExistsError:
         if shared:
             _open_to_group(path)
@@ -70,7 +71,7 @@ def _share(descriptor: int, folder: os.stat_result) -> None:
 
     By descriptor, because another member of the group could replace the file's name with a link.
     """
-    os.fchmod(descriptor, _OF_A_GROUP)
+    os.fchmod(descriptor, SECRET)
     if os.geteuid() == 0:
         os.fchown(descriptor, folder.st_uid, folder.st_gid)
 
@@ -82,4 +83,4 @@ def _open_to_group(path: Path) -> None:
     """
     found = path.lstat()
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() != 0 and not found.st_mode & stat.S_IWGRP:
-        path.chmod(stat.S_IMODE(found.st_mode) | _OF_A_GROUP)
+        path.chmod(stat.S_IMODE(found.st_mode) | SECRET)

@@ -9,25 +9,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault, UsageError
-from geocrawl.files import SIDE_FILES, leads_to, part_of, refuse_side_file
-from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.faults import holder
-from geocrawl.store.engine.integrity import check, copy_file, has_facts
-from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
+from geocrawl.files import SIDE_FILES, leads_to, make_folder, part_of, refuse_read_only, refuse_side_file
+from geocrawl.store.engine.integrity import check, copy_file
 from geocrawl.store.engine.permissions import make_file, make_private_file
-from geocrawl.store.operations.daemon_lock import alive_holder
-from geocrawl.store.queries.runs import earlier_runs
-
-_BUSY_S = 1.0
-"""How long `restore` waits for others to close the database."""
-_ANY_RUN = 1 << 62
-"""A number that comes after those of all runs."""
-_HOLDERS = "SELECT DISTINCT lease_owner FROM host WHERE lease_until > ? AND lease_owner IS NOT NULL"
+from geocrawl.store.operations.exclusive import alone, with_sides
 
 
 def back_up(source: Path, target: Path) -> int:
@@ -42,6 +32,7 @@ def back_up(source: Path, target: Path) -> int:
     place = target.resolve()
     _refuse_catalogue(target, place, source)
     with _part(place, make_private_file) as part:
+        refuse_read_only(place)
         copy_file(source, part, portable=True)
         check(part)
         part.replace(place)
@@ -61,12 +52,12 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
     check(source)
     place = target.resolve()
     _make_folder(place)
-    with _alone(place, now) as exists, _part(place, make_file) as part:
+    with alone(place, now) as former, _part(place, make_file) as part:
         copy_file(source, part, portable=True)
         check(part)
-        if exists:
+        if former is not None:
             part.chmod(stat.S_IMODE(place.stat().st_mode))
-        kept = _keep(place) if exists else None
+        kept = _keep(place) if former is not None else None
         part.replace(place)
     return kept
 
@@ -94,57 +85,12 @@ def _refuse_catalogue(target: Path, place: Path, source: Path) -> None:
             raise UsageError(f"{target}: is in use ({place.name}{suffix} is beside it); name another file")
 
 
-@contextmanager
-def _alone(place: Path, now: float) -> Iterator[bool]:
-    """Keep all others out of the database while it is replaced; yield whether there is one.
-
-    What its write-ahead log holds is written into the file first, and the log is removed. A file too damaged for that
-    stays as it is. Raises EnvironmentFault, naming who, while anybody has it open.
-    """
-    if not place.exists():
-        yield False
-        return
-    with closing(Connection.open(place, "rw", busy_s=_BUSY_S)) as connection:
-        if has_facts(connection):
-            _refuse_users(connection, place, now)
-            _lock(connection, place)
-        yield True
-
-
-def _refuse_users(connection: Connection, place: Path, now: float) -> None:
-    """Raise EnvironmentFault while a daemon, a crawl or a process that holds a lease runs on the database."""
-    here = this_process()
-    daemon = alive_holder(connection, now)
-    if daemon is not None:
-        raise EnvironmentFault(
-            f"{place}: a daemon runs on it (process {daemon.pid} on {daemon.machine}); stop it first"
-        )
-    for run in earlier_runs(connection, _ANY_RUN, here, now):
-        raise EnvironmentFault(f"{place}: {run} crawls on it; stop it first")
-    for (text,) in connection.execute(_HOLDERS, (now,)).fetchall():
-        if not is_dead(text, here):
-            raise EnvironmentFault(f"{place}: {Owner.read(text)} works on it; stop it first")
-
-
-def _lock(connection: Connection, place: Path) -> None:
-    """Lock the whole file; SQLite leaves the mode with a write-ahead log only when nobody else has the file open."""
-    try:
-        mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
-        if mode == "delete":
-            connection.execute("BEGIN EXCLUSIVE")
-            return
-    except PassingFault as fault:
-        if "locked" not in str(fault):
-            raise
-    raise EnvironmentFault(f"{place}: {holder(place)} has it open; stop it first")
-
-
 # --------------------------------------------------------------------------- files
 
 
 def _make_folder(place: Path) -> None:
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
     except OSError as error:
         raise EnvironmentFault(f"{place.parent}: {error.strerror}") from None
 
@@ -153,7 +99,7 @@ def _make_folder(place: Path) -> None:
 def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Yield the name of a new empty file, made by `make`, which is to take its place; remove what is left of it."""
     part = part_of(place)
-    everything = _with_sides(part)
+    everything = with_sides(part)
     try:
         for each in everything:
             each.unlink(missing_ok=True)  # of a killed process with our number
@@ -173,12 +119,12 @@ def _keep(place: Path) -> Path:
     Where the file system has no hard links, the database is renamed.
     """
     first = place.with_name(place.name + ".before-restore")
-    kept = next(name for name in _numbered(first) if not any(map(os.path.lexists, _with_sides(name))))
+    kept = next(name for name in _numbered(first) if not any(map(os.path.lexists, with_sides(name))))
     try:
         os.link(place, kept)
     except OSError:
         place.rename(kept)
-    for side, kept_side in zip(_with_sides(place)[1:], _with_sides(kept)[1:], strict=True):
+    for side, kept_side in zip(with_sides(place)[1:], with_sides(kept)[1:], strict=True):
         if side.exists():  # only beside a damaged file
             side.replace(kept_side)
     return kept
@@ -189,7 +135,3 @@ def _numbered(first: Path) -> Iterator[Path]:
     yield first
     for number in count(2):
         yield first.with_name(f"{first.name}-{number}")
-
-
-def _with_sides(path: Path) -> list[Path]:
-    return [path.with_name(path.name + suffix) for suffix in ("", *SIDE_FILES)]

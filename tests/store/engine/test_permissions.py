@@ -51,9 +51,11 @@ def test_one_that_root_made_in_a_shared_folder_belongs_to_the_folders_owner(shar
     assert (found.st_uid, found.st_gid, mode(shared / "g.db")) == (SERVICE, GROUP, "-rw-rw----")
 
 
-def test_elsewhere_the_umask_decides(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("umask", "expected"), [(0o022, "-rw-r-----"), (0o002, "-rw-rw----"), (0o077, "-rw-------")])
+def test_elsewhere_the_umask_decides_and_strangers_never_read_it(tmp_path: Path, umask: int, expected: str) -> None:
+    os.umask(umask)
     make_file(tmp_path / "g.db")
-    assert mode(tmp_path / "g.db") == "-rw-r--r--"
+    assert mode(tmp_path / "g.db") == expected
 
 
 def test_one_that_is_there_keeps_its_content_and_a_link_is_left_alone(shared: Path, tmp_path: Path) -> None:
