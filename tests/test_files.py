@@ -128,3 +128,37 @@ def test_a_recording_ends_with_its_last_whole_record_when_the_disk_is_full(tmp_p
         assert whole.count(b"WARC-Type: response") in (2, 3)
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+# --------------------------------------------------------------------------- what must stay as it is
+
+
+def test_no_folder_is_made_in_the_place_of_a_side_file(tmp_path: Path) -> None:
+    World(tmp_path / "c.db").database.close()
+    with pytest.raises(UsageError):
+        write_whole(tmp_path / "c.db-wal" / "results.csv", "x")
+    with pytest.raises(UsageError):
+        WarcRecorder(tmp_path / "c.db-wal" / "r.warc", software="x", seeds=())
+    assert [each.name for each in tmp_path.iterdir()] == ["c.db"]
+
+
+def test_strangers_cannot_read_what_may_hold_keys(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        export([], "csv", tmp_path / "masked")
+        export([], "csv", tmp_path / "full", with_secrets=True)
+        write_warc([], tmp_path / "pages")
+        WarcRecorder(tmp_path / "recorded", software="x", seeds=()).close()
+    finally:
+        os.umask(before)
+    modes = {each.name: stat.filemode(each.stat().st_mode) for each in tmp_path.iterdir()}
+    private = dict.fromkeys(("full", "pages", "recorded"), "-rw-r-----")
+    assert modes == {"masked": "-rw-r--r--", **private}
+
+
+def test_a_daemon_does_not_wait_for_the_reader_of_a_pipe(world: World, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    told = []
+    file = MetricsFile(str(tmp_path / "pipe"), 0, lambda event, **values: told.append(values["error"]))
+    file.write(Queries(world.database.connection), 0.0)
+    assert told == [f"{tmp_path / 'pipe'}: is no file"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from geocrawl.app.probe_line import ProbeLine
 from geocrawl.errors import EnvironmentFault
+from geocrawl.files import SECRET, make_folder
 from geocrawl.model import Kind
 
 
@@ -31,7 +32,7 @@ class ProbeJournal:
         name = f"probe-{hashlib.sha256(text).hexdigest()[:24]}.jsonl"
         folder = user_folder("cache", os.environ)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         except OSError as error:
             raise EnvironmentFault(f"{folder}: {error.strerror}; the progress of the list is stored there") from None
         return cls(folder / name)
@@ -49,7 +50,8 @@ class ProbeJournal:
 
     def write(self, key: str, line: ProbeLine) -> None:
         """Append one line."""
-        with self._path.open("a", encoding="utf-8") as file:
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, SECRET)
+        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
             file.write(json.dumps({"key": key, "line": line.as_json()}, ensure_ascii=False) + "\n")
 
     def remove(self) -> None:

@@ -31,6 +31,7 @@ def stats(
 
     if not survival:
         raise UsageError("nothing to print: give --survival")
+    opt.refuse_catalogue(plot, overrides)
     with opt.reading(overrides) as queries:
         found = queries.survival()
     if plot is not None:
@@ -52,7 +53,10 @@ def _draw(found: Survival, path: Path) -> None:
 
     Raises UsageError for a file that is neither .svg nor .png, EnvironmentFault when it cannot be written.
     """
+    from io import BytesIO
+
     from geocrawl.errors import EnvironmentFault, UsageError
+    from geocrawl.files import write_whole
 
     if path.suffix.lower() not in (".svg", ".png"):
         raise UsageError(f"--plot {path}: the name must end in .svg or .png")
@@ -68,8 +72,7 @@ def _draw(found: Survival, path: Path) -> None:
     axes.set(xlabel="days since it was first valid", ylabel="share still alive", ylim=(0, 1.02))
     axes.set_title(f"{found.services:,} endpoints, {found.deaths:,} down or gone")
     axes.grid(alpha=0.3)
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: {error.strerror}") from None
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:].lower())
     pyplot.close(figure)
+    write_whole(path, drawn.getvalue())

@@ -16,6 +16,7 @@ from geocrawl.export.columns import COLUMNS
 from geocrawl.export.csv import write_csv
 from geocrawl.export.files import opened
 from geocrawl.export.jsonl import write_jsonl
+from geocrawl.files import SECRET
 from geocrawl.sanitize import masked
 
 if TYPE_CHECKING:
@@ -31,12 +32,13 @@ def export(
 ) -> int:
     """Write rows (dataclasses with the fields named in `COLUMNS`) and return their number.
 
-    `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses.
-    Raises UsageError for an unknown format, EnvironmentFault when the file cannot be written; a former file then stays.
+    `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses, and let no
+    strangers read a new file. Raises UsageError for an unknown format, EnvironmentFault when the file cannot be
+    written; a former file then stays.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")
-    with opened(out) as stream:
+    with opened(out, new_mode=SECRET if with_secrets else 0o666) as stream:
         return FORMATS[format](rows if with_secrets else map(_without_secrets, rows), stream)
 
 

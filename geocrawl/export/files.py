@@ -14,27 +14,27 @@ from geocrawl.files import whole_file
 
 
 @contextmanager
-def opened(out: Path | None) -> Iterator[TextIO]:
+def opened(out: Path | None, *, new_mode: int = 0o666) -> Iterator[TextIO]:
     """Yield a UTF-8 stream to `out`; None and `-` are standard output.
 
-    A former file is replaced at the end, when all is written. Raises UsageError for a database, EnvironmentFault when
-    the file cannot be written.
+    A former file is replaced at the end, when all is written; `new_mode` as in `whole_file`. Raises UsageError for a
+    database, EnvironmentFault when the file cannot be written.
     """
     if out is None or str(out) == "-":
         with _standard_output() as stream:
             yield stream
         return
     try:
-        with _replaced(out) as stream:
+        with _replaced(out, new_mode) as stream:
             yield stream
     except OSError as error:
         raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
-def _replaced(target: Path) -> Iterator[TextIO]:
+def _replaced(target: Path, new_mode: int) -> Iterator[TextIO]:
     """Yield a text stream in UTF-8 to a `whole_file`."""
-    with whole_file(target) as file:
+    with whole_file(target, new_mode=new_mode) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         try:
             yield stream

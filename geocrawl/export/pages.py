@@ -14,7 +14,7 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.files import refuse_database, whole_file
+from geocrawl.files import SECRET, make_folder, refuse_database, whole_file
 from geocrawl.formats.warc import info_record, resource_record
 from geocrawl.model import KeptPage
 from geocrawl.sanitize import masked, plain
@@ -33,7 +33,7 @@ def write_warc(pages: Iterable[KeptPage], out: Path, *, with_secrets: bool = Fal
     """
     count = 0
     try:
-        with whole_file(out) as file:
+        with whole_file(out, new_mode=SECRET) as file:
             file.write(info_record([("software", f"geocrawl {__version__}")]))
             for page in pages:
                 address = page.address if with_secrets else masked(page.address)
@@ -59,19 +59,20 @@ def write_texts(
     """
     lines = []
     shown: Callable[[str], str] = str if with_secrets else masked
+    new_mode = SECRET if with_secrets else 0o666
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         may_write(folder / INDEX)
         for number, page in enumerate(pages, 1):
             path = folder / _file_name(number, page.address)
             may_write(path)
-            with whole_file(path) as file:
+            with whole_file(path, new_mode=new_mode) as file:
                 lines_of_text = (shown(plain(line)) + "\n" for line in text_of(page).splitlines())
                 file.write("".join(lines_of_text).encode("utf-8", "replace"))
             title = shown(plain(page.title))
             row = {"file": path.name, "url": shown(page.address), "title": title, "score": page.score}
             lines.append(json.dumps({**row, "stored_at": page.stored_at}, ensure_ascii=False) + "\n")
-        with whole_file(folder / INDEX) as file:
+        with whole_file(folder / INDEX, new_mode=new_mode) as file:
             file.write("".join(lines).encode("utf-8", "replace"))
     except OSError as error:
         raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error

@@ -8,6 +8,7 @@ that is no failure of the server whose answer it was.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ import httpx
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.fetch.transport import Transport
-from geocrawl.files import refuse_database
+from geocrawl.files import SECRET, make_folder, refuse_database
 from geocrawl.formats.warc import info_record, response_record
 
 SEEDS_FIELD = "geocrawl-seed"
@@ -39,8 +40,8 @@ class WarcRecorder:
         self._path = path
         self._say = say
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab", buffering=0)
+            make_folder(path.parent)
+            self._file = _appending(path)
             self._whole_bytes = self._file.seek(0, os.SEEK_END) if path.is_file() else 0
             self._append(info_record([("software", software), *((SEEDS_FIELD, seed) for seed in seeds)]))
         except OSError as error:
@@ -79,6 +80,11 @@ class WarcRecorder:
             f"{self._path}: the recording ends after {self._whole_bytes:,} bytes ({error.strerror or error}); "
             "the crawl goes on without it"
         )
+
+
+def _appending(path: Path) -> io.FileIO:
+    """Open or create the file without a buffer. Strangers may not read a new one: addresses and headers hold keys."""
+    return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, SECRET))
 
 
 class RecordingTransport:

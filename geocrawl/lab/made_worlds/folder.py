@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import make_folder
 from geocrawl.lab.made_worlds.agency import agency
 from geocrawl.lab.made_worlds.design import render
 from geocrawl.lab.made_worlds.documents import document, suffix
@@ -54,7 +55,7 @@ def make(
     if troubled:
         troubles(web)
     try:
-        (out / "documents").mkdir(parents=True, exist_ok=True)
+        make_folder(out / "documents")
         return _write(web, kind, pages, seed, mixture, vocabularies, out, troubled=troubled)
     except OSError as error:
         raise EnvironmentFault(f"{out} cannot be written: {error.strerror or error}") from error
