@@ -83,7 +83,8 @@ def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
 def read_host(text: str) -> str:
     """Return the host of what was typed, an address or a bare name.
 
-    Raises UsageError for text that is neither, and for a top-level domain or another public suffix.
+    Raises UsageError for text that is neither, for a top-level domain or another public suffix, and for a short
+    spelling of an IPv4 address: who types 192.0.2 hardly means the host 192.0.0.2.
     """
     from geocrawl.errors import UsageError
     from geocrawl.urls import is_registry, read_url
@@ -91,6 +92,8 @@ def read_host(text: str) -> str:
     url = read_url(text if "://" in text else f"http://{text}/")
     if url is None:
         raise UsageError(f"{plain(text, 200)!r} is no host; expected a name such as maps.example.org")
+    if url.host.replace(".", "").isdecimal() and url.host not in text:
+        raise UsageError(f"{plain(text, 200)!r} means the address {url.host}; name it so if that is meant")
     if is_registry(url.host):
         raise UsageError(f"{url.host!r} is a public suffix; name a host, or add .{url.host} to deny")
     return url.host
