@@ -49,10 +49,16 @@ class ProbeJournal:
             yield values["key"], ProbeLine.from_json(values["line"])
 
     def write(self, key: str, line: ProbeLine) -> None:
-        """Append one line."""
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, SECRET)
-        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key, "line": line.as_json()}, ensure_ascii=False) + "\n")
+        """Append one line. Raises EnvironmentFault when it cannot be written."""
+        text = json.dumps({"key": key, "line": line.as_json()}, ensure_ascii=False) + "\n"
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, SECRET)
+            with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise EnvironmentFault(
+                f"{self._path}: {error.strerror}; the progress of the list is stored there"
+            ) from None
 
     def remove(self) -> None:
         """Remove the file: the list is done."""

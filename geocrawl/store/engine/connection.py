@@ -41,7 +41,9 @@ class Rows:
 
     def __iter__(self) -> Iterator[Any]:
         try:
-            yield from self._cursor
+            # `yield from` would close the cursor with this generator, which may be after the database was closed.
+            for row in self._cursor:  # noqa: UP028
+                yield row
         except sqlite3.Error as error:
             raise fault(self._path, error) from error
 
@@ -159,7 +161,8 @@ class Connection:
         try:
             self._raw.backup(other._raw, pages=pages_a_step)
         except sqlite3.Error as error:
-            raise fault(self.path, error) from error
+            is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+            raise fault(other.path if is_full else self.path, error) from error
 
     def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:
         """Have long statements end with an error once `is_over()` is true; None takes that back."""

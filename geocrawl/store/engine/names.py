@@ -17,15 +17,17 @@ from geocrawl.files import refuse_side_file
 
 
 def refuse_name(path: Path, *, to_write: bool) -> None:
-    """Raise UsageError when SQLite keeps a part of another database at `path`, DatabaseFault when the database there
-    has several names and is opened to write it, or has a write-ahead log."""
+    """Raise UsageError when SQLite keeps a part of another database at `path`; DatabaseFault for a folder, a pipe or a
+    device, and for a database with several names that is opened to write it, or has a write-ahead log."""
     if to_write:
         refuse_side_file(path)
     try:
         found = path.stat()
     except OSError:
         return
-    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and (to_write or _has_log(path)):
+    if not stat.S_ISREG(found.st_mode):
+        raise DatabaseFault(f"{path}: is no file; name another --db")
+    if found.st_nlink > 1 and (to_write or _has_log(path)):
         beside = ", ".join(each.name for each in _names_beside(path.resolve(), found.st_ino))
         raise DatabaseFault(
             f"{path}: is one file with {found.st_nlink} names (hard links{': also ' + beside if beside else ''}); "

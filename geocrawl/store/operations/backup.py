@@ -53,6 +53,7 @@ def restore(source: Path, target: Path, now: float) -> Path | None:
     place = target.resolve()
     _make_folder(place)
     with alone(place, now) as former, _part(place, make_file) as part:
+        refuse_read_only(place)
         copy_file(source, part, portable=True)
         check(part)
         if former is not None:
@@ -107,6 +108,8 @@ def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
         yield part
     except OSError as error:
         raise EnvironmentFault(f"{place}: {error.strerror or error}") from None
+    except DatabaseFault as error:
+        raise type(error)(str(error).replace(str(part), str(place))) from error
     finally:
         for each in everything:
             with suppress(OSError):

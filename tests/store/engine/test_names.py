@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_no_database_is_made_where_sqlite_keeps_a_part_of_another(path: Path, na
     with pytest.raises(UsageError, match=r"part of the database c\.db"):
         Store.open(path.parent / name, clock=SystemClock())
     assert [each.name for each in path.parent.iterdir()] == ["c.db"]
+
+
+def test_what_is_no_file_is_no_database(path: Path, tmp_path: Path) -> None:
+    back_up(path, tmp_path / "b.db")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(DatabaseFault, match="is no file"):
+            Store.open(tmp_path / name, clock=SystemClock())
+        with pytest.raises(DatabaseFault, match="is no file"):
+            restore(tmp_path / "b.db", tmp_path / name, NOW)
+    assert (tmp_path / "pipe").is_fifo() and not list(tmp_path.glob("*.before-restore*"))
 
 
 # --------------------------------------------------------------------------- removing
