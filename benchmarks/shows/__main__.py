@@ -35,6 +35,7 @@ NAMES = (
     "orders",
     "touches",
     "sturdy_ends",
+    "sturdy_files",
 )
 
 

@@ -1,0 +1,35 @@
+"""No command that writes a file harms a catalogue, loses what was there, or ends with a traceback.
+
+`python -m benchmarks.shows sturdy_files` tries all commands, while a crawl and a daemon work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.trials import Scene, scene
+from tests.support.writers import WRITERS, Writer, unlisted_paths
+
+QUICK = [each for each in WRITERS if not each.is_slow]
+
+
+@pytest.fixture(scope="module")
+def tried() -> Iterator[Scene]:
+    with scene() as found:
+        yield found
+
+
+def test_every_parameter_that_takes_a_path_is_listed() -> None:
+    assert unlisted_paths() == set()
+
+
+@pytest.mark.parametrize("writer", QUICK, ids=[each.name for each in QUICK])
+def test_a_command_harms_nothing_at_any_place(tried: Scene, writer: Writer) -> None:
+    by_any_name = {"the catalogue", "a symbolic link", "another spelling", "a linked folder"}
+    for place in tried.places:
+        if writer.command == "restore" and place in by_any_name:
+            continue  # nobody works on it here, so that it may be restored
+        trial = tried.attempt(writer, place)
+        assert not trial.problems, trial
