@@ -49,7 +49,7 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
     """
     from geocrawl.config import user_folder
     from geocrawl.errors import EnvironmentFault
-    from geocrawl.store.store import Store
+    from geocrawl.store import Store
 
     path = user_folder("cache", os.environ) / "demo.db"
     try:
