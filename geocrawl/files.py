@@ -9,11 +9,14 @@ the database yet.
 from __future__ import annotations
 
 import errno
+import fcntl
+import glob
 import os
 import stat
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +24,8 @@ from geocrawl.errors import EnvironmentFault, UsageError
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for the files beside it (sqlite.org/fileformat2.html, sections 1, 3, 4)."""
+_ABANDONED_S = 60.0
+"""A part is locked as soon as it is made; one that is not, and was not written for so long, was left."""
 SECRET = 0o660
 """The rights, less the umask, of a new file that may hold addresses with keys or passwords: none for strangers."""
 _SQLITE = b"SQLite format 3\0"
@@ -86,6 +91,33 @@ def part_of(target: Path) -> Path:
 
 
 @contextmanager
+def held(part: Path) -> Iterator[None]:
+    """Lock a part while it is written, so that `remove_abandoned` leaves it alone. Raises OSError without a part."""
+    descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        with suppress(OSError):  # a file system without such locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def remove_abandoned(target: Path) -> None:
+    """Remove the parts of `target` that killed processes left: old ones that nobody holds (`held`)."""
+    for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        with suppress(OSError):
+            if time.time() - part.lstat().st_mtime < _ABANDONED_S:
+                continue
+            descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for each in (*(part.with_name(part.name + suffix) for suffix in SIDE_FILES), part):
+                    each.unlink(missing_ok=True)
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
 def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) -> Iterator[BinaryIO]:
     """Yield a binary file that takes the place of `path` when all is on disk; a symbolic link stays one.
 
@@ -99,12 +131,14 @@ def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) ->
             yield stream
         return
     refuse_read_only(target)
+    remove_abandoned(target)
     part = part_of(target)
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, new_mode if mode is None else mode)
-        if mode is None and target.exists():
-            os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
-        with os.fdopen(descriptor, "wb") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        descriptor = os.open(part, flags, new_mode if mode is None else mode)
+        with os.fdopen(descriptor, "wb") as stream, held(part):
+            if mode is None and target.exists():
+                os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

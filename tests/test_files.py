@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -16,7 +17,7 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export import export
 from geocrawl.export.pages import write_warc
 from geocrawl.fetch.record import WarcRecorder
-from geocrawl.files import SIDE_FILES, refuse_database, whole_file, write_whole
+from geocrawl.files import SIDE_FILES, part_of, refuse_database, remove_abandoned, whole_file, write_whole
 from geocrawl.priority.models.json_file import write_text
 from geocrawl.priority.topics.directory import Topic, write_topic
 from geocrawl.store.queries.queries import Queries
@@ -162,3 +163,44 @@ def test_a_daemon_does_not_wait_for_the_reader_of_a_pipe(world: World, tmp_path:
     file = MetricsFile(str(tmp_path / "pipe"), 0, lambda event, **values: told.append(values["error"]))
     file.write(Queries(world.database.connection), 0.0)
     assert told == [f"{tmp_path / 'pipe'}: is no file"]
+
+
+# --------------------------------------------------------------------------- killed
+
+
+def write_and_be_killed(path: Path) -> Path:
+    """Have a process be killed while it writes; return what it left."""
+    child = os.fork()
+    if child == 0:
+        with whole_file(path) as stream:
+            stream.write(b"half of it")
+            stream.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    return part_of(path).with_name(f".{path.name}.{child}.part")
+
+
+def test_a_killed_writer_leaves_the_former_file_and_its_part_goes_with_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "f[1].csv"
+    path.write_text("former")
+    part = write_and_be_killed(path)
+    assert path.read_text() == "former" and part.read_text() == "half of it"
+    export([], "csv", path)
+    assert part.exists(), "it may be another's who has just begun"
+    os.utime(part, (0, 0))
+    export([], "csv", path)
+    assert [each.name for each in tmp_path.iterdir()] == ["f[1].csv"]
+
+
+def test_two_writers_of_one_file_leave_one_whole_file(tmp_path: Path) -> None:
+    path, other = tmp_path / "f", tmp_path / ".f.1.part"
+    with whole_file(path) as stream:
+        stream.write(b"first")
+        stream.flush()
+        mine = part_of(path)
+        mine.rename(other)  # as if another process wrote it
+        os.utime(other, (0, 0))
+        remove_abandoned(path)
+        assert other.exists(), "somebody still writes it"
+        other.rename(mine)
+    assert path.read_text() == "first"

@@ -14,7 +14,16 @@ from itertools import count
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
-from geocrawl.files import SIDE_FILES, leads_to, make_folder, part_of, refuse_read_only, refuse_side_file
+from geocrawl.files import (
+    SIDE_FILES,
+    held,
+    leads_to,
+    make_folder,
+    part_of,
+    refuse_read_only,
+    refuse_side_file,
+    remove_abandoned,
+)
 from geocrawl.store.engine.integrity import check, copy_file
 from geocrawl.store.engine.permissions import make_file, make_private_file
 from geocrawl.store.operations.exclusive import alone, with_sides
@@ -104,8 +113,10 @@ def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     try:
         for each in everything:
             each.unlink(missing_ok=True)  # of a killed process with our number
+        remove_abandoned(place)
         make(part)
-        yield part
+        with held(part):
+            yield part
     except OSError as error:
         raise EnvironmentFault(f"{place}: {error.strerror or error}") from None
     except DatabaseFault as error:

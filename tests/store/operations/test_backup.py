@@ -175,3 +175,29 @@ def test_nothing_is_restored_in_the_place_of_a_side_file(path: Path, tmp_path: P
     back_up(path, tmp_path / "b.db")
     with pytest.raises(UsageError):
         restore(tmp_path / "b.db", path.with_name(path.name + suffix), NOW)
+
+
+def test_two_backups_to_one_file_at_once_leave_a_whole_one(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "b.db"
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                for _ in range(5):
+                    back_up(path, target)
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
+    assert pages(target) == 1 and not list(tmp_path.glob(".*.part*"))
+
+
+def test_what_a_killed_backup_left_goes_with_the_next(path: Path, tmp_path: Path) -> None:
+    for name in (".b.db.1.part", ".b.db.1.part-journal"):
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (0, 0))
+    back_up(path, tmp_path / "b.db")
+    assert not list(tmp_path.glob(".*.part*"))
