@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import SIDE_FILES, part_of
+from geocrawl.store.engine.owner import this_process
 from geocrawl.store.operations import backup
 from geocrawl.store.operations.backup import back_up, restore
 from tests.support.world import World
@@ -201,3 +203,14 @@ def test_what_a_killed_backup_left_goes_with_the_next(path: Path, tmp_path: Path
         os.utime(tmp_path / name, (0, 0))
     back_up(path, tmp_path / "b.db")
     assert not list(tmp_path.glob(".*.part*"))
+
+
+def test_nothing_is_restored_while_a_process_of_another_pid_namespace_works(path: Path, tmp_path: Path) -> None:
+    back_up(path, tmp_path / "b.db")
+    owner = replace(this_process(), pid=2**22, namespace="1")  # a number that no process here has
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE host SET lease_until = ?, lease_owner = ?", (NOW + 60, owner.text))
+    other.close()
+    with pytest.raises(EnvironmentFault, match=f"process {owner.pid}"):
+        restore(tmp_path / "b.db", path, NOW)
+    assert restore(tmp_path / "b.db", path, NOW + 61) is not None
