@@ -13,7 +13,7 @@ from benchmarks import machine
 from tests.support.trials import Scene, Trial, scene
 from tests.support.writers import WRITERS, Writer
 
-SLOW_AT = ("an ordinary file", "the catalogue", "a symbolic link", "a hard link", "a full disk")
+SLOW_AT = ("an ordinary file", "the catalogue", "a symbolic link", "a full disk")
 """Where commands are tried that take seconds: they write by the functions of the others."""
 
 

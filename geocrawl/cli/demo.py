@@ -25,7 +25,9 @@ def demo(json: opt.Json = False) -> None:
         path = _fresh_database(web.content.hosts)
         seeds = [url for url in map(read_url, web.seeds) if url is not None]
         # The web is ours: it needs no delay between requests.
-        settings = Settings(proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json)
+        settings = Settings(
+            proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json, database_patience_s=10
+        )
         if not json:
             typer.echo(
                 f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."

@@ -152,11 +152,12 @@ class Scene:
         rows = [
             {
                 "url": f"http://{label}{n}.example/",
+                "lang": "en",
                 "label": label,
                 "html": f"<title>{word}</title><p>{word} {n} pages " * 20,
             }
             for n in range(12)
-            for label, word in (("gis", "web map service of rivers"), ("other", "soup with noodles and beef"))
+            for label, word in (("ogc", "web map service of rivers"), ("other", "soup with noodles and beef"))
         ]
         (folder / "pages.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
         (folder / "read-only").write_text("kept")
