@@ -1,20 +1,20 @@
-"""`adaptive`: a topic given by a few start pages alone (Min, Huang: User-defined topic focused crawler, 2015).
+"""`adaptive`: follow a topic defined by a few start pages (Min, Huang: User-defined topic focused crawler, 2015).
 
 The m most frequent words over the seed pages, stop words out, are the axes of the vector space; each seed page is a
-vector of word frequencies (TF, no IDF); the centroid M of the seeds' vectors is the topic, and the priority of a link
+vector of word frequencies (TF, no IDF). The centroid M of the seeds' vectors is the topic, and the priority of a link
 is cos(its page, M). A page whose cosine with any seed exceeds a threshold moves the centroid:
 M' = (M·(n + u) + v)/(n + u + 1), for n seeds and u updates so far.
 
-Where the paper is silent, this implementation decides:
+The paper leaves open, and this implementation decides:
 
 - m = 500; words are stemmed terms (`text.terms`); TF is a share of the page's words, so that a long seed counts no more
   than a short one; the threshold is 0.5.
 - A seed is a page of depth 0, including the page that a seed redirects to. A seed that cannot be read, or has no words,
-  is left out of n. When there is still no seed after `BLIND_PAGES` other pages, `judge` raises an error.
-- The axes are chosen when the first seed is read and again with each further one (seeds stand above all links, but a
-  host's delay may let links of other hosts pass them); the links of the seeds read before are then ranked anew.
-- M is kept as the sum of the n + u vectors, of which the printed formula is the running mean. A link ranked once keeps
-  its priority while M moves.
+  is not counted in n. If no seed was read before `BLIND_PAGES` other pages, `judge` raises an error.
+- The axes are chosen when the first seed is read, and again with each further seed (seeds rank above all links, but a
+  host's delay may let links of other hosts overtake them). The links of earlier seeds are then reranked.
+- M is stored as the sum of the n + u vectors, whose running mean is the printed formula. A link that was ranked keeps
+  its priority when M moves.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ BLIND_PAGES = 20
 PER_LEVEL = 0.1
 """Provisional score, per level of its page, of a link that another strategy enqueued."""
 SEED_LINKS = 20_000
-"""Links of seeds that are remembered, to be ranked anew when another seed is read."""
+"""Links of seeds that are kept, to be reranked when another seed is read."""
 _BATCH = 2_000
 _NEW = -1
-"""Stands for the frontier id of a seed that is judged and not settled yet."""
+"""Placeholder for the frontier id of a seed that is judged and not settled yet."""
 
 OPTIONS: Mapping[str, Option] = {
     "m": Option(500, "words that span the space, the most frequent of the seed pages", 1, 5_000),
     "hub": Option(0.6, "a page with more than this share of anchor text is a hub page: its anchors are its text", 0, 1),
-    "correction": Option(0.5, "a page whose cosine with any seed exceeds this moves the centre", 0, 1),
+    "correction": Option(0.5, "a page whose cosine with any seed exceeds this moves the centroid", 0, 1),
 }
 
 
@@ -100,17 +100,17 @@ class Adaptive(Defaults):
         return _judgement(document, Relevance.HIGH, score, pack(words))
 
     def _judge_blind(self, document: Document) -> Judgement:
-        """Let a few pages through unranked while no seed was read yet: the seeds may still be in flight."""
+        """Rank all links of a page equally while no seed was read yet: the seeds may still be in flight."""
         self._blind += 1
         if self._blind > BLIND_PAGES:
             raise UsageError(
                 "adaptive learns its topic from the start pages, and none of them was read: "
-                "give others (geocrawl crawl URL... --strategy adaptive) or take another --strategy"
+                "give others (geocrawl crawl URL... --strategy adaptive) or choose another --strategy"
             )
         return _judgement(document, Relevance.NONE, 0.0, b"")
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Rank a link that another strategy enqueued by the level of its page, all that is known of it."""
+        """Rank a link that another strategy enqueued by the level of its page, the only known evidence."""
         return self.seed_rank() if waiting.depth == 0 else Rank(LINK_TIER, PER_LEVEL * waiting.page_relevance)
 
     def learn(self, feedback: Feedback) -> None:
@@ -129,9 +129,7 @@ class Adaptive(Defaults):
         self._seed_came = True
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """Return new ranks for the links of all seeds after each seed, which moves the centroid and the axes; else
-        None.
-        """
+        """Return new ranks for the links of all seeds after each new seed, which changes the axes; else None."""
         if not self._seed_came:
             return None
         self._seed_came = False
@@ -144,9 +142,7 @@ class Adaptive(Defaults):
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return the numbers of seeds (n) and corrections (u), the topic's heaviest words and the level of the link's
-        page.
-        """
+        """Return the numbers of seeds (n) and corrections (u), the topic's heaviest words, and the page's level."""
         return {
             "seeds": len(self._centroid.seeds),
             "corrections": self._centroid.updates,
@@ -161,7 +157,7 @@ class Adaptive(Defaults):
         return json.dumps({"strategy": NAME, "version": VERSION, **state}, ensure_ascii=False).encode()
 
     def load(self, state: bytes) -> None:
-        """Restore a former dump. Raises UsageError for one of another version."""
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
         if not state:
             return
         try:
@@ -173,12 +169,12 @@ class Adaptive(Defaults):
             self._seed_came = bool(read["seed_came"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"what adaptive learnt was kept by another version of geocrawl ({error}); crawl into a new --db"
+                f"what adaptive learnt was stored by another version of geocrawl ({error}); crawl into a new --db"
             ) from error
 
 
 def page_words(document: Document, hub: float) -> str:
-    """Return the text that stands for a page: its anchors when they make up more than `hub` of it, else the rest."""
+    """Return the text that represents a page: its anchors if their share is above `hub`, else the other text."""
     everything = document.anchor_chars + len(document.prose)
     if document.anchor_chars > hub * everything:
         return "\n".join(link.anchor for link in document.links if link.anchor)

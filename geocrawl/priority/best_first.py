@@ -1,13 +1,13 @@
-"""The best-first family, baselines of `hits` (Liu, Li: Topic crawler algorithm with link structure, 2017).
+"""`best-first` and variants: the baselines of `hits` (Liu, Li: Topic crawler algorithm with link structure, 2017).
 
 A link's score is the similarity of its page with the topic (`best-first-page`), that of its anchor
-(`best-first-anchor`), or their sum, 0…2 (`best-first`). `best-n-first` scores like the sum and takes the best N that
-wait at once, so that N links are visited before new ones can overtake them. N is not given in the paper; 10 is ours.
+(`best-first-anchor`), or their sum, 0…2 (`best-first`). `best-n-first` scores by the sum and leases the best N waiting
+links at once, so that N links are visited before new ones can overtake them. The paper does not state N; 10 is ours.
 
-The paper follows no links of pages at or below its relevance threshold; whether its baselines did so is not said. Here
-they follow them (`cut` stops it), because a page's low score already puts its links last. Pages are compared by title
-and text. A link that another strategy enqueued is ranked by its anchor and the level of its page, for the page itself
-is not known any more.
+The paper follows no links of pages at or below its relevance threshold, and does not state whether its baselines did
+so. Here these links are followed (unless `cut` is set), because a page's low score already ranks its links last. Pages
+are compared by title and text. A link that another strategy enqueued is ranked by its anchor and the level of its page,
+because the text of the page is no longer known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geocrawl.priority.vectors.tfidf import TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8
-"""Above all links: in the paper seeds have the highest weight, 1."""
+"""Tier of seeds, above all links: in the paper seeds have the highest weight, 1."""
 N_FIRST = "best-n-first"
 
 OPTIONS: Mapping[str, Option] = {
@@ -31,7 +31,7 @@ OPTIONS: Mapping[str, Option] = {
 }
 N_OPTIONS: Mapping[str, Option] = {
     **OPTIONS,
-    "n": Option(10, "N, links that are taken from the queue at once", 1, 10_000),
+    "n": Option(10, "N, links that are leased from the queue at once", 1, 10_000),
 }
 _SHARES: Mapping[str, tuple[float, float]] = {
     "best-first": (1.0, 1.0),
@@ -43,10 +43,10 @@ _SHARES: Mapping[str, tuple[float, float]] = {
 
 
 class BestFirst(Defaults):
-    """Highest similarity first. Nothing is learnt during a crawl: the text model is trained beforehand."""
+    """Ranks links by similarity. The strategy learns nothing during a crawl: the text model is trained beforehand."""
 
     def __init__(self, name: str, model: TextModel, options: Mapping[str, str]) -> None:
-        """`name`: which of the four. Raises UsageError for a bad option."""
+        """Make the strategy called `name`, one of the four. Raises UsageError for a bad option."""
         values = parse_options(name, options, N_OPTIONS if name == N_FIRST else OPTIONS)
         self.name = name
         self._model = model
@@ -101,5 +101,5 @@ class BestFirst(Defaults):
 
 
 def make(ingredients: Ingredients) -> BestFirst:
-    """Make the member of the family that `ingredients` names."""
+    """Make the strategy of this module that `ingredients` names."""
     return BestFirst(ingredients.name, ingredients.text_model(), ingredients.options)

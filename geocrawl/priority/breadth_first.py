@@ -1,4 +1,4 @@
-"""`bfs`: breadth-first order, the generic crawler that the papers compare with. Looks at no page and no word."""
+"""`bfs`: visit pages in breadth-first order, as the generic crawler of the papers does, ignoring all words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPTIONS: Mapping[str, Option] = {}
 
 
 class BreadthFirst(Defaults):
-    """Pages in the order of their depth, the first seen first: the papers' generic crawler."""
+    """Ranks pages by depth, the first seen first, as the papers' generic crawler does."""
 
     name = "bfs"
     by_depth = True

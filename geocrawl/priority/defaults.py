@@ -1,6 +1,6 @@
-"""Define what most strategies have in common: the parts of `ports.Strategy` that a strategy need not write again.
+"""Define defaults for the parts of `ports.Strategy` that most strategies have in common.
 
-A strategy says in its own file what is different. One that learns overrides `learn`, `revise`, `dump` and `load`
+A strategy overrides only what differs. A strategy that learns overrides `learn`, `revise`, `dump` and `load`
 together: what `learn` adds, `dump` must write and `load` restore.
 """
 
@@ -12,7 +12,7 @@ from geocrawl.model import Feedback, Rank
 
 
 class Defaults:
-    """A strategy that is served one link at a time, needs nothing made on request, learns nothing and keeps nothing."""
+    """A strategy that leases one link at a time, needs no optional part of a document, learns nothing, has no state."""
 
     name: str
     stride: int = 1
@@ -28,7 +28,7 @@ class Defaults:
         return None
 
     def dump(self) -> bytes:
-        """Return b"": there is nothing to keep."""
+        """Return b"": there is no state."""
         return b""
 
     def load(self, state: bytes) -> None:

@@ -1,10 +1,10 @@
 """`gws`: improved best-first search for WMS (Shen, Gui, You, Hu, Wu: A topic crawler for discovering geospatial web
 services, 2015).
 
-A link's priority mixes how near the link itself is to the topic (eq. 3) with how near the page is that it stands on
-(eq. 2). Three levels each give nine priorities, and the frontier's tiers are the paper's sub-queues: tier 8 for 2.0
-down to tier 1 for 0.3, first come, first served within each. The paper discards priority 0; here such links wait in
-tier 0 and are served when all others are empty, unless `gws.drop_zero` says otherwise.
+A link's priority combines how near the link itself is to the topic (eq. 3) with how near its page is (eq. 2). With
+three levels each there are nine priorities, and the frontier's tiers are the paper's sub-queues: tier 8 for 2.0 down to
+tier 1 for 0.3, first come, first served within each. The paper discards priority 0; here such links wait in tier 0 and
+are visited when all other tiers are empty, unless `gws.drop_zero` is set.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ NAME = "gws"
 HIGHEST_TIER = 8
 """Tier of the highest of nine priorities with λ = 0.7 (eq. 4); tier 0 is priority 0."""
 REMEMBERED_LINKS = 50_000
-"""Links whose level is kept in memory: a site's navigation stands on each of its pages."""
+"""Links whose level is cached: a site's navigation is on each of its pages."""
 
 OPTIONS: Mapping[str, Option] = {
     "lambda": Option(0.7, "share of the link in a priority, the rest is the page's (eq. 4)", 0.0, 1.0),
     "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
     "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
-    "seed_level": Option(1, "least level of a seed's page (ours): whoever gave it vouches for it", 0, 2),
+    "seed_level": Option(1, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
     "drop_zero": Option(
         False, "discard links of priority 0, as the paper does; else they wait until all others are served"
     ),
@@ -40,16 +40,16 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class GwsStrategy(Defaults):
-    """The order of the paper. Nothing is learnt during a crawl: the models are trained beforehand."""
+    """Ranks links as in the paper. The strategy learns nothing during a crawl: the models are trained beforehand."""
 
     name = NAME
 
     def __init__(self, topic: TopicModel, links: LinkModel, options: Mapping[str, str]) -> None:
-        """`options` as people set them, `gws.lambda` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
+        """Read the `options` that people set (`gws.lambda` …, see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._lambda, self._high, self._low = float(values["lambda"]), float(values["high"]), float(values["low"])
         if self._low > self._high:
-            raise UsageError(f"gws.low={self._low:g} is above gws.high={self._high:g}: level 1 lies below level 2")
+            raise UsageError(f"gws.low={self._low:g} is above gws.high={self._high:g}: level 1 has to be below level 2")
         self._seed_level = Relevance(int(values["seed_level"]))
         self._topic = TopicMeasure(topic, float(values["title_weight"]))
         self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
@@ -81,7 +81,7 @@ class GwsStrategy(Defaults):
         return self._ranks[waiting.page_relevance][self._link(waiting).level]
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return page_level, link_level, keywords (that gave the link its level), lambda and priority (0…2)."""
+        """Return page_level, link_level, keywords (that determined link_level), lambda and priority (0…2)."""
         match = self._link(waiting)
         return {
             "page_level": int(waiting.page_relevance),
@@ -104,8 +104,8 @@ def priority(lambda_: float, link: Relevance, page: Relevance) -> float:
 def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance, Rank | None]]:
     """Return the rank for each page level and link level.
 
-    A priority's tier is its place among the possible ones, counted down from 8 for 2.0; another λ may give fewer than
-    nine, and the tiers next above 0 then stay empty. Priority 0 is tier 0, or dropped.
+    Tiers number the possible priorities downwards, from 8 for 2.0. With another λ there may be fewer than nine, and the
+    tiers next above 0 are then empty. Links of priority 0 are in tier 0, or dropped.
     """
     values = {(page, link): priority(lambda_, link, page) for page in Relevance for link in Relevance}
     places = {value: place for place, value in enumerate(sorted(set(values.values()), reverse=True))}

@@ -1,14 +1,15 @@
-"""`hits`: Best-First search with link structure (Liu, Li: Topic crawler algorithm with link structure, 2017).
+"""`hits`: rank links by best-first and link structure (Liu, Li: Topic crawler algorithm with link structure,
+2017).
 
 LinkScore(i) = A·sim(page) + B·sim(anchor i) + C·(α·authority(i) + β·hub(i)), A + B + C = 1, α > β. A page above the
-relevance threshold and its out-links join the HITS graph; every p downloads HITS is iterated to convergence and what
-waits is scored anew. Until then a link has the plain Best-First score, A·sim(page) + B·sim(anchor).
+relevance threshold and its out-links join the HITS graph; every p downloads HITS is iterated to convergence and waiting
+links are scored again. Until then a link has the plain best-first score, A·sim(page) + B·sim(anchor).
 
-The paper's three queues are the frontier's states (waiting, visited, failed); a seed weighs 1. Where it is silent (all
-ours): a link on several pages keeps its highest A·sim(page) + B·sim(anchor); authority and hub are scaled to 0…1, a
-link that is no node of the graph as yet has none; A = B = 0.35, α = 0.6. The paper follows no links of a page at or
-below the threshold and drops low scores; here such links wait in tier 0, behind all others, unless `hits.drop` says
-otherwise: a page that says nothing of the topic may still lead there.
+The paper's three queues are the frontier's states (waiting, visited, failed); a seed weighs 1. The paper leaves open
+(all ours): a link on several pages keeps its highest A·sim(page) + B·sim(anchor); authority and hub are scaled to 0…1,
+and are 0 for a link that is not in the graph yet; A = B = 0.35, α = 0.6. The paper follows no links of a page at or
+below the threshold and drops low scores; here such links wait in tier 0, after all others, unless `hits.drop` is set: a
+page without any word of the topic may still lead to it.
 """
 
 from __future__ import annotations
@@ -37,21 +38,21 @@ OPTIONS: Mapping[str, Option] = {
     "a": Option(0.35, "A, share of the page's similarity in LinkScore", 0.0, 1.0),
     "b": Option(0.35, "B, share of the anchor's similarity; the rest, C = 1 − A − B, is that of the graph", 0.0, 1.0),
     "alpha": Option(0.6, "α, share of the authority in the graph's part, above that of the hub, β = 1 − α", 0.5, 1.0),
-    "d": Option(50, "in-links of a page that join the graph", 1, 10**6),
+    "d": Option(50, "in-links of a page that are added to the graph", 1, 10**6),
     "threshold": Option(-1.0, "a page at or below this similarity is irrelevant; −1: the model's own", -1.0, 1.0),
-    "least": Option(0.0, "a link that is scored anew at or below this is low", 0.0, 1.0),
+    "least": Option(0.0, "a link that HITS scores at or below this is low", 0.0, 1.0),
     "drop": Option(False, "drop low links and those of irrelevant pages, as the paper; else they are served last"),
     **graph_options("p", change=0.02),
 }
 
 
 class HitsStrategy(GraphStrategy):
-    """Links by Best-First and HITS together."""
+    """Ranks links by best-first search and HITS together."""
 
     name = NAME
 
     def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
-        """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
+        """Read the `options` that people set (see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._a, self._b, self._alpha = float(values["a"]), float(values["b"]), float(values["alpha"])
         self._c = 1.0 - self._a - self._b
@@ -85,7 +86,7 @@ class HitsStrategy(GraphStrategy):
         return Judgement(self._relevance(page), page, ranks, packed)
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Rank a link that another strategy enqueued; its page, if relevant, counts as similar as the threshold."""
+        """Rank a link that another strategy enqueued, with the threshold as the similarity of a relevant page."""
         if waiting.depth == 0:
             return self.seed_rank()
         page = self._threshold if waiting.page_relevance is Relevance.HIGH else 0.0
@@ -103,9 +104,7 @@ class HitsStrategy(GraphStrategy):
         self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return anchor (its similarity), page_followed, authority and hub (0…1, None before HITS met the link),
-        weights.
-        """
+        """Return anchor (its similarity), page_followed, authority and hub (0…1; at first None), weights."""
         return {
             "anchor": round(self._model.anchor_similarity(waiting.anchor), 4),
             "page_followed": waiting.page_relevance is Relevance.HIGH,
@@ -119,7 +118,7 @@ class HitsStrategy(GraphStrategy):
         return self._a * page + self._b * anchor
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Return LinkScore of every node; authority and hub start at 1, later from their last values."""
+        """Iterate HITS (from 1, later from the last values) and return LinkScore of every node."""
         from geocrawl.priority.graph.iterations import hits
 
         authority, hub = hits(graph.matrix(), graph.values("authority", 1.0), graph.values("hub", 1.0))

@@ -1,4 +1,4 @@
-"""What a strategy is made of: the options people set, the trained models, and the topic people chose."""
+"""Provide the ingredients of a strategy: the options that people set, the trained models, and the chosen topic."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingredients:
-    """Handed to the `make` of a strategy's module; a model is read from its file when a strategy asks for it.
+    """The argument of `make` in a strategy's module; a model is read from its file when a strategy requests it.
 
-    Each method raises EnvironmentFault when the model's file cannot be read, UsageError when it holds no such model.
+    Each method raises EnvironmentFault when the model's file cannot be read, UsageError when it contains no such model.
     """
 
     name: str
     """The strategy's name, for a module that makes several."""
     options: Mapping[str, str]
-    """STRATEGY.OPTION → text, those of other strategies among them (`options.parse_options` picks its own)."""
+    """STRATEGY.OPTION → text, including those of other strategies (`options.parse_options` selects)."""
     models: Path
     """Folder of the trained models."""
     topic: Topic | None
-    """The topic people chose; None for the topic that the models were trained on."""
+    """The topic that a person chose; None for the topic that the models were trained on."""
 
     def text_model(self) -> TextModel:
         """Return the text model (TF-IDF) of the chosen topic, else the trained one."""

@@ -1,16 +1,16 @@
-"""`ipagerank`: pages by the rank that flows to them along links on the topic (Li, Zhao, Yu: the "SkyReach" crawler).
+"""`ipagerank`: rank pages by PageRank along links on the topic (Li, Zhao, Yu: the "SkyReach" crawler).
 
 IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(url_{T,A}) / Σ over T's links i of RW(url_{T,i}), over the pages read
 so far and the links that wait. RW(url) = max over the words t of M(url) of sim(t, topic) when that is at least c, else
-0; M(url) is the anchor and the text beside it on every page that links to it, so RW(url) is the highest that any of
-these pages gives. Higher predictions come first; a link below the threshold is cut.
+0; M(url) is the anchor and the text next to it on every page that links to the URL, so RW(url) is the maximum over
+these pages. Higher predictions come first; a link below the threshold is cut.
 
-Where the paper is silent (ours): sim is that of `text/thesaurus.py`; until the next iteration a new link is worth
-what its page gives it, if that has the mean rank of the pages read (1 at the start); the text beside a link is the
-one before it, too, for `Link.context` does not part them; a redirect gives its rank to its target. The default
-threshold, 1 − d, cuts what no link on the topic leads to. A link that is cut waits in tier 0, behind all others,
-unless `ipagerank.drop` says otherwise: that is how the paper's *tunnels*, irrelevant pages between topic clusters,
-are crossed. Links from pages of high rank with few links come first there, by x = Σ over T→A of IPR(T)/C(T) (linkage
+The paper leaves open (ours): sim is that of `text/thesaurus.py`; until the next iteration a new link has the value that
+its page would pass on with the mean rank of the pages read (1 at the start); the text next to a link includes the text
+before it, because `Link.context` does not separate the two; a redirect passes its rank on to its target. The default
+threshold, 1 − d, cuts pages to which no link on the topic leads. A link that is cut waits in tier 0, after all others,
+unless `ipagerank.drop` is set: that is how a crawl crosses the paper's *tunnels*, irrelevant pages between topic
+clusters. In tier 0, links from pages of high rank with few links come first, by x = Σ over T→A of IPR(T)/C(T) (linkage
 locality, as the paper observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
 """
 
@@ -37,11 +37,11 @@ FOLLOWED, LAST = 1, 0
 """Tiers: links above the threshold; links at or below it."""
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
-    "c": Option(0.5, "c, words of a link less similar to the topic than this count nothing", 0.0, 1.0),
+    "c": Option(0.5, "c, words of a link less similar to the topic than this do not count", 0.0, 1.0),
     "threshold": Option(0.0, "a link predicted at or below this is cut; below 1 − d: at or below 1 − d", 0.0, 1e9),
     "drop": Option(False, "drop links that are cut, as the paper; else they are served last"),
-    "tunnels": Option(True, "links that are cut wait by the rank of the pages they stand on; else first seen first"),
-    "filter": Option(False, "judge pages by the page filter, which the paper's comparison leaves off"),
+    "tunnels": Option(True, "links that are cut wait in the order of their pages' rank; else first seen first"),
+    "filter": Option(False, "judge pages by the page filter, which is off in the paper's comparison"),
     "title": Option(3.0, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0),
     **graph_options("q", change=0.05),
 }
@@ -57,12 +57,12 @@ def title_weight(options: Mapping[str, str]) -> float | None:
 
 
 class IPageRankStrategy(GraphStrategy):
-    """Links by the improved PageRank of SkyReach."""
+    """Ranks links by the improved PageRank of SkyReach."""
 
     name = NAME
 
     def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
-        """`options` as people set them (see `OPTIONS`). `page_filter` None: pages are not judged.
+        """Read the `options` that people set (see `OPTIONS`). Without `page_filter` pages are not judged.
         Raises UsageError for a bad option."""
         values = parse_options(NAME, options, OPTIONS)
         self._d, self._c = float(values["d"]), float(values["c"])
@@ -78,7 +78,7 @@ class IPageRankStrategy(GraphStrategy):
         return Rank(FOLLOWED + 1, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Rank each link by what a typical page gives it by RW; the page filter, if any, scores the page, else 0."""
+        """Rank each link by what a typical page passes on by RW; score the page by the page filter, else 0."""
         weights = [self._rw(link) for link in document.links]
         best: dict[str, float] = {}
         for link, weight in zip(document.links, weights, strict=True):
@@ -92,7 +92,7 @@ class IPageRankStrategy(GraphStrategy):
         return Judgement(relevance, score, ranks, pack_link_values(score, best.items()))
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Rank a link that another strategy enqueued by its IPR, or as its page's only link on the topic."""
+        """Rank a link that another strategy enqueued by its IPR, else as its page's only link on the topic."""
         if waiting.depth == 0:
             return self.seed_rank()
         rw, known = self._rw_of(waiting.anchor), self._ranking.value_of(waiting.id, "ipr")
@@ -102,16 +102,14 @@ class IPageRankStrategy(GraphStrategy):
 
     def learn(self, feedback: Feedback) -> None:
         """Add the page's links to the graph with their RW; iterate IPageRank every q pages."""
-        weights = [1.0] * len(feedback.links)  # of a redirect
+        weights = [1.0] * len(feedback.links)  # a redirect has one link
         if feedback.features:
             values = unpack_link_values(feedback.features)
             weights = [values.of(identity) for identity, _ in feedback.links]
         self._ranking.learn(feedback, weights)
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return the anchor's word nearest to the topic, the anchor's rw, ipr (None before an iteration met it), c and
-        d.
-        """
+        """Return the anchor's word nearest to the topic, the anchor's rw, ipr (None before an iteration), c and d."""
         return {
             "word": self._words.best_word(waiting.anchor),
             "rw": round(self._rw_of(waiting.anchor), 4),
@@ -122,7 +120,7 @@ class IPageRankStrategy(GraphStrategy):
         }
 
     def _rw(self, link: Link) -> float:
-        """Return RW by this page's part of M(url)."""
+        """Return RW of a link by its anchor and context on this page alone."""
         return self._rw_of(f"{link.anchor} {link.context}" if link.context else link.anchor)
 
     def _rw_of(self, text: str) -> float:
@@ -130,9 +128,7 @@ class IPageRankStrategy(GraphStrategy):
         return similarity if similarity >= self._c else 0.0
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Return IPR of every node, started from 1 or the last values; for a node without RW, what comes through
-        tunnels.
-        """
+        """Iterate (from 1, later from the last values) and return IPR of every node, or its tunnel score without RW."""
         import numpy as np
 
         from geocrawl.priority.graph.iterations import even_shares, ipagerank
@@ -145,7 +141,7 @@ class IPageRankStrategy(GraphStrategy):
         return scores
 
     def _tunnel(self, share: float) -> float:
-        """Return the score, below 1 − d, of a cut link that `share` reaches."""
+        """Return the score, below 1 − d, of a cut link that receives `share` of its pages' values."""
         return (1.0 - self._d) * share / (1.0 + share) if self._tunnels else 0.0
 
     def _rank(self, score: float) -> Rank | None:

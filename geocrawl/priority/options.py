@@ -14,7 +14,7 @@ _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One constant: its default (whose type is the option's type), its range, both ends included, and its source."""
+    """An option of a strategy: its default (of the option's type), its range including both ends, and its help."""
 
     default: Value
     help: str
@@ -22,7 +22,7 @@ class Option:
     most: float = float("inf")
 
     def read(self, text: str) -> Value:
-        """Return the value of `text`. Raises ValueError with what was expected."""
+        """Return the value of `text`. Raises ValueError with a description of valid values."""
         if isinstance(self.default, str):
             return text.strip()
         if isinstance(self.default, bool):
@@ -35,16 +35,16 @@ class Option:
             value = kind(text)
         except ValueError:
             raise ValueError(expected) from None
-        if not self.least <= value <= self.most:  # false for NaN too
+        if not self.least <= value <= self.most:  # true for NaN, too
             raise ValueError(expected)
         return value
 
 
 def parse_options(prefix: str, options: Mapping[str, str], schema: Mapping[str, Option]) -> dict[str, Value]:
-    """Return the value of every option in `schema`: what `options` says under `prefix`.NAME, else its default.
+    """Return the value of every option in `schema`: the one in `options` under `prefix`.NAME, else the default.
 
-    Options with another prefix are another strategy's and left alone. Raises UsageError for an unknown name (naming
-    the known ones) and for a value that is none.
+    Options with another prefix belong to other strategies and are ignored. Raises UsageError for an unknown name
+    (naming the known ones) and for an invalid value.
     """
     values = {name: option.default for name, option in schema.items()}
     for key, text in options.items():

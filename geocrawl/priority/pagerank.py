@@ -1,9 +1,9 @@
-"""`pagerank`: pages by plain PageRank, the rival of IPageRank (Li, Zhao, Yu: the "SkyReach" focused crawler).
+"""`pagerank`: rank pages by plain PageRank, the baseline of IPageRank (Li, Zhao, Yu: the "SkyReach" crawler).
 
 PR(A) = (1 − d) + d · Σ over T→A of PR(T)/C(T), over the pages read so far and the links that wait. The paper does not
-say how often it is computed (ours: every q pages, and when the crawl has grown by a factor), nor what a link is worth
-before (ours: what its page passes on to it, if that has the mean rank of the pages read, 1 at the start). C(T) counts
-the links of T that the frontier took, each once. A redirect is a page with one link.
+state how often PageRank is computed (ours: every q pages, and when the crawl has grown by a factor), nor the value of a
+link before that (ours: the value that its page would pass on with the mean rank of the pages read, 1 at the start).
+C(T) counts the links of T that the frontier accepted, each once. A redirect is a page with one link.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ OPTIONS: Mapping[str, Option] = {
 
 
 class PageRankStrategy(GraphStrategy):
-    """Links by PageRank alone; no word of page or link counts."""
+    """Ranks links by PageRank alone; words of pages and links do not count."""
 
     name = NAME
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """`options` as people set them (see `OPTIONS`). Raises UsageError for a bad one."""
+        """Read the `options` that people set (see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self._d = float(values["d"])
         self._ranking = self._make_ranking(values, "q", worth="pr")
@@ -45,7 +45,7 @@ class PageRankStrategy(GraphStrategy):
         return Rank(SEEDS, 1.0)
 
     def judge(self, document: Document) -> Judgement:
-        """Rank each link by what a typical page gives it; no page is relevant."""
+        """Rank each link by the value that a typical page passes on to it; no page is relevant."""
         distinct = len({link.url.identity for link in document.links} - {document.url.identity})
         rank = self._rank(1.0 - self._d + self._d * self._ranking.typical / max(distinct, 1))
         return Judgement(Relevance.NONE, 0.0, (rank,) * len(document.links))
@@ -61,11 +61,11 @@ class PageRankStrategy(GraphStrategy):
         self._ranking.learn(feedback, [1.0] * len(feedback.links))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return pagerank (None before the first iteration that met the link) and d."""
+        """Return pagerank (None before the link's first iteration) and d."""
         return {"pagerank": self._ranking.value_of(waiting.id, "pr"), "d": self._d, "seed": waiting.depth == 0}
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Return PageRank of every node, started from 1 or the last values."""
+        """Iterate (from 1, later from the last values) and return PageRank of every node."""
         from geocrawl.priority.graph.iterations import pagerank
 
         values = pagerank(graph.matrix(), graph.values("pr", 1.0), d=self._d)

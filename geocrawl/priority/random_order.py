@@ -1,4 +1,4 @@
-"""`random`: an order drawn by a hash of each URL, a baseline of every comparison. Looks at no page and no word."""
+"""`random`: visit pages in the order of a hash of each URL, as a baseline of comparisons, ignoring all words."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 
-OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number gives another order, the same one each time")}
+OPTIONS: Mapping[str, Option] = {"seed": Option(0, "another number results in another order, the same one each time")}
 _HASH_BYTES = 6
 _HASHES = 2.0**48
 """Number of different 48-bit hashes; 48 bits are exact in the 53 of a float."""
 
 
 class Random(Defaults):
-    """Pages in an order that a hash of their URL decides: the same whatever the order in which they were found."""
+    """Ranks pages by a hash of their URL: the order does not depend on the order in which pages are found."""
 
     name = "random"
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """`random.seed`, a whole number, chooses the order. Raises UsageError for a bad option."""
+        """Read the option `random.seed`, which chooses the order. Raises UsageError for a bad option."""
         seed = parse_options(self.name, options, OPTIONS)["seed"]
         self._hash = hashlib.blake2b(f"{seed} ".encode(), digest_size=_HASH_BYTES)
 

@@ -1,4 +1,4 @@
-"""The strategies by name: `STRATEGIES` declares each once, and a strategy's module is imported when it is made.
+"""Make strategies by name: `STRATEGIES` declares each once, and a strategy's module is imported when needed.
 
 To add a strategy: its file, which defines `OPTIONS` and `make`, and one line in `STRATEGIES`.
 """
@@ -24,9 +24,9 @@ class Declaration(NamedTuple):
     summary: str
     """One line for people."""
     module: str
-    """Its module in `geocrawl.priority`."""
+    """The strategy's module in `geocrawl.priority`."""
     options: str = "OPTIONS"
-    """What the mapping of its options is called in its module."""
+    """Name of the mapping of options in the strategy's module."""
 
 
 STRATEGIES: Mapping[str, Declaration] = {
@@ -39,7 +39,7 @@ STRATEGIES: Mapping[str, Declaration] = {
     "hits": Declaration("best-first by page, anchor and link structure, HITS (Liu & Li 2017)", "hits"),
     "adaptive": Declaration("by nearness to the start pages, whatever their topic (Min & Huang 2015)", "adaptive"),
     "ipagerank": Declaration("PageRank along the links whose words are near the topic (SkyReach)", "ipagerank"),
-    "pagerank": Declaration("plain PageRank, the rival of ipagerank", "pagerank"),
+    "pagerank": Declaration("plain PageRank, which ipagerank is compared with", "pagerank"),
     "bayes": Declaration("naive Bayes over the words in and around a link (Han et al. 2010)", "bayes.strategy"),
     "bfs": Declaration("breadth-first, the papers' generic crawler", "breadth_first"),
     "random": Declaration("any waiting page, drawn by a hash of its URL", "random_order"),
@@ -53,7 +53,7 @@ def strategies() -> Mapping[str, str]:
 
 
 def strategy_options(name: str) -> Mapping[str, Option]:
-    """Return what `--set NAME.OPTION=VALUE` accepts for a strategy; empty when nothing.
+    """Return the options that `--set NAME.OPTION=VALUE` accepts for a strategy; may be empty.
 
     Raises UsageError for an unknown strategy.
     """
@@ -67,9 +67,9 @@ def make_strategy(
 ) -> Strategy:
     """Make the strategy called `name` with the options people set (`gws.lambda` → text).
 
-    `models_dir` is the folder of the models' files; None means the shipped ones. The sample texts of a `topic` that
-    people chose stand in for the trained topic. Raises UsageError for an unknown name, an option of no strategy, or a
-    bad value; EnvironmentFault for a model that cannot be read.
+    `models_dir` is the folder of the models' files; None means the shipped ones. The sample texts of `topic`, if given,
+    replace the trained topic. Raises UsageError for an unknown name, an option of no strategy, or a bad value;
+    EnvironmentFault for a model that cannot be read.
     """
     declared = _declared(name)
     for key in options:

@@ -144,7 +144,7 @@ def test_a_file_that_is_no_model_of_ours_is_named(tmp_path: Path, text: str, mes
 
 def test_counts_that_cannot_be_are_refused(tmp_path: Path) -> None:
     write_bayes(replace(TOY, features={**TOY.features, "anchor wms": (7, 0)}), tmp_path / "m.json")
-    with pytest.raises(UsageError, match="more samples have 'anchor wms' than there are"):
+    with pytest.raises(UsageError, match="more samples with 'anchor wms' than samples"):
         read_bayes(tmp_path / "m.json")
     with pytest.raises(EnvironmentFault, match="cannot be read"):
         read_bayes(tmp_path / "none.json")
@@ -254,7 +254,7 @@ def test_a_dump_of_another_version_is_refused() -> None:
     strategy = BayesStrategy(TOY, {"bayes.online": "true"})
     strategy.load(b"")
     for state in (b"rubbish", b"x\x9c\xabVP*K-*\xce\xcc\xcfS\xb2\x02\xd1\xb5\x00&\xd8\x04\xcb"):
-        with pytest.raises(UsageError, match="cannot be taken up"):
+        with pytest.raises(UsageError, match="cannot be restored"):
             strategy.load(state)
 
 

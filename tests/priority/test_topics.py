@@ -119,7 +119,7 @@ def test_a_name_that_is_not_group_and_name_is_refused(name: str, tmp_path: Path)
 
 
 def test_a_topic_without_words_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="hold no words"):
+    with pytest.raises(UsageError, match="contain no words"):
         write_topic(Topic("a/b", "", ("the 12 -",)), tmp_path)
 
 

@@ -1,9 +1,9 @@
 """Learn from the crawl's own finds: links that led to a verified service within two hops are positive samples.
 
-What a link leads to is known late, so every link that was kept is remembered with its features. When its page is
-visited the link counts as negative, since it has led to nothing yet; when a valid service turns up on that page or one
-link behind it, the link becomes positive. All of this follows from the feedback alone, in its order. Memory is bounded:
-of the links the oldest are forgotten first, and beyond `MAX_FEATURES` no new word is counted.
+The result of following a link is known late, so every ranked link is remembered with its features. When its page is
+visited the link counts as negative, because it has led to nothing yet; when a valid service is found on that page or
+one link behind it, the link becomes positive. All this depends on the sequence of feedback alone. Memory is bounded:
+the oldest links are forgotten first, and beyond `MAX_FEATURES` no new word is counted.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MAX_LINKS = 20_000
 MAX_FEATURES = 50_000
 MAX_PACKED_BYTES = 20_000
 _PACKED_LINKS, _PACKED_FEATURES = 500, 24
-"""Links of a page, and features of a link, that are packed."""
+"""Most links of a page, and most features of a link, that are packed."""
 _WAITING, _NEGATIVE, _POSITIVE = 0, 1, 2
 
 
 @dataclass(slots=True)
 class _Link:
-    """A link that was kept."""
+    """A link that is remembered, with its features and its class so far."""
 
     found_on: int
     fate: int
@@ -39,20 +39,20 @@ class _Link:
 
 @dataclass(slots=True)
 class Experience:
-    """Counts of the crawl's own samples, and the links whose fate may still change."""
+    """Counts of the crawl's own samples, and the links whose class may still change."""
 
     positive: int = 0
     negative: int = 0
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Feature → samples of + and of − that have it."""
     unrevised: int = 0
-    """Feedbacks since links were last ranked anew."""
+    """Number of feedbacks since links were last reranked."""
     _links: dict[int, _Link] = field(default_factory=dict)
 
     def learn(self, feedback: Feedback, score: Callable[[Sequence[str]], float]) -> bool:
         """Learn from one feedback and return True when the counts have changed.
 
-        `score` tells which of two contexts of a link is the better.
+        `score` decides which of two contexts of a link is better.
         """
         self.unrevised += 1
         samples = (self.positive, self.negative)
@@ -70,7 +70,7 @@ class Experience:
         own = self._links.get(feedback.entry_id)
         noted = unpack_features(feedback.features)
         for identity, number in feedback.links:
-            # A redirect's target has no words of its own: what led to the redirect leads to it.
+            # A redirect's target has no anchor of its own: it gets the features of the link to the redirect.
             features = noted.get(_short(identity)) if feedback.features else own.features if own else None
             if features is not None and number != feedback.entry_id:
                 self._remember(number, feedback.entry_id, features, score)
@@ -112,7 +112,7 @@ class Experience:
     # ------------------------------------------------------------------ kept over restarts
 
     def dump(self) -> bytes:
-        """Return everything learnt as compressed JSON, for `load`."""
+        """Return all counts and remembered links as compressed JSON, for `load`."""
         words: dict[str, int] = {}
         links = [
             (number, each.found_on, each.fate, [words.setdefault(f, len(words)) for f in each.features])
@@ -130,7 +130,7 @@ class Experience:
 
     @classmethod
     def load(cls, state: bytes) -> Experience:
-        """Return what `dump` wrote. Raises UsageError for a state of another version."""
+        """Return the experience that `dump` wrote. Raises UsageError for a dump of another version."""
         try:
             data = json.loads(zlib.decompress(state))
             if data["version"] != VERSION:
@@ -141,7 +141,7 @@ class Experience:
             return cls(positive, negative, counts, data["unrevised"], links)
         except (KeyError, IndexError, TypeError, ValueError, zlib.error) as error:
             raise UsageError(
-                f"what bayes had learnt in this database cannot be taken up ({error}); crawl on with --strategy "
+                f"what bayes had learnt in this database cannot be restored ({error}); crawl on with --strategy "
                 "bayes --set bayes.online=false"
             ) from error
 

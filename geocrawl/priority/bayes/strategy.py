@@ -1,16 +1,15 @@
-"""`bayes`: professional crawling guided by a Naive Bayes classifier (Han et al. 2010).
+"""`bayes`: rank links by a naive Bayes classifier of their contexts (Han et al. 2010, "professional crawling").
 
-A link is classified from its own context: the words of its anchor, the words around it, and whether either holds a
-term of the domain. The class is argmax P(c) Π P(F_j | c) over the features that are present, and a link's score is
-P(+ | features); nothing is discarded, only ranked. A waiting link keeps the higher of its scores, which is the
-frontier's rule for every strategy.
+A link is classified by its context: the words of its anchor, the words around it, and whether either contains a term of
+the domain. The class is argmax P(c) Π P(F_j | c) over the features that are present, and a link's score is P(+ |
+features); links are ranked and never discarded. A waiting link keeps the highest of its scores, as with every strategy.
 
-Where the paper is silent: smoothing is Laplace's; words that the model has not seen say nothing; seeds stand above all
-links. A page as such is not judged, so its relevance is 0.
+The paper leaves open, and this implementation decides: smoothing is Laplace's; words unknown to the model are no
+evidence; seeds rank above all links. Pages are not judged, so their relevance is 0.
 
-The classifier also learns during the crawl from what the links led to (`online_learning`), for its training data come
-by themselves; `bayes.online=false` leaves it as it was trained. The prior stays the trained model's, so that early and
-late scores can be compared.
+The classifier also learns during the crawl from the results of followed links (`online_learning`), which need no
+labelling; `bayes.online=false` switches that off. The prior is always the trained model's, so that early and late
+scores are comparable.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from geocrawl.priority.text.contexts import link_contexts
 NAME = "bayes"
 SEED_TIER, LINK_TIER = 2, 1
 _EXPLAINED = 12
-"""Features named by `explain`, the heaviest first."""
+"""Number of features in the answer of `explain`, the heaviest first."""
 _BATCH = 5_000
 
 OPTIONS: Mapping[str, Option] = {
-    "model": Option("", "file of `geocrawl train bayes` to go by; empty: the model that comes with geocrawl"),
+    "model": Option("", "file of `geocrawl train bayes` to use; empty: the model that comes with geocrawl"),
     "online": Option(True, "learn during the crawl: links that led to a valid service within two hops are positive"),
     "own_weight": Option(10.0, "how many trained samples one sample of the crawl's own counts for", 0.0, 1e6),
-    "revise": Option(500, "visits after which waiting links are ranked anew (online only); 0: never", 0, 10_000_000),
+    "revise": Option(500, "visits after which waiting links are reranked (online only); 0: never", 0, 10_000_000),
 }
 
 
@@ -57,12 +56,12 @@ def model_file(options: Mapping[str, str]) -> Path | None:
 
 
 class BayesStrategy(Defaults):
-    """Links by P(+ | features)."""
+    """Ranks links by P(+ | features)."""
 
     name = NAME
 
     def __init__(self, model: BayesModel, options: Mapping[str, str]) -> None:
-        """`options` as people set them, `bayes.online` and so on (see `OPTIONS`). Raises UsageError for a bad one."""
+        """Read the `options` that people set (`bayes.online` …, see `OPTIONS`). Raises UsageError for a bad one."""
         values = parse_options(NAME, options, OPTIONS)
         self.learns = bool(values["online"])
         self._own_weight = float(values["own_weight"])
@@ -92,13 +91,15 @@ class BayesStrategy(Defaults):
         return probability([self._prior, *[known[f] if f in known else self._weight(f) for f in features]])
 
     def rank(self, waiting: Waiting) -> Rank:
-        """Rank a link that another strategy enqueued by its anchor alone, which is what the database knows of it."""
+        """Rank a link that another strategy enqueued by its anchor, the only words of a link in the database."""
         if waiting.depth == 0:
             return self.seed_rank()
         return Rank(LINK_TIER, self.score(self._features.of_link(waiting.anchor)))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return score (0…1, of the anchor alone), prior, and the features that weighed most, ln P(F|+) − ln P(F|−)."""
+        """Return score (0…1, of the anchor alone), prior, and the features with the largest weights, ln P(F|+) − ln
+        P(F|−).
+        """
         features = self._features.of_link(waiting.anchor)
         known = {each: round(self._weight(each), 3) for each in features if self._weight(each)}
         heaviest = sorted(known.items(), key=lambda item: (-abs(item[1]), item[0]))[:_EXPLAINED]
@@ -113,7 +114,7 @@ class BayesStrategy(Defaults):
     # ------------------------------------------------------------------ learning
 
     def learn(self, feedback: Feedback) -> None:
-        """Count what a settled visit says of the links that led there (`online_learning`)."""
+        """Count the result of a settled visit for the links that led to it (`online_learning`)."""
         if self.learns and self._experience.learn(feedback, self.score):
             self._weights.clear()
 
@@ -126,19 +127,19 @@ class BayesStrategy(Defaults):
         return (ranks[start : start + _BATCH] for start in range(0, len(ranks), _BATCH))
 
     def dump(self) -> bytes:
-        """Return what was learnt, bounded by the remembered links and words."""
+        """Return all counts and remembered links, which are bounded."""
         return self._experience.dump() if self.learns else b""
 
     def load(self, state: bytes) -> None:
-        """Restore a former dump. Raises UsageError for one of another version."""
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
         if self.learns and state:
             self._experience = Experience.load(state)
             self._weights.clear()
 
     def _weight(self, feature: str) -> float:
-        """Return ln P(F|+) − ln P(F|−) of a feature, 0 for one that no sample has.
+        """Return ln P(F|+) − ln P(F|−) of a feature, 0 for a feature without samples.
 
-        A sample of the crawl's own counts as `own_weight` trained ones.
+        A sample from the crawl counts as `own_weight` trained ones.
         """
         known = self._weights.get(feature)
         if known is not None:
@@ -155,7 +156,7 @@ class BayesStrategy(Defaults):
 
 
 def make(ingredients: Ingredients) -> BayesStrategy:
-    """Make the strategy with the model that `bayes.model` names, else of the chosen topic's texts, else the shipped."""
+    """Make the strategy with the model of `bayes.model`, else one of the chosen topic's texts, else the shipped one."""
     named = model_file(ingredients.options)
     if named is None and ingredients.topic is not None:
         from geocrawl.priority.bayes.topic import topic_model

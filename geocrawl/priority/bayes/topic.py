@@ -1,9 +1,9 @@
 """Train `bayes` for a topic of the directory on its sample texts, before any of its links are known.
 
-The lines of the topic's sample texts are positive samples, those of all other topics negative ones. That is training on
-texts instead of links, which the paper finds weaker (Han et al. 2010); what the crawl finds corrects it, and
-`geocrawl train bayes --topic` adds links: those into the sites of the topic's start pages are positive, those into the
-sites of other topics' start pages negative.
+The lines of the topic's sample texts are positive samples, those of all other topics negative ones. According to the
+paper, training on texts is weaker than training on links (Han et al. 2010). Learning during the crawl corrects this,
+and `geocrawl train bayes --topic` adds links: those to sites of the topic's start pages are positive samples, those to
+sites of other topics' start pages negative ones.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from geocrawl.priority.topics.topic_vectors import TopicModel
 
 
 def topic_model(topic: Topic, others: Iterable[Topic], keywords: TopicModel) -> BayesModel:
-    """Train the model on the sample texts alone. Raises UsageError when there is no other topic to tell it from."""
+    """Train the model on the sample texts alone. Raises UsageError when there is no other topic to compare with."""
     return train_bayes(topic_samples(topic, others), topic_lexicon(keywords), least=1)
 
 
 def topic_samples(topic: Topic, others: Iterable[Topic]) -> Iterator[Sample]:
     """Yield each line of a sample text as a sample: as the anchor of a link and as the text around it.
 
-    The topic's lines are repeated until they are about as many as the others': smoothing favours the smaller class, and
-    one topic stands against many.
+    The topic's lines are repeated until they are about as many as those of the others: smoothing favours the smaller
+    class, and one topic is compared with many.
     """
     ours, theirs = _lines([topic]), _lines(other for other in others if other.name != topic.name)
     repeated = ours * max(1, round(len(theirs) / max(len(ours), 1)))

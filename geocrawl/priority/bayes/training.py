@@ -1,6 +1,6 @@
 """Train the naive Bayes classifier of links: count the samples of each class that have each feature (Han et al. 2010).
 
-A crawl for a topic trains one at its start (`topic`); `geocrawl train bayes` trains one from labelled pages.
+A crawl for a topic trains a classifier at its start (`topic`); `geocrawl train bayes` trains one from labelled pages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from geocrawl.errors import UsageError
 from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader
 
 LEAST_SOURCES = 2
-"""A word of fewer sources is left out of the model: a site's own names and navigation are no evidence elsewhere."""
+"""A word of fewer sources is left out of the model: a site's names and navigation are no evidence elsewhere.
+"""
 
 
 class Sample(NamedTuple):
@@ -23,13 +24,13 @@ class Sample(NamedTuple):
     context: tuple[str, ...]
     positive: bool
     source: str
-    """Where it comes from: host of the page it stands on; for an address without page, its own site."""
+    """Source of the link: host of its page; of a labelled address without page, the site of the address."""
 
 
 def train_bayes(samples: Iterable[Sample], lexicon: Sequence[str], *, least: int = LEAST_SOURCES) -> BayesModel:
     """Count the samples of each class that have each feature; words of fewer than `least` sources are left out.
 
-    Raises UsageError when a class has no sample: there is nothing to tell apart.
+    Raises UsageError when a class has no sample.
     """
     reader = FeatureReader(lexicon)
     totals, contexts = Counter[bool](), Counter[bool]()

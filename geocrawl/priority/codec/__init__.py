@@ -1,1 +1,1 @@
-"""Pack what strategies keep as bytes: named arrays, and the features of a page and its links."""
+"""Pack the state and features of strategies as bytes: named arrays, and values of a page and its links."""

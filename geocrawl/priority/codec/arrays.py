@@ -1,4 +1,4 @@
-"""Pack the named arrays that a strategy keeps: a line of JSON that describes them, then their compressed bytes."""
+"""Pack a strategy's named arrays: a line of JSON that describes the arrays, then their compressed bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from geocrawl.errors import UsageError
 
 Arrays = dict[str, NDArray[Any]]
 _FAST = 1
-"""zlib's level: a dump is written while the crawl waits."""
+"""zlib's fastest level, because the crawl waits while a dump is written."""
 
 
 def pack_arrays(format_: str, arrays: Arrays) -> bytes:
-    """Return one-dimensional arrays of numbers as bytes; equal arrays give equal bytes.
+    """Return one-dimensional arrays of numbers as bytes; equal arrays result in equal bytes.
 
     `format_` names kind and version.
     """
@@ -27,7 +27,7 @@ def pack_arrays(format_: str, arrays: Arrays) -> bytes:
 
 
 def unpack_arrays(format_: str, state: bytes) -> Arrays:
-    """Return what `pack_arrays` packed. Raises UsageError for another format or version, and for damaged bytes."""
+    """Unpack the arrays of `pack_arrays`. Raises UsageError for another format or version, and for damaged bytes."""
     head, _, body = state.partition(b"\n")
     try:
         described = json.loads(head)

@@ -1,6 +1,6 @@
 """Pack the value of a page and the values of its links as the features of a judgement, and unpack them from feedback.
 
-Only values above 0 are packed, each with a hash of its link's identity: most links say nothing of the topic.
+Only values above 0 are packed, each with a hash of the link's identity: most links have the value 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from geocrawl.errors import UsageError
 
 MAX_LINKS = 2_500
-"""Links of one page whose values are packed, the first ones: 20 KB before compression."""
+"""Number of first links of a page whose values are packed: 20 KB before compression."""
 _PAGE, _LINK = struct.Struct("<f"), struct.Struct("<If")
 
 
@@ -29,7 +29,7 @@ class LinkValues(NamedTuple):
 
 
 def pack_link_values(page: float, links: Iterable[tuple[str, float]]) -> bytes:
-    """Return 4 to some 20,000 bytes that hold the page's value and the values of its links.
+    """Return 4 to some 20,000 bytes that contain the page's value and the values of its links.
 
     `links` are pairs of identity and value; of a link that occurs several times the highest value counts.
     """
@@ -43,7 +43,7 @@ def pack_link_values(page: float, links: Iterable[tuple[str, float]]) -> bytes:
 
 
 def unpack_link_values(packed: bytes) -> LinkValues:
-    """Return what `pack_link_values` packed. Raises UsageError for other bytes (a database of another version)."""
+    """Unpack the values of `pack_link_values`. Raises UsageError for other bytes (a database of another version)."""
     try:
         raw = zlib.decompress(packed)
         return LinkValues(_PAGE.unpack_from(raw)[0], dict(_LINK.iter_unpack(raw[_PAGE.size :])))

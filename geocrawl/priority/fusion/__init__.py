@@ -1,1 +1,1 @@
-"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (the default strategy)."""
+"""`fusion`: rank links by a value learnt during the crawl from all evidence at once (the default strategy)."""

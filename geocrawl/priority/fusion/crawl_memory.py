@@ -1,8 +1,8 @@
 """Remember waiting links and visited pages for fusion, both bounded.
 
-A waiting link is kept as numbers (its arms, then its features), with its page and the score that the frontier has. A
-visited page is kept with the example that the link to it was, so that a find can be credited to the whole path, and
-with its part of the features of its own links.
+A waiting link is stored as numbers (its arms, then its features), with its page and its score in the frontier. A
+visited page is stored with the example of the link that led to it, so that a find can be credited to the whole path,
+and with the features that it contributes to its own links.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _PAGE_HEAD = 7
 
 
 class WaitingLink(NamedTuple):
-    """A link that waits."""
+    """A waiting link."""
 
     packed: bytes
-    """Its own arms and then its other features, uint32."""
+    """The link's own arms and then its other features, uint32."""
     page: int
-    """Frontier id of the page it stands on."""
+    """Frontier id of the page with the link."""
     key: int
-    """CRC-32 of its identity."""
+    """CRC-32 of the link's identity."""
     score: float
-    """As the frontier has it."""
+    """The link's score in the frontier."""
 
 
 @dataclass(slots=True)
@@ -40,20 +40,20 @@ class VisitedPage:
     page: int
     """Frontier id of the page that led to it; `NO_PAGE` for a seed."""
     led: Example
-    """The link that led to it."""
+    """The example of the link that led to the page."""
     since_find: int
     tunnel: int
     numbers: tuple[int, ...] = ()
-    """Its part of the features of its links; none for a page without links."""
+    """The features that the page contributes to its links; none for a page without links."""
     finds: int = 0
     reward: float = 0.0
 
 
 class CrawlMemory:
-    """Links and pages by frontier id."""
+    """Waiting links and visited pages by frontier id."""
 
     def __init__(self, *, most_links: int, most_pages: int) -> None:
-        """Past `most_links` those of lowest score are forgotten and keep the rank they have; pages go by age."""
+        """Make a memory that forgets links of lowest score beyond `most_links`, old pages beyond `most_pages`."""
         self._most_links = most_links
         self._most_pages = most_pages
         self.links: dict[int, WaitingLink] = {}
@@ -61,7 +61,7 @@ class CrawlMemory:
         self._by_key: dict[int, int] = {}
 
     def remember_link(self, id_: int, link: WaitingLink) -> None:
-        """Remember a link; of two pages that it stands on, the one that gives it the higher score counts."""
+        """Remember a link; of a link on two pages, the occurrence with the higher score counts."""
         known = self.links.get(id_)
         if id_ in self.pages or (known is not None and known.score >= link.score):
             return
@@ -124,7 +124,7 @@ class CrawlMemory:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what `arrays` returned. Raises KeyError or ValueError for other arrays."""
+        """Restore the memory from what `arrays` returned. Raises KeyError or ValueError for other arrays."""
         self.links, self.pages, self._by_key = {}, {}, {}
         features, at = arrays["link features"], 0
         heads = arrays["link heads"].reshape(-1, 3).tolist()

@@ -1,12 +1,13 @@
-"""Name the features that fusion sees of a link, hash them into buckets, and name the arms of its bandits.
+"""Name the features of a link for fusion, hash them into buckets, and name the arms of fusion's bandits.
 
-A feature is a name such as `anchor:wms` and counts 1 when it is there (the hashing trick: Weinberger et al., Feature
-hashing for large scale multitask learning, ICML 2009). Names of one site contain its host, so that what is learnt of a
-path or of a menu stays there; all others mean the same on every web. An arm is what requests have been spent on
-before: a host, a folder, a URL pattern, an anchor text, the links of one page; its name is a feature too. Chinese,
-Japanese and Korean text gives pairs of neighbouring characters: they need no dictionary and are as cheap as words.
+A feature is a name such as `anchor:wms`, with value 1 when the link has it (the hashing trick: Weinberger et al.,
+Feature hashing for large scale multitask learning, ICML 2009). Names of features of one site contain its host, so that
+weights of a path or a menu apply to that site only; all other names mean the same on every web. An arm is a group of
+links on which requests have been spent: those of a host, a folder, a URL pattern, an anchor text, or one page. The
+arm's name is a feature too. Chinese, Japanese and Korean text is split into pairs of neighbouring characters, which
+needs no dictionary and is as fast as words.
 
-`generic_names` speak of no word, host or path: only they may have weights before a crawl.
+`generic_names` refer to no word, host or path: only these features may have weights before a crawl.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from geocrawl.model import Relevance
 BUCKETS = 1 << 18
 LINK_ARMS = 4
 ARM_KINDS = ("host", "folder", "anchor", "pattern", "kin", "page", "hit")
-"""The first `LINK_ARMS` are the link's own. `kin`: links of one pattern on pages of one pattern; `page`: what the links
-of the same page brought; `hit`: what that page itself brought."""
+"""The first `LINK_ARMS` are the link's own. `kin`: links of one pattern on pages of one pattern; `page`: finds by links
+of the same page; `hit`: finds on that page itself.
+"""
 FAR = 5
 """Steps since the last find, or since a page near the topic, are counted up to this."""
 _URL_WORDS = 12
@@ -42,14 +44,14 @@ _TAGS = ("a", "area", "frame", "iframe", "link", "form", "xml", "sitemap", "meta
 
 
 class Features(NamedTuple):
-    """A part of what is known of a link."""
+    """Features and arms of a link that come from one kind of evidence."""
 
     names: tuple[str, ...]
     arms: tuple[str, ...]
 
 
 class PageContext(NamedTuple):
-    """What all links of a page have in common."""
+    """The evidence that all links of a page have in common."""
 
     identity: str
     r: float
@@ -59,7 +61,7 @@ class PageContext(NamedTuple):
     depth: int
     links: int
     since_find: int
-    """Steps on the path to this page since a page with a find; `FAR` when there is none."""
+    """Steps on the path to this page since a page with a find; `FAR` without one."""
     tunnel: int
     """Pages without relevance in a row before this one."""
 
@@ -75,7 +77,7 @@ def buckets(names: Iterable[str]) -> tuple[int, ...]:
 
 
 def of_url(identity: str) -> Features:
-    """Return path prefixes, shape and words of an address as features; the arms host, folder and pattern."""
+    """Return path prefixes, shape and words of an address as features, and the arms host, folder and pattern."""
     host, path, query = _split(identity)
     segments = [part for part in path.split("/") if part]
     folders = segments if path.endswith("/") else segments[:-1]
@@ -98,7 +100,7 @@ def of_url(identity: str) -> Features:
 
 
 def of_text(anchor: str, context: str, where: str, host: str) -> Features:
-    """Return the words of anchor and context and the whole anchor on this host as features; the arm anchor."""
+    """Return the words of anchor and context and the whole anchor on this host as features, and the arm anchor."""
     whole = " ".join(anchor.lower().split())[:60]
     names = [
         f"where:{where}",
@@ -110,7 +112,7 @@ def of_text(anchor: str, context: str, where: str, host: str) -> Features:
 
 
 def of_page(page: PageContext) -> Features:
-    """Return relevance, depth, size and path of the page that the link is on as features; the arms page and hit."""
+    """Return relevance, depth, size and path of the link's page as features, and the arms page and hit."""
     names = (
         "any",
         f"page r:{_step(page.r, _R_STEPS)}",
@@ -141,7 +143,7 @@ def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_h
 
 
 def generic_names() -> list[str]:
-    """Return every name that means the same on any web and in any language: only these may have shipped weights."""
+    """Return every name that means the same on any web in any language: only these may have shipped weights."""
     names = ["any", *(f"form:{form}" for form in _FORMS), *(f"where:{tag}" for tag in _TAGS)]
     counted = {
         "page r": len(_R_STEPS) + 1,
@@ -180,7 +182,7 @@ def host_of(identity: str) -> str:
 
 
 def arm_state(kind: str, visits: float, reward: float) -> str:
-    """Return the feature that an arm's state is: its visits on a scale of doubling, and their mean reward in steps."""
+    """Return the feature of an arm's state: its visits on a doubling scale, and their mean reward in steps."""
     size = min(int(visits), 63).bit_length()
     share = reward / visits if visits else 0.0
     return f"{kind} so far:{size} {sum(share > step for step in (0.0, 0.05, 0.15, 0.35, 0.65))}"

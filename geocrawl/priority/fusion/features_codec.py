@@ -1,4 +1,4 @@
-"""Pack what fusion needs to know of a judged page and its links when its feedback comes: numbers, compressed."""
+"""Pack the features of a judged page and its links as compressed numbers, for the feedback of the page."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from geocrawl.model import Relevance
 
 MAX_NUMBERS = 5_000
-"""Numbers of 4 bytes, so that less than 20 KiB is packed. Links past that keep the rank they have."""
+"""Most numbers (of 4 bytes) that are packed, less than 20 KiB. Links beyond that are not reranked later."""
 
 
 class PageFeatures(NamedTuple):
-    """What `learn` needs to know of a page."""
+    """The features of a page and its links that `learn` needs."""
 
     level: int
     numbers: tuple[int, ...]
-    """The page's part of its links' features (`LinkReader.page`)."""
+    """The features that the page contributes to its links (`LinkReader.page`)."""
     links: dict[int, tuple[float, bytes]]
     """Key of the identity → (score, the link's own features, packed)."""
 
@@ -35,7 +35,7 @@ def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, tup
 
 
 def unpack_features(packed: bytes) -> PageFeatures:
-    """Return what `pack_features` packed."""
+    """Return the features that `pack_features` packed."""
     raw = zlib.decompress(packed)
     numbers = array("I", raw)
     level, size = numbers[:2]

@@ -15,7 +15,7 @@ from geocrawl.priority.text.contexts import link_contexts
 from geocrawl.priority.topics.link_relevance import LinkMeasure, LinkModel
 
 REMEMBERED = 50_000
-"""Links whose features are kept in memory: a site's navigation stands on each of its pages."""
+"""Links whose features are cached: a site's navigation is on each of its pages."""
 
 
 class _Address(NamedTuple):
@@ -26,7 +26,7 @@ class _Address(NamedTuple):
 
 
 class LinkReader:
-    """Reads links; the same link on pages of the same host and level has the same numbers."""
+    """Computes the features of links; the same link on pages of the same host and level has the same numbers."""
 
     def __init__(self, links: LinkModel, words: WordModels) -> None:
         self._match = LinkMeasure(links).match
@@ -43,7 +43,7 @@ class LinkReader:
         ]
 
     def page(self, page: feature_names.PageContext) -> tuple[int, ...]:
-        """Return what the links of a page have in common: its URL pattern, its arms page and hit, its features."""
+        """Return the numbers that the links of a page share: the page's URL pattern, arms page and hit, features."""
         seen = feature_names.of_page(page)
         return (
             self._of_url(page.identity).pattern,
@@ -67,7 +67,7 @@ class LinkReader:
         return (*both, *feature_names.of_words(anchor, words.anchor_nearness(anchor), words.odds(anchor, context)))
 
     def named(self, waiting: Waiting) -> feature_names.Features:
-        """Return the features and arms that are known of a frontier row, without the page the link is on."""
+        """Return the features and arms that a frontier row reveals, without the page of the link."""
         identity = waiting.url.identity
         host = feature_names.host_of(identity)
         address, text = feature_names.of_url(identity), feature_names.of_text(waiting.anchor, "", "a", host)

@@ -1,4 +1,4 @@
-"""The weights that fusion starts from, as a file: feature name → weight, and the record of how they were learnt."""
+"""Read and write the weights that fusion starts from: feature name → weight, and the record of their training."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FORMAT = Format("geocrawl-fusion-prior", "geocrawl train fusion")
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """Weights by feature name."""
+    """Weights by feature name, and the record of their training."""
 
     weights: Mapping[str, float]
     made: Mapping[str, object] = field(default_factory=dict)
 
 
 def read_prior(path: Path) -> Prior:
-    """Return the weights in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it holds none."""
+    """Return the weights in `path`. Raises EnvironmentFault for an unreadable file, UsageError for another content."""
     data = read_model(path, _FORMAT)
     try:
         weights = {str(name): float(weight) for name, weight in data["weights"].items()}

@@ -1,17 +1,17 @@
-"""`fusion`: the value of a link, learnt during the crawl from all evidence at once (ours; the default).
+"""`fusion`: rank links by a value learnt during the crawl from all evidence at once (ours; the default).
 
-Evidence: the page's nearness to the topic and the link's words as gws measures them (eq. 2, 3), the words of URL,
-anchor and context, host, path and menu, the size of the page, the steps since the last find and through pages without
-relevance (tunnels), and what earlier requests brought on the same host, folder, URL pattern, anchor and page. One
-logistic model weighs it (`value_model`), starting from weights that were learnt on generated webs.
+Evidence is the page's nearness to the topic and the link's words as in gws (eq. 2, 3); the words of URL, anchor and
+context; host, path and menu; the size of the page; the steps since the last find and through pages without relevance
+(tunnels); and the results of earlier requests with the same host, folder, URL pattern, anchor or page. One logistic
+model combines the evidence (`value_model`), starting from weights that were learnt on generated webs.
 
-A page that brings a valid service is an example for its link; part of the credit, `credit` to the power of the steps,
-goes to each link on the way there, so that hubs and tunnels are worth what lies behind them (the discounted reward of
-Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page that had brought
-nothing when the next one is settled is an example against its link; what its probes bring later still counts.
+A page with a valid service is a positive example for the link to it. Part of the credit, `credit` to the power of the
+steps, goes to each link on the path there, so that hubs and tunnels gain value from the pages behind them (the
+discounted reward of Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page
+without a find when the next page is settled is a negative example for its link; later finds of its probes still count.
 
-The links that could be served before the next time are ranked anew every `every` pages; the others keep the rank that
-they have until they come near the top. Nothing is dropped.
+Every `every` pages those links are reranked that could be visited before the next reranking; all others keep their rank
+until they come near the top. No link is dropped.
 """
 
 from __future__ import annotations
@@ -47,25 +47,23 @@ _FORMAT = "geocrawl-fusion 2"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
 _SMALL = 0.004
-"""A score that changes by less is left as it is."""
+"""A score that changes by less is not updated."""
 
 OPTIONS: Mapping[str, Option] = {
     "rate": Option(0.12, "first step of a weight (AdaGrad)", 0.0, 10.0),
     "trust": Option(30.0, "examples that a weight of the shipped model stands for", 1.0, 1e6),
-    "credit": Option(0.5, "share of a find's credit that each link on the way there gets of the next one's", 0.0, 1.0),
-    "way": Option(4, "links on the way to a find that get credit", 1, 20),
-    "negative": Option(0.5, "what a page that brought nothing counts as an example", 0.0, 10.0),
-    "every": Option(
-        100, "pages after which links are ranked anew; at the beginning a tenth of those visited", 1, 10_000
-    ),
-    "links": Option(100_000, "waiting links whose features are kept; others keep the rank they have", 100, 1_000_000),
+    "credit": Option(0.5, "credit of a link on the path to a find, as a share of the next link's credit", 0.0, 1.0),
+    "way": Option(4, "links on the path to a find that get credit", 1, 20),
+    "negative": Option(0.5, "weight of a page without a find as an example", 0.0, 10.0),
+    "every": Option(100, "pages after which links are reranked; at the beginning a tenth of those visited", 1, 10_000),
+    "links": Option(100_000, "waiting links whose features are kept; others keep their rank", 100, 1_000_000),
     "prior": Option("", "file of weights to start from; empty: the shipped ones"),
     "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
 }
 
 
 class FusionStrategy:
-    """The most valuable link first. The same feedback in the same order gives the same strategy."""
+    """Ranks links by their learnt value. The same feedback in the same order results in the same strategy."""
 
     def __init__(
         self,
@@ -75,7 +73,7 @@ class FusionStrategy:
         prior: Mapping[str, float],
         options: Mapping[str, str],
     ) -> None:
-        """`prior`: weights by feature name. Raises UsageError for a bad option."""
+        """Make the strategy; `prior` is feature name → first weight. Raises UsageError for a bad option."""
         values = parse_options(NAME, options, OPTIONS)
         self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
         self._words = words
@@ -86,7 +84,7 @@ class FusionStrategy:
         self._negative, self._every = float(values["negative"]), int(values["every"])
         self._visits = self._revised_at = 0
         self._pending = NO_PAGE
-        """The page visited last, while its probes may still be under way."""
+        """The page visited last, whose probes may still be running."""
 
     @property
     def name(self) -> str:
@@ -102,7 +100,7 @@ class FusionStrategy:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Return no part of a document that is made on request only."""
+        """Return an empty set: fusion needs no optional parts of a document."""
         return frozenset()
 
     @property
@@ -151,7 +149,7 @@ class FusionStrategy:
         )
 
     def rank(self, waiting: Waiting) -> Rank | None:
-        """Rank a link by what its frontier row tells: address, anchor, depth and the level of its page."""
+        """Rank a link by its frontier row: address, anchor, depth and the level of its page."""
         if waiting.depth == 0:
             return self.seed_rank()
         seen = self._reader.named(waiting)
@@ -160,7 +158,7 @@ class FusionStrategy:
         return Rank(LINK_TIER, round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
-        """Return the value (0…1), the features that counted with their weights, and visits and rewards of the arms."""
+        """Return the value (0…1), the features present with their weights, and visits and rewards of the arms."""
         seen = self._reader.named(waiting)
         names, arms = seen.names, feature_names.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
@@ -180,10 +178,10 @@ class FusionStrategy:
             "seed": waiting.depth == 0,
         }
 
-    # ----------------------------------------------------------------------- what the training of the weights reads
+    # ----------------------------------------------------------------------- read by the training of weights
 
     def waiting_scores(self) -> list[tuple[int, float]]:
-        """Return (frontier id, value) of each waiting link that can be ranked anew."""
+        """Return (frontier id, value) of each waiting link that can be reranked."""
         pages = self._memory.pages
         return [(id_, link.score) for id_, link in self._memory.links.items() if link.page in pages]
 
@@ -212,7 +210,7 @@ class FusionStrategy:
         self._visits += 1
         self._pending = feedback.entry_id
         page = self._passed(feedback, link)
-        self._value.count_visit(page.led.arms[:-1])  # the last says what a link's page brought
+        self._value.count_visit(page.led.arms[:-1])  # the last arm counts finds on the link's page, not visits by links
         if feedback.features:
             self._keep_links(feedback, page)
         self._memory.remember_page(feedback.entry_id, page)
@@ -238,13 +236,13 @@ class FusionStrategy:
                 self._memory.remember_link(id_, WaitingLink(packed, feedback.entry_id, key, score))
 
     def _hand_on(self, feedback: Feedback, link: WaitingLink | None) -> None:
-        """Value the target of a redirect like its source."""
+        """Remember the target of a redirect with the features of its source."""
         for identity, id_ in feedback.links[:1]:
             if link is not None:
                 self._memory.remember_link(id_, link._replace(key=key_of(identity)))
 
     def _close(self) -> None:
-        """Learn from the page visited before this one, when it has brought nothing, as an example against its link."""
+        """Learn from the previously visited page, if it led to no find, as a negative example for its link."""
         page = self._memory.pages.get(self._pending)
         self._pending = NO_PAGE
         if page is not None and page.reward == 0.0:
@@ -265,12 +263,10 @@ class FusionStrategy:
             self._value.step(page.led.ids, 1.0, share / (1 + page.finds // 2))
             share *= self._credit
 
-    # ----------------------------------------------------------------------- ranking anew
+    # ----------------------------------------------------------------------- reranking
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """Return new ranks, every `every` pages, for the links that may be served before the next time or rank too
-        high.
-        """
+        """Return, every `every` pages, new ranks for links that may be visited until then or rank too high."""
         if self._visits - self._revised_at < min(self._every, max(10, self._visits // 10)) or not self._memory.links:
             return None
         self._revised_at = self._visits
@@ -302,7 +298,7 @@ class FusionStrategy:
         return pack_arrays(_FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays()})
 
     def load(self, state: bytes) -> None:
-        """Restore a former dump. Raises UsageError for one of another version."""
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
         if not state:
             return
         arrays = unpack_arrays(_FORMAT, state)
@@ -328,7 +324,7 @@ def page_level(r: float) -> Relevance:
 def make(ingredients: Ingredients) -> FusionStrategy:
     """Make the strategy with the weights of `fusion.prior`, else the shipped ones, and the models of gws and bayes.
 
-    The shipped bayes model is of no use for a topic that people chose, and left out.
+    For a topic that people chose, the shipped bayes model is useless and left out.
     """
     prior = read_prior(prior_file(ingredients.options) or ingredients.models / PRIOR_FILE)
     bayes = read_bayes(ingredients.models / BAYES_FILE) if ingredients.topic is None else None

@@ -1,9 +1,9 @@
 """Learn the value of a link online: one logistic model over hashed features, and the arms of its bandits.
 
-value = 1 / (1 + exp(−w·x)), trained by stochastic gradient steps on the log loss, each weight with a step of its own
+value = 1 / (1 + exp(−w·x)), trained by stochastic gradient steps on the log loss, each weight with its own step
 (AdaGrad: Duchi, Hazan, Singer, JMLR 2011), so that a rare feature learns from few examples. The state of an arm, its
-visits and their mean reward, is a feature like any other: its weight is the arm's index, learnt in place of a formula
-such as UCB1's (Auer, Cesa-Bianchi, Fischer, Machine Learning 2002), and the arm's context is all the rest of x.
+visits and their mean reward, is a feature like any other: its weight is the arm's index, learnt instead of computed by
+a formula such as UCB1's (Auer, Cesa-Bianchi, Fischer, Machine Learning 2002), and the rest of x is the arm's context.
 Contextual bandits over hosts order crawls in Meusel, Mika, Blanco (Focused crawling for structured data, CIKM 2014).
 """
 
@@ -34,20 +34,23 @@ _KIN = 31
 
 
 class Example(NamedTuple):
-    """A link as it was when its turn came."""
+    """The features of a link when it was visited."""
 
     arms: tuple[int, ...]
-    """One of each kind."""
+    """One arm of each kind."""
     ids: tuple[int, ...]
-    """All its features: the arms, their states, the link's own and its page's."""
+    """All features: the arms, their states, those of the link and those of its page."""
 
 
 class ValueModel:
-    """Weights and arms. The same calls in the same order give the same numbers."""
+    """Weights and arms. The same calls in the same order result in the same numbers."""
 
     def __init__(self, prior: Mapping[str, float], *, rate: float, trust: float) -> None:
-        """`prior`: weights by name; `rate`: the first step of a weight; `trust`: the examples that one of the prior
-        stands for, which slow its steps down."""
+        """Make a model that starts with `prior`, feature name → weight.
+
+        `rate`: the first step of a weight. `trust`: the number of examples that a weight of the prior represents, which
+        makes its steps smaller.
+        """
         self._rate = rate
         self.weights = array("d", bytes(8 * BUCKETS))
         self._squares = array("d", [1.0]) * BUCKETS
@@ -66,14 +69,14 @@ class ValueModel:
         return sum(map(self.weights.__getitem__, ids))
 
     def states(self, arms: Sequence[int]) -> tuple[int, ...]:
-        """Return the feature that each arm's state currently is; `arms` holds one of each kind, in the kinds' order."""
+        """Return the feature of each arm's current state; `arms` contains one arm of each kind, in the kinds' order."""
         visits, rewards = self._visits, self._rewards
         return tuple(states[_place(visits[arm], rewards[arm])] for states, arm in zip(self._states, arms, strict=True))
 
     def example(self, packed: bytes, page: Sequence[int]) -> Example:
-        """Return a link on its page as it is now.
+        """Return the current example of a link on its page.
 
-        `packed` holds the link's arms and features, `page` the page's numbers.
+        `packed` contains the link's arms and features, `page` the page's numbers.
         """
         own = tuple(array("I", packed))
         arms = (*own[:LINK_ARMS], kin(page[0], own[LINK_ARMS - 1]), page[1], page[2])
@@ -86,7 +89,7 @@ class ValueModel:
     def logits(
         self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Return w·x of many links at once. `page_of` holds for each link the index of its page in `pages`."""
+        """Return w·x of many links at once. `page_of` contains for each link the index of its page in `pages`."""
         flat = np.frombuffer(b"".join(links), np.uint32)
         starts = np.zeros(len(links), np.intp)
         np.cumsum([len(link) // 4 for link in links[:-1]], out=starts[1:])
@@ -112,7 +115,7 @@ class ValueModel:
     # ----------------------------------------------------------------------- learning
 
     def step(self, ids: Sequence[int], label: float, share: float = 1.0) -> None:
-        """Take one gradient step towards `label`, 0…1, for an example that counts `share`."""
+        """Make one gradient step towards `label`, 0…1, for an example of weight `share`."""
         gradient = (probability(self.logit(ids)) - label) * share
         weights, squares, rate = self.weights, self._squares, self._rate
         for id_ in ids:
@@ -141,7 +144,7 @@ class ValueModel:
         return found
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore what `arrays` returned. Raises KeyError or IndexError for other arrays."""
+        """Restore the model from what `arrays` returned. Raises KeyError or IndexError for other arrays."""
         for name, values, nothing in self._parts():
             dense = np.frombuffer(values, np.float64)
             dense[:] = nothing
@@ -168,12 +171,12 @@ def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def kin(page: Any, link: Any) -> Any:
-    """Return the arm of links of one URL pattern on pages of one pattern; for numbers or arrays."""
+    """Return the arm of links of URL pattern `link` on pages of pattern `page`; numbers or arrays."""
     return (page * _KIN + link) & (BUCKETS - 1)
 
 
 def _place(visits: float, reward: float) -> int:
-    """Return where an arm's state is in the table of its kind."""
+    """Return the index of an arm's state in the table of its kind."""
     if not visits:
         return 0
     share, size = reward / visits, min(int(visits), 63).bit_length()

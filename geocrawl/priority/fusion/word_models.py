@@ -1,8 +1,8 @@
 """Measure texts for fusion by the models of `best-first` and `bayes`: cosines with the topic, odds of the classifier.
 
-The words of these models are looked for without a segmenter, which would cost a second at the first Chinese page: of a
-run of Han characters every part counts that is a word of the models, as jieba's search mode gives long words and the
-shorter ones within. Japanese text is cut as everywhere (`text.terms`).
+The models' words are searched without a segmenter, which would take a second at the first Chinese page: every part of a
+run of Han characters counts that is a word of the models, just as jieba's search mode returns long words and the
+shorter ones within. Japanese text is split as everywhere (`text.terms`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ REMEMBERED = 50_000
 READ = 6_000
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _LENGTHS = (2, 3, 4)
-"""Characters of Han words: the dictionaries hold few longer ones."""
+"""Lengths of Han words in characters: the dictionaries contain few longer ones."""
 
 
 class WordModels:
     """Measures texts, with a cache: a site's navigation is on each of its pages."""
 
     def __init__(self, texts: TextModel, bayes: BayesModel | None) -> None:
-        """`bayes`: None where the topic is another than it was trained for; then all odds are 0."""
+        """Make measures by two models. Without `bayes` (trained for another topic) all odds are 0."""
         self._texts = texts
         self._odds = {f: weight(n, samples_of(bayes, f)) for f, n in bayes.features.items()} if bayes else {}
         self._start = prior_weight(bayes) if bayes else 0.0
@@ -49,7 +49,7 @@ class WordModels:
     def page_nearness(self, title: str, text: str) -> float:
         """Return the cosine of a page with the topic over all words, in units of the median page on the topic.
 
-        Its first `READ` characters count.
+        The first `READ` characters count.
         """
         return self._nearness(f"{title}\n{text[:READ]}") / (self._texts.typical or 1.0)
 
@@ -61,7 +61,7 @@ class WordModels:
         return self._start + sum(found.values())
 
     def _odds_in(self, where: str, text: str) -> tuple[tuple[str, float], ...]:
-        """Return (feature, weight) of the features in `text` that the classifier knows."""
+        """Return (feature, weight) of the classifier's features in `text`."""
         if not text or not self._odds:
             return ()
         features = [f"{where} {word}" for word in self.counts(text)]

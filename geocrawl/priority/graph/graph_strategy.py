@@ -1,4 +1,4 @@
-"""Define what strategies that rank links by a graph's iteration have in common: a `GraphRanking` learns for them."""
+"""Define the base class of strategies that rank links by iterating over the link graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class GraphStrategy(Defaults):
-    """A strategy whose new ranks, dump and counts are those of its `GraphRanking`; `learn` is the strategy's own."""
+    """A strategy that delegates reranking, dump and counts to its `GraphRanking`; subclasses implement `learn`."""
 
     learns = True
     _ranking: GraphRanking
@@ -30,7 +30,7 @@ class GraphStrategy(Defaults):
         max_in_links: int = 0,
         judged: Callable[[LinkGraph], Floats] | None = None,
     ) -> GraphRanking:
-        """Return a ranking by `_scores` and `_rank`; `values` and `period` as in `graph_options`, the rest as there."""
+        """Return a ranking by `_scores` and `_rank`; arguments as in `graph_options` and `GraphRanking`."""
         from geocrawl.priority.graph.link_graph import LinkGraph
         from geocrawl.priority.graph.reranking import GraphRanking
 
@@ -47,7 +47,7 @@ class GraphStrategy(Defaults):
 
     @abstractmethod
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Iterate and return a score for every node."""
+        """Iterate over the graph and return a score for every node."""
 
     @abstractmethod
     def _rank(self, score: float) -> Rank | None:
@@ -62,7 +62,7 @@ class GraphStrategy(Defaults):
         return self._ranking.dump()
 
     def load(self, state: bytes) -> None:
-        """Restore a former dump. Raises UsageError for one of another version."""
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
         self._ranking.load(state)
 
     @property

@@ -1,8 +1,8 @@
-"""Iterate HITS, PageRank and IPageRank over a graph's matrix: what links say of a page.
+"""Compute HITS, PageRank and IPageRank by iterating over the matrix of a link graph.
 
-All take the matrix of `LinkGraph.matrix` (row v, column u: u links to v) and start from given values, so that a graph
-which grew a little needs a few rounds only. They end when no value moves by more than `tolerance`, at the latest after
-`most` rounds. The same input gives the same floats.
+All iterations take the matrix of `LinkGraph.matrix` (row v, column u: u links to v) and start from given values, so
+that a graph that grew a little needs only a few rounds. They end when no value changes by more than `tolerance`, at the
+latest after `most` rounds. The same input results in the same floats.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
-"""Far below any difference of scores that include similarities of two or three digits."""
+"""Largest change of a value at the end, far below differences of scores with similarities of two or three digits."""
 MOST_ROUNDS = 200
 
 
@@ -25,8 +25,8 @@ def hits(
 ) -> tuple[Floats, Floats]:
     """Return (authority, hub) by Kleinberg's HITS (Liu & Li 2017, I: a(v) = Σ h(u→v); O: h(u) = Σ a(u→v)).
 
-    Both are normalised by their highest value (ours; the paper does not name the norm), so that they lie in 0…1 like
-    the similarities they are added to, however large the graph.
+    Both are normalised by their highest value (ours; the paper does not name the norm), so that they are in 0…1 like
+    the similarities to which they are added, however large the graph is.
     """
     transposed = matrix.T.tocsr()
     for _ in range(most):
@@ -61,14 +61,14 @@ def ipagerank(
     """Return IPR of each node, IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(A) / Σ over T's links i of RW(i).
 
     `rw`: RW of each node as a link's target; it is a property of the target (its metadata come from every page that
-    links to it), so it stands before the sum. Where all RW of a page are 0 it passes nothing on (ours).
+    links to it), so it is a factor of the whole sum. A page whose links all have RW 0 passes nothing on (ours).
     """
     share = _inverse(matrix.T @ rw)
     return _fixed_point(lambda values: (1.0 - d) + d * rw * (matrix @ (values * share)), start, tolerance, most)
 
 
 def even_shares(matrix: csr_array, values: Floats) -> Floats:
-    """Return Σ over T→A of value(T)/C(T) for each node A: what reaches A when each page shares out its value evenly."""
+    """Return Σ over T→A of value(T)/C(T) for each node A: the sum that A gets when pages share evenly."""
     shares: Floats = matrix @ (values * _inverse(_column_sums(matrix)))
     return shares
 

@@ -1,12 +1,12 @@
-"""Keep who links to whom on the crawled web, bounded, as sparse matrices for the iterations of `iterations.py`.
+"""Keep the link graph of the crawled web in bounded memory, as sparse matrices for `iterations`.
 
 Nodes are frontier ids, so a waiting link is a node like a page that was read. New links are appended to a short tail;
 only before an iteration is the tail merged into the sorted edges (`settle`) and a matrix made of them. Values of nodes
-(authority, hub …) survive that, so an iteration starts from where the last one ended.
+(authority, hub …) are kept, so that an iteration starts from the result of the last one.
 
-An edge takes 16 bytes: its key, its weight, and when it was added. The key holds the places of the target and then of
-the source in the sorted `ids`, 32 bits each: sorted keys are the rows of the matrix, and ids may be any 64-bit numbers.
-Past `max_edges` the edges into the nodes of lowest worth are dropped, the oldest of them first.
+An edge takes 16 bytes: its key, its weight, and when it was added. The key contains the places of the target and then
+of the source in the sorted `ids`, 32 bits each: sorted keys are the rows of the matrix, and ids may be any 64-bit
+numbers. Beyond `max_edges`, edges into the nodes of lowest worth are dropped, the oldest first.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 KEPT_SHARE = 0.9
-"""Share of `max_edges` that is kept when edges are dropped, so that not every iteration has to drop some."""
+"""Share of `max_edges` that remains when edges are dropped, so that not every iteration has to drop some."""
 _SHIFT = 32
 _SOURCE = (1 << _SHIFT) - 1
 _LEVELS = 15
 _FORMAT = "geocrawl-link-graph 1"
 _NODE_VALUES = "figure "
-"""What names of node values begin with in a dump."""
+"""Prefix of the names of node values in a dump."""
 
 
 class LinkGraph:
-    """Weighted links between frontier ids. The same calls in the same order give the same floats."""
+    """Weighted links between frontier ids. The same calls in the same order result in the same floats."""
 
     def __init__(self, *, max_edges: int = MAX_EDGES, max_in_links: int = 0) -> None:
-        """`max_in_links`: how many links into a node are kept, the first ones; 0 keeps all (d of hits)."""
+        """Make an empty graph that keeps the first `max_in_links` links into each node (d of hits); 0: all."""
         self.max_edges = max_edges
-        """Most edges kept; `settle` drops the ones of least worth."""
+        """Most edges in the graph; `settle` drops those of least worth."""
         self._max_in_links = max_in_links
         self._keys: Ints = np.empty(0, np.int64)
         self._weights: NDArray[np.float32] = np.empty(0, np.float32)
@@ -63,7 +63,7 @@ class LinkGraph:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that edges and node values take; an iteration needs as much again for a moment."""
+        """Return the memory of edges and node values in bytes; an iteration temporarily needs as much again."""
         edges = self._keys.nbytes + self._weights.nbytes + self._born.nbytes + 24 * len(self._tail_targets)
         return edges + self.ids.nbytes + sum(values.nbytes for values in self.node_values.values())
 
@@ -82,9 +82,9 @@ class LinkGraph:
     # ----------------------------------------------------------------------- merging
 
     def settle(self, worth: str = "") -> None:
-        """Merge what was added: each edge once, at its highest weight and earliest birth; then keep to the bounds.
+        """Merge the added edges, each once with its highest weight and earliest time; then apply the bounds.
 
-        `worth` names the node value by which edges are dropped when there are too many: that of the node they lead to.
+        `worth` names the node value by which edges are dropped when there are too many: that of the edge's target.
         """
         if self._tail_targets:
             former = self.ids
@@ -107,7 +107,7 @@ class LinkGraph:
         weights = np.concatenate([self._weights, np.frombuffer(self._tail_weights, np.float32)])
         born = np.concatenate([self._born, np.frombuffer(self._tail_born, np.int32)])
         self._clear_tail()
-        order = np.argsort(keys, kind="stable")  # of equal keys the older stays first
+        order = np.argsort(keys, kind="stable")  # stable: of equal keys the older one is first
         keys, weights, born = keys[order], weights[order], born[order]
         first = _starts(keys)
         self._keys, self._born = keys[first], born[first]
@@ -144,8 +144,10 @@ class LinkGraph:
         self._keys, self._weights, self._born = self._keys[keep], self._weights[keep], self._born[keep]
 
     def _renumber(self, former: Ints) -> None:
-        """Keep only the nodes of the current edges. Node values, which stand in the order of the nodes `former`, move
-        with their nodes; a new node's are NaN."""
+        """Keep only the nodes of the current edges.
+
+        Node values, which are in the order of the nodes `former`, are reordered; those of new nodes are NaN.
+        """
         used = np.union1d(self._keys >> _SHIFT, self._keys & _SOURCE)
         place_of_used = np.full(len(self.ids), -1, np.int64)
         place_of_used[used] = np.arange(len(used))
@@ -160,7 +162,7 @@ class LinkGraph:
     # ----------------------------------------------------------------------- reading, as of the last `settle`
 
     def places(self, ids: Ints) -> Ints:
-        """Return the index of each of `ids` in `self.ids`, −1 for one that is no node."""
+        """Return the index of each of `ids` in `self.ids`, −1 for an id that is no node."""
         if not len(self.ids):
             return np.full(len(ids), -1, np.int64)
         places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -180,7 +182,7 @@ class LinkGraph:
         return csr_array((np.ones(len(sources)), sources.astype(np.int32), rows), shape=(n, n))
 
     def best_weights(self) -> Floats:
-        """Return the highest weight of the links into each node, 0 where none leads."""
+        """Return the highest weight of the links into each node, 0 for a node without links to it."""
         best = np.zeros(len(self.ids))
         if len(self._keys):
             targets = self._keys >> _SHIFT
@@ -188,7 +190,7 @@ class LinkGraph:
             best[targets[first]] = np.maximum.reduceat(self._weights, first)
         return best
 
-    # ----------------------------------------------------------------------- keeping
+    # ----------------------------------------------------------------------- dumps
 
     def dump(self, **more: NDArray[Any]) -> bytes:
         """Return the whole graph with its node values, compressed; `load` returns `more`."""
@@ -223,7 +225,7 @@ class LinkGraph:
         return {name.removeprefix("more "): a for name, a in arrays.items() if name.startswith("more ")}
 
     def _read_former_keys(self, arrays: Arrays) -> None:
-        """Bring the arrays of a dump of former versions up to date: its keys held ids of 32 bits, not places."""
+        """Convert the arrays of a dump of former versions, whose keys contained 32-bit ids, not places."""
         keys, tail = arrays["keys"], arrays["tail_keys"]
         arrays["keys"] = _keys_of(self.places(keys >> _SHIFT), self.places(keys & _SOURCE))
         arrays["tail_targets"], arrays["tail_sources"] = tail >> _SHIFT, tail & _SOURCE
@@ -240,5 +242,5 @@ def _renumbered(keys: Ints, places: Ints) -> Ints:
 
 
 def _starts(values: Ints) -> NDArray[np.intp]:
-    """Return where each run of equal values begins in `values`, which are sorted and not empty."""
+    """Return the index at which each run of equal values begins in `values`, which are sorted and not empty."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))

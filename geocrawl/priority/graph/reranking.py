@@ -1,12 +1,12 @@
-"""Rank waiting links anew by the link graph, when enough pages were read since the last time.
+"""Rerank waiting links by the link graph, when enough pages were read since the last time.
 
-The papers iterate every p downloads. Over a growing graph that is quadratic work, the weakness they name themselves; so
-from the p-th download on the next iteration comes when the crawl has also grown by the factor `growth` (1: the papers'
-way). What an iteration changed is handed to the frontier once, and only where the score changed by more than the share
-`change`: a score that hardly moved moves nothing in the queue.
+The papers iterate every p downloads. On a growing graph that is quadratic work, a weakness that the papers mention. So
+after p downloads the next iteration also waits until the crawl has grown by the factor `growth` (1: as in the papers).
+The frontier gets the new scores of an iteration once, and only those that changed by more than the share `change`:
+smaller changes hardly affect the queue.
 
-Everything is decided in `learn`; `revise` only hands out the result. So the same feedback gives the same state whether
-or not `revise` was called in between.
+`learn` computes everything; `revise` only returns the result. So the same feedback results in the same state whether or
+not `revise` was called in between.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from geocrawl.priority.graph.link_graph import Flags, Floats, Ints, LinkGraph
 BATCH = 2_000
 
 Score = Callable[[LinkGraph], Floats]
-"""Iterates, stores node values in the graph, returns a score for each node."""
+"""Function that iterates over the graph, stores node values in it and returns a score for each node."""
 
 
 class GraphRanking:
@@ -40,9 +40,10 @@ class GraphRanking:
         worth: str,
         judged: Callable[[LinkGraph], Floats] | None = None,
     ) -> None:
-        """`rank` turns a score into a rank. `worth` names the node value that decides which edges go when there
-        are too many. `judged` returns the scores that links had before their first iteration; None: unknown, all are
-        new."""
+        """Make a ranking. `rank` turns a score into a rank. `worth` names the node value that decides which edges are
+        dropped when there are too many. `judged` returns the scores that links had before their first iteration; None:
+        unknown, all are new.
+        """
         self.graph = graph
         self._score, self._rank, self._judged = score, rank, judged
         self._period, self._growth, self._change, self._worth = period, growth, change, worth
@@ -65,9 +66,9 @@ class GraphRanking:
         }
 
     def learn(self, feedback: Feedback, weights: Sequence[float] | None) -> None:
-        """Add a settled visit, with the `weights` of its links (None:
+        """Add a settled visit with the `weights` of its links to the graph, and iterate when due.
 
-        they do not join the graph); iterate when it is time.
+        Without `weights` (None) the links are not added.
         """
         if feedback.purpose is not Purpose.PAGE:
             return
@@ -97,7 +98,7 @@ class GraphRanking:
         self._pending = (graph.ids[changed], scores[changed])
 
     def _waiting(self) -> Flags:
-        """Return which nodes were not visited as far as known; the frontier ignores ranks of ids that do not wait."""
+        """Return which nodes are not known to be visited; the frontier ignores ranks of ids that do not wait."""
         visited = self.graph.values("visited", 0.0)
         places = self.graph.places(np.frombuffer(self._visited, np.int64))
         visited[places[places >= 0]] = 1.0
@@ -130,7 +131,7 @@ class GraphRanking:
         return self.graph.dump(counts=counts, visited=visited, typical=np.array([self.typical]))
 
     def load(self, state: bytes) -> None:
-        """Restore a former dump. Raises UsageError for one of another version."""
+        """Restore an earlier dump. Raises UsageError for a dump of another version."""
         more = self.graph.load(state)
         self._downloads, self._last = more["counts"].tolist()
         self._visited = array("q", more["visited"].tobytes())
@@ -138,5 +139,5 @@ class GraphRanking:
 
 
 def is_download(feedback: Feedback) -> bool:
-    """Return whether the visit read a page; a redirect did not."""
+    """Return whether the visit downloaded a page, not a redirect."""
     return feedback.purpose is Purpose.PAGE and feedback.state is State.VISITED and feedback.reason != "redirect"

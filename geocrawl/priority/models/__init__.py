@@ -1,1 +1,1 @@
-"""Read and write trained models: readable JSON with a format, a version and the record of how they were made."""
+"""Read and write trained models: readable JSON with a format, a version and the record of the training."""

@@ -1,4 +1,4 @@
-"""Read and write the models of words (topic keywords, link keywords, text vectors); say where the shipped ones are."""
+"""Read and write the models of words (topic keywords, link keywords, text vectors), and locate the shipped ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.priority.topics.topic_vectors import TopicModel
 from geocrawl.priority.vectors.tfidf import TextModel
 
 TOPIC_FILE, LINKS_FILE, VECTORS_FILE = "gws_topic.json", "gws_links.json", "topic_vectors.json"
-"""Names of the files in a folder of models."""
+"""Names of the models' files in a folder of models."""
 _TOPIC = Format("geocrawl-topic-model", "geocrawl train topic")
 _LINKS = Format("geocrawl-link-model", "geocrawl train links")
 _VECTORS = Format("geocrawl-text-model", "geocrawl train vectors")
@@ -24,7 +24,7 @@ def shipped_models() -> Path:
 
 
 def read_topic(path: Path) -> TopicModel:
-    """Return the topic model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the topic model in `path`. Raises EnvironmentFault if unreadable, UsageError if not a model."""
     data = read_model(path, _TOPIC)
     try:
         vectors = {
@@ -40,7 +40,7 @@ def read_topic(path: Path) -> TopicModel:
 
 
 def read_links(path: Path) -> LinkModel:
-    """Return the link model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the link model in `path`. Raises EnvironmentFault if unreadable, UsageError if not a model."""
     data = read_model(path, _LINKS)
     try:
         keywords = {str(language): _words(words) for language, words in data["keywords"].items()}
@@ -50,18 +50,18 @@ def read_links(path: Path) -> LinkModel:
 
 
 def write_topic(model: TopicModel, path: Path) -> None:
-    """Write the model. Raises EnvironmentFault when `path` cannot be written."""
+    """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
     write_model(path, _TOPIC, {"vectors": model.vectors, "made": model.made})
 
 
 def write_links(model: LinkModel, path: Path) -> None:
-    """Write the model. Raises EnvironmentFault when `path` cannot be written."""
+    """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
     words = {"keywords": model.keywords, "abbreviations": model.abbreviations}
     write_model(path, _LINKS, {**words, "made": model.made})
 
 
 def read_vectors(path: Path) -> TextModel:
-    """Return the text model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the text model in `path`. Raises EnvironmentFault if unreadable, UsageError if not a model."""
     data = read_model(path, _VECTORS)
     try:
         idf = _weights(data["idf"])
@@ -75,7 +75,7 @@ def read_vectors(path: Path) -> TextModel:
 
 
 def write_vectors(model: TextModel, path: Path) -> None:
-    """Write the model. Raises EnvironmentFault when `path` cannot be written."""
+    """Write a model to `path`. Raises EnvironmentFault when `path` cannot be written."""
     thresholds = {"threshold": model.threshold, "typical": model.typical}
     topics = {
         language: {term: round(weight, 4) for term, weight in vector.items()}

@@ -14,7 +14,7 @@ from geocrawl.files import write_whole
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a file says of itself, so that none is taken for another."""
+    """The format and version in a model's file, so that no file is mistaken for another."""
 
     name: str
     trained_by: str
@@ -32,7 +32,7 @@ def read_model(path: Path, form: Format) -> dict[str, Any]:
     except OSError as error:
         raise EnvironmentFault(f"the model {path} cannot be read: {error.strerror or error}") from error
     except ValueError as error:
-        raise UsageError(f"the model {path} is not JSON ({error}); train it anew with {form.trained_by}") from error
+        raise UsageError(f"the model {path} is not JSON ({error}); train it again with {form.trained_by}") from error
     if not isinstance(data, dict) or data.get("format") != form.name:
         raise UsageError(f"{path} is no {form.name}; train one with {form.trained_by}")
     if data.get("version") != form.version:
@@ -46,15 +46,15 @@ def read_model(path: Path, form: Format) -> dict[str, Any]:
 def malformed(path: Path, form: Format, error: Exception) -> UsageError:
     """Return the error to raise when a part of the model is missing or of another type."""
     detail = f"{type(error).__name__}: {error}"
-    return UsageError(f"the model {path} is malformed ({detail}); train it anew with {form.trained_by}")
+    return UsageError(f"the model {path} is malformed ({detail}); train it again with {form.trained_by}")
 
 
 def write_model(path: Path, form: Format, data: Mapping[str, object]) -> None:
-    """Write the model, its folder too. Raises EnvironmentFault when `path` cannot be written."""
+    """Write a model, and make its folder. Raises EnvironmentFault when `path` cannot be written."""
     whole = {"format": form.name, "version": form.version, **data}
     write_text(path, json.dumps(whole, ensure_ascii=False, indent=2))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a model that is JSON of its own layout. Raises EnvironmentFault when `path` cannot be written."""
+    """Write a model that is already JSON text. Raises EnvironmentFault when `path` cannot be written."""
     write_whole(path, text + "\n")

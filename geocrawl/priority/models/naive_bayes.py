@@ -22,26 +22,27 @@ BAYES_FILE = "bayes_links.json"
 """Name of the file in a folder of models."""
 FORMAT = Format("geocrawl-bayes-links", "geocrawl train bayes")
 ANCHOR, CONTEXT = "anchor", "context"
-"""Where a word stands; a feature is one of these, a space and the word."""
+"""Place of a word; a feature is one of these, a space and the word."""
 TERM_IN_ANCHOR, TERM_IN_CONTEXT = "term in anchor", "term in context"
 _TERMS = (TERM_IN_ANCHOR, TERM_IN_CONTEXT)
 REMEMBERED_TEXTS = 50_000
-"""Texts whose features are kept in memory: a site's navigation stands on each of its pages."""
+"""Texts whose features are cached: a site's navigation is on each of its pages."""
 _PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class BayesModel:
-    """The counts of samples, and the record of their making."""
+    """The counts of samples, and the record of the training."""
 
     positive: int
-    """Samples of the class +: links that lead to the topic."""
+    """Number of samples of the class +: links that lead to the topic."""
     negative: int
     with_context: tuple[int, int]
-    """Samples of + and of − that have a context at all: what features of the context are held against, for in a list of
-    addresses no link has one."""
+    """Numbers of samples of + and − that have a context: the totals for features of the context, because links in a
+    list of addresses have none.
+    """
     features: Mapping[str, tuple[int, int]]
-    """Feature → samples of + and of − that have it."""
+    """Feature → numbers of samples of + and − that have the feature."""
     lexicon: tuple[str, ...]
     """Domain terms, lower case."""
     made: Mapping[str, object] = field(default_factory=dict)
@@ -104,7 +105,7 @@ def probability(weights: Iterable[float]) -> float:
 
 
 def read_bayes(path: Path) -> BayesModel:
-    """Return the model in `path`. Raises EnvironmentFault when it cannot be read, UsageError when it is none."""
+    """Return the Bayes model in `path`. Raises EnvironmentFault if unreadable, UsageError if not a model."""
     data = read_model(path, FORMAT)
     try:
         samples, words = data["samples"], data["words"]
@@ -119,14 +120,14 @@ def read_bayes(path: Path) -> BayesModel:
         for feature, (plus, minus) in features.items():
             most = samples_of(model, feature)
             if plus > most[0] or minus > most[1]:
-                raise ValueError(f"more samples have {feature!r} than there are")
+                raise ValueError(f"more samples with {feature!r} than samples")
         return model
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, FORMAT, error) from error
 
 
 def write_bayes(model: BayesModel, path: Path) -> None:
-    """Write the model, the words by how many samples have them. Raises EnvironmentFault when `path` cannot be."""
+    """Write a model, words of most samples first. Raises EnvironmentFault when `path` cannot be written."""
     words: dict[str, dict[str, tuple[int, int]]] = {ANCHOR: {}, CONTEXT: {}}
     terms: dict[str, tuple[int, int]] = {}
     for feature, counts in sorted(model.features.items(), key=lambda item: (-sum(item[1]), item[0])):

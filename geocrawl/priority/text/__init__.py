@@ -1,1 +1,1 @@
-"""Text to words and terms, shared by every strategy: tokens, Han segmentation, stop words, stems, keywords."""
+"""Split text into words and terms for all strategies: tokens, Han segmentation, stop words, stems, keywords."""

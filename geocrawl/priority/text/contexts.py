@@ -1,7 +1,7 @@
-"""Find the context of a link: the words beside its anchor that a link classifier reads (bayes, "context").
+"""Find the context of a link: the words next to its anchor that a link classifier reads (bayes, "context").
 
-Han et al. (2010) open a window on both sides of a link. If other links stand in it, their words belong to them, so only
-the one neighbouring anchor on each side is taken; otherwise the near text is.
+Han et al. (2010) use a window on both sides of a link. If the window contains other links, the words there belong to
+those links, so the context is only the neighbouring anchor on each side; otherwise it is the near text.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from itertools import pairwise
 from geocrawl.model import Link
 
 _SHOWN = frozenset({"a", "area"})
-"""Links that stand in the text; others (forms, frames, `<link>`) are no neighbours."""
+"""Elements whose links are visible in the text; others (forms, frames, `<link>`) are no neighbours."""
 _HEAD_CHARS = 20
-"""A neighbour stands in the window when its anchor does, or at least so many of its first characters: windows are cut,
-and an anchor may go on with the alternative text of an image."""
+"""A neighbour is in the window when its anchor is, or at least this many of its first characters: windows are
+truncated, and an anchor may continue with the alternative text of an image.
+"""
 
 
 def link_contexts(links: Sequence[Link]) -> list[tuple[str, ...]]:
@@ -23,8 +24,8 @@ def link_contexts(links: Sequence[Link]) -> list[tuple[str, ...]]:
 
     the neighbouring anchors (one or two) or the near text.
 
-    The window is `Link.context`, which ends with the block that holds the link. (ours) A link alone in its block, as in
-    lists and menus, has an empty window; the anchors before and behind it in the document are then its neighbours.
+    The window is `Link.context`, which ends with the block that contains the link (ours). A link alone in its block, as
+    in lists and menus, has an empty window; the anchors before and after it in the document are then its neighbours.
     """
     shown = [i for i, link in enumerate(links) if link.where in _SHOWN and link.anchor]
     behind = dict(pairwise(shown))

@@ -1,10 +1,10 @@
 """Turn text into terms, the axes of the vector spaces: English stemmed, Chinese split, Japanese in character bigrams.
 
-Words in Latin letters lose their English ending (Snowball); German ones pass through the same stemmer, which treats
-them alike wherever they stand. Chinese is split by jieba's search mode (`words.tokens`). Japanese has no spaces and no
+Words in Latin letters lose their English ending (Snowball); German words pass through the same stemmer, which at least
+treats equal words equally. Chinese is split by jieba's search mode (`words.tokens`). Japanese has no spaces and no
 dictionary here: a text with kana is cut into runs of kanji and of katakana, and these into pairs of characters;
-hiragana, which carries the grammar, is left out. Stop words of English, German, Chinese and the web are left out, so
-are numbers and single letters.
+hiragana, the script of grammatical endings, is left out. Stop words of English, German, Chinese and the web are left
+out, so are numbers and single letters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from geocrawl.priority.text.words import all_stop_words, has_han, tokens
 
 REMEMBERED_WORDS = 65_536
 REMEMBERED_RUNS = 16_384
-"""Runs of Han characters whose words are kept: a site's navigation stands on each of its pages."""
+"""Runs of Han characters whose words are cached: a site's navigation is on each of its pages."""
 LONGEST_REMEMBERED_RUN = 40
 JAPANESE_KANA = 0.1
 """A text with more kana than this share of its Han characters is Japanese (ours)."""
@@ -77,7 +77,7 @@ def _words(text: str) -> list[str]:
 
 
 def _bigrams(run: str) -> list[str]:
-    """Return pairs of neighbouring characters of a run in Japanese script; another word as it is."""
+    """Return the pairs of neighbouring characters of a run in Japanese script; any other word unchanged."""
     if run.isascii() or not (has_han(run) or _KANA.search(run)):
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]

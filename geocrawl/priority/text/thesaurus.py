@@ -1,16 +1,16 @@
-"""Tell how near a word is to the topic, for RW of IPageRank, by a thesaurus of our own (`data/thesaurus.toml`).
+"""Measure the similarity of words to the topic, for RW of IPageRank, by a thesaurus (`data/thesaurus.toml`).
 
-Similarity of words as the paper asks: synonyms 1, near words 0.5 to 1, far ones below 0.5.
+Similarity as the paper requires: synonyms 1, near words 0.5 to 1, far words below 0.5.
 
-- Words of one group are synonyms, in English and Chinese alike; words of two groups of one family are as near as the
-  family says.
-- Words of the same form are near too: of Latin words one that begins with the whole of the other, or shares a stem of
-  at least four letters that makes up most of both (layer, layering); of Chinese ones a longer one that holds the other
-  (地图服务器, 地图). The longer the common part, the nearer.
-- An everyday expression with a word of ours in it (site map, 网站地图) says nothing.
+- Words of one group are synonyms, in English and Chinese alike; words of two groups of one family have the similarity
+  of the family.
+- Words of similar form are near, too: Latin words if one begins with the other, or both share a stem of at least four
+  letters that is most of both (layer, layering); Chinese words if one contains the other (地图服务器, 地图).
+  The longer the common part, the nearer.
+- Everyday expressions with a word of the topic (site map, 网站地图) do not count.
 - All others are far: at most 0.49, by the pairs of letters they share (Dice).
 
-The topic's words are the keywords of the trained topic. sim(t, topic) is the highest over them.
+The topic's words are the keywords of the trained topic. sim(t, topic) is the highest similarity with any of them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,22 @@ _LATIN = re.compile("[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]+")
 
 
 class Thesaurus:
-    """Groups of synonyms in families of near words, and expressions that mean something else altogether."""
+    """Groups of synonyms in families of near words, and misleading expressions."""
 
     def __init__(
         self, families: Iterable[tuple[float, Iterable[Iterable[str]]]], misleading: Iterable[str] = ()
     ) -> None:
-        """For each family how near its groups are (0.5…1) and the groups. `misleading`: expressions in which no word
-        counts. Raises ValueError for another nearness."""
+        """Build the thesaurus.
+
+        `families`: for each family the similarity of its groups (0.5…1) and the groups. `misleading`: expressions in
+        which no word counts. Raises ValueError for another similarity.
+        """
         self.misleading = frozenset(misleading)
         self.groups: list[frozenset[str]] = []
         self._senses: dict[str, list[tuple[int, int, float]]] = {}
         for family, (near, groups) in enumerate(families):
             if not 0.5 <= near <= 1.0:
-                raise ValueError(f"near = {near}: near words lie between 0.5 and 1")
+                raise ValueError(f"near = {near}: near words have a similarity from 0.5 to 1")
             for group in groups:
                 self.groups.append(frozenset(word.lower() for word in group))
                 for word in self.groups[-1]:
@@ -56,7 +59,7 @@ class Thesaurus:
         return frozenset(self._senses)
 
     def similarity(self, a: str, b: str) -> float:
-        """Return how near two words in lower case are, 0…1, symmetric; an expression counts as a word."""
+        """Return the similarity of two words in lower case, 0…1, symmetric; an expression counts as a word."""
         if a == b:
             return 1.0
         meant = max(
@@ -81,7 +84,7 @@ def shipped_thesaurus() -> Thesaurus:
 
 
 def form_similarity(a: str, b: str) -> float:
-    """Return how alike two words look: 1 the same, 0.5…1 of one stem, at most 0.49 else. Symmetric."""
+    """Return how similar two words look: 1 for equal words, 0.5…1 with a common stem, else at most 0.49. Symmetric."""
     short, long_ = sorted((a, b), key=lambda word: (len(word), word))
     share = len(short) / len(long_) if long_ else 1.0
     if has_han(short) and len(short) >= 2 and short in long_:
@@ -95,10 +98,10 @@ def form_similarity(a: str, b: str) -> float:
 
 
 class TopicWords:
-    """sim(t, topic) of words, and the highest of a text."""
+    """Computes sim(t, topic) of words, and its maximum over a text."""
 
     def __init__(self, thesaurus: Thesaurus, topic: Iterable[str]) -> None:
-        """`topic`: its words in lower case."""
+        """Make measures for a topic given by its words in lower case."""
         self._thesaurus = thesaurus
         self._topic = sorted(set(topic))
         expressions = [w for w in {*self._topic, *thesaurus.words} if has_han(w) or not w.isalnum()]
@@ -114,12 +117,13 @@ class TopicWords:
     def of_text(self, text: str) -> float:
         """Return the highest sim(t, topic) of the words t of `text`, 0 without words.
 
-        Chinese is not split: only words of thesaurus and topic could come near, and those are found where they stand.
+        Chinese is not split into words: only words of the thesaurus and the topic can be near, and a search finds
+        these.
         """
         return self._text(text)
 
     def best_word(self, text: str) -> str:
-        """Return the word that gives `of_text`, the first of equals; '' without words."""
+        """Return the word with the similarity `of_text`, the first of equals; '' without words."""
         return max(self._words(text), key=self.of_word, default="")
 
     def _of_word(self, word: str) -> float:

@@ -1,8 +1,8 @@
-"""Split text into words: Latin words as they stand in lower case, runs of Han characters by jieba's search mode.
+"""Split text into words: Latin words in lower case, runs of Han characters by jieba's search mode.
 
-jieba takes a second to load its dictionary, so it is loaded when the first Han run comes and never before; only runs
-of Han characters are handed to it. Its cache goes into the user's cache folder: the common temporary folder is
-writable for others, and the cache is read with `marshal`.
+jieba takes a second to load its dictionary, so it is loaded when the first Han run occurs; only runs of Han characters
+are passed to it. The dictionary's cache is in the user's cache folder: the common temporary folder is writable for
+others, and jieba reads the cache with `marshal`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def segment(text: str) -> str:
 
 def tokens(text: str) -> Iterator[str]:
     """Yield each token of `text`, in order, stop words included."""
-    for match in _TOKEN.finditer(text.lower()):  # before: the lower case of İ is two characters, one of them no letter
+    for match in _TOKEN.finditer(text.lower()):  # lower() first: İ becomes two characters, one of them no letter
         if match["han"]:
             yield from _segmenter().lcut_for_search(match[0])
         else:
@@ -50,7 +50,7 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the tokens of `text` that may tell its topic: no stop words, no single letters, no numbers."""
+    """Return the tokens of `text` without stop words, single letters and numbers."""
     stops = stop_words()
     return [t for t in tokens(text) if t not in stops and not t.isdigit() and (len(t) > 1 or has_han(t))]
 
@@ -76,9 +76,9 @@ def _stop_words(*languages: str) -> frozenset[str]:
 def _segmenter() -> _Segmenter:
     """Return jieba with its own dictionary; loaded at the first call (about a second, less with its cache)."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the regular expressions and pkg_resources that jieba still uses
+        warnings.simplefilter("ignore")  # about regular expressions and pkg_resources in jieba
         import jieba
-    jieba.setLogLevel(logging.CRITICAL)  # a cache that cannot be written costs time, nothing else
+    jieba.setLogLevel(logging.CRITICAL)  # a cache that cannot be written costs only time
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = _cache_dir()
     segmented: _Segmenter = segmenter

@@ -1,1 +1,1 @@
-"""Say what a topic is (the directory of topics, topic vectors) and how near a page or a link is to it."""
+"""Define topics (the directory of topics, topic vectors) and measure how near a page or a link is to a topic."""

@@ -1,8 +1,8 @@
-"""The directory of topics that people may crawl for (SkyReach, topic choice): two levels, sample texts, seeds.
+"""Read and write the directory of topics for crawls (SkyReach, topic choice): two levels, sample texts, seeds.
 
-Shipped topics lie in `geocrawl/data/topics/GROUP/NAME.toml`, people's own in the same form in a folder of theirs, where
-one of the same name takes the place of a shipped one. What a topic is, is learnt from its sample texts (as the paper
-does); the default topic has a model that was trained on many pages.
+Shipped topics are in `geocrawl/data/topics/GROUP/NAME.toml`. A user's own topics are in the same form in the user's
+folder, and replace shipped ones of the same name. A topic is learnt from its sample texts, as in the paper; the default
+topic has a model that was trained on many pages.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
 
 DEFAULT_TOPIC = "geoservices/wms"
 MAX_SEEDS = 50
-"""Of a topic (SkyReach)."""
+"""Most seeds of a topic (SkyReach)."""
 PIECE_CHARS = 400
 """A sample text is cut at its line ends into pieces of about this length, each a vector."""
 TOPIC_TERMS = 400
 KEYWORDS = 10
-"""Of a language, for gws (its n)."""
+"""Number of keywords for each language, for gws (its n)."""
 LEAST_THRESHOLD, ALONE_TYPICAL = 0.03, 0.1
-"""The lowest threshold, and the typical score where one piece of text has no others to be held against (ours)."""
+"""The lowest threshold, and the typical score of a text of one piece, which has no others to compare with (ours)."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), 127), " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic with what it is known by."""
+    """A topic: its name, sample texts and seeds."""
 
     name: str
     """group/name"""
@@ -49,11 +49,11 @@ class Topic:
     texts: tuple[str, ...]
     seeds: tuple[str, ...] = ()
     seeds_source: str = ""
-    """Where the seeds come from, with the licence to name."""
+    """Source of the seeds, with the licence to name."""
     shipped_model: bool = False
-    """The trained text model is this topic's; the texts only describe it."""
+    """Whether the trained text model is for this topic; the texts then only describe the topic."""
     own: bool = False
-    """From the user's folder."""
+    """Whether the topic is from the user's folder."""
 
 
 # --------------------------------------------------------------------------- the directory
@@ -62,7 +62,7 @@ class Topic:
 def all_topics(own: Path | None = None) -> dict[str, Topic]:
     """Return name → topic, in the order of the names: shipped topics and those in the folder `own`.
 
-    Raises UsageError for a file that is no topic, EnvironmentFault for one that cannot be read.
+    Raises UsageError for a file that is no topic, EnvironmentFault for a file that cannot be read.
     """
     found = {topic.name: topic for topic in _read_folder(_shipped_folder(), own=False)}
     if own is not None and own.is_dir():
@@ -71,7 +71,7 @@ def all_topics(own: Path | None = None) -> dict[str, Topic]:
 
 
 def find_topic(name: str, own: Path | None = None) -> Topic:
-    """Return the topic called `name`. Raises UsageError, naming a near one, when there is none."""
+    """Return the topic called `name`. Raises UsageError, naming a similar name, when there is none."""
     topics = all_topics(own)
     if name not in topics:
         raise UsageError(f"unknown topic {name!r}{did_you_mean(name, topics)} (geocrawl topics list shows all)")
@@ -79,7 +79,7 @@ def find_topic(name: str, own: Path | None = None) -> Topic:
 
 
 def write_topic(topic: Topic, own: Path) -> Path:
-    """Keep a topic in the user's folder; returns its file.
+    """Write a topic to the user's folder and return its file.
 
     Raises UsageError for a name that is not GROUP/NAME or a topic without text, EnvironmentFault when it cannot be
     written.
@@ -87,7 +87,7 @@ def write_topic(topic: Topic, own: Path) -> Path:
     if not _NAME.fullmatch(topic.name):
         raise UsageError(f"topic {topic.name!r}: expected GROUP/NAME in small letters, such as environment/soil")
     if not _pieces(topic.texts):
-        raise UsageError(f"topic {topic.name}: the sample texts hold no words")
+        raise UsageError(f"topic {topic.name}: the sample texts contain no words")
     path = own / f"{topic.name}.toml"
     fields = {"title": topic.title, "seeds_source": topic.seeds_source}
     lines = [f"{key} = {_quoted(value)}" for key, value in fields.items()]
@@ -98,7 +98,7 @@ def write_topic(topic: Topic, own: Path) -> Path:
 
 
 def _quoted(text: str) -> str:
-    """Return a TOML string: JSON's, but for control characters."""
+    """Return a TOML string: a JSON string except for control characters."""
     return json.dumps(text.translate(_CONTROLS), ensure_ascii=False)
 
 
@@ -129,24 +129,24 @@ def _read(path: Path, name: str, *, own: bool) -> Topic:
         raise UsageError(f"{path} is no topic ({type(error).__name__}: {error}); it needs title and texts") from error
 
 
-# --------------------------------------------------------------------------- what a topic is
+# --------------------------------------------------------------------------- models of a topic
 
 
 def text_model(topic: Topic, base: TextModel) -> TextModel:
     """Return the text model of a topic:
 
-    a vector a language, in the vocabulary of `base` and of the sample texts. A word of the sample texts that `base`
-    does not know weighs as much as the rarest of `base`.
+    one vector for each language, in the vocabulary of `base` and of the sample texts. A word of the sample texts that
+    is not in `base` has the weight of the rarest word in `base`.
 
-    The threshold is half the lowest similarity of a piece of text with the others of its language (pages say less of a
-    topic than samples do), no higher than that of `base`; the typical score is their median. Raises UsageError when
-    the texts hold no words.
+    The threshold is half the lowest similarity of a piece of text with the others of its language (pages are less about
+    a topic than samples), no higher than that of `base`; the typical score is their median. Raises UsageError when the
+    texts contain no words.
     """
     if topic.shipped_model:
         return base
     pieces = _pieces(topic.texts)
     if not pieces:
-        raise UsageError(f"topic {topic.name}: the sample texts hold no words")
+        raise UsageError(f"topic {topic.name}: the sample texts contain no words")
     rarest = max(base.idf.values())
     idf = {**{term: rarest for counts in pieces for term in counts[1]}, **base.idf}
     by_language: dict[str, list[dict[str, float]]] = defaultdict(list)
@@ -183,7 +183,7 @@ def keyword_model(topic: Topic, model: TextModel) -> TopicModel:
 
 
 def _pieces(texts: Sequence[str]) -> list[tuple[str, Mapping[str, int]]]:
-    """Return (language, terms) of each piece of the texts that has any."""
+    """Return (language, terms) of each piece of the texts that contains terms."""
     pieces: list[tuple[str, Mapping[str, int]]] = []
     for text in texts:
         for piece in _cut(text):
@@ -204,7 +204,7 @@ def _cut(text: str) -> Iterable[str]:
 
 
 def _against_the_others(vectors: Sequence[dict[str, float]]) -> list[float]:
-    """Return the similarity of each vector with the mean of the others; empty when it stands alone."""
+    """Return the similarity of each vector with the mean of the others; empty for a single vector."""
     scores = []
     for i, vector in enumerate(vectors):
         others = [*vectors[:i], *vectors[i + 1 :]]

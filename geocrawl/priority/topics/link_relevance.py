@@ -1,8 +1,8 @@
-"""Tell how near a link is to the topic, from its URL string and anchor text (gws eq. 3; fusion uses it, too).
+"""Measure how near a link is to the topic by its URL string and anchor text (gws eq. 3; fusion uses it, too).
 
-A word in a URL begins and ends at everything that is no letter, and inside camel case (`getWMS`, `WMSServer`). So "wms"
-is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in `swms.html`,
-`register` or `logistics`. Names that end in -gis (arcgis, qgis …) are words of their own in the model.
+A word in a URL begins and ends at any character that is no letter, and within camel case (`getWMS`, `WMSServer`). So
+"wms" is found in `/wms130`, `service%3Dwms` and `WMSServer`, "gis" in `gis.example.org` and `my_gis`, neither in
+`swms.html`, `register` or `logistics`. Names that end in -gis (arcgis, qgis …) are separate words in the model.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from geocrawl.model import Relevance
 from geocrawl.priority.text.keywords import Keywords
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where one word of camel case ends and the next begins: get|WMS, WMS|Server."""
+"""Boundary between words of camel case: get|WMS, WMS|Server."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkModel:
-    """The trained link words, in lower case, and the record of their making."""
+    """The trained link words, in lower case, and the record of the training."""
 
     keywords: Mapping[str, tuple[str, ...]]
-    """For each language its k link keywords, the most frequent first: level 2."""
+    """Words of level 2: language → its k link keywords, the most frequent first."""
     abbreviations: tuple[str, ...]
-    """Level 1."""
+    """Words of level 1."""
     made: Mapping[str, object] = field(default_factory=dict)
 
 
 class LinkMatch(NamedTuple):
-    """A link's level and the words that gave it."""
+    """A link's level and the words that determined the level."""
 
     level: Relevance
     words: tuple[str, ...]
 
 
 class LinkMeasure:
-    """Measures links by a link model."""
+    """Determines the level of links by a link model."""
 
     def __init__(self, model: LinkModel) -> None:
         keywords = {word for words in model.keywords.values() for word in words}
@@ -53,7 +53,7 @@ class LinkMeasure:
     def match(self, address: str, anchor: str) -> LinkMatch:
         """Return the level by gws eq. 3: 2 with a link keyword in URL or anchor, 1 with an abbreviation, else 0."""
         text = f"{unquote(address) if '%' in address else address} {anchor}"
-        if not self._hint.search(text.lower()):  # most links: no need to look for word boundaries
+        if not self._hint.search(text.lower()):  # most links: skips the search for word boundaries
             return LinkMatch(Relevance.NONE, ())
         words = dict.fromkeys([*self._words.found_in(text), *self._words.found_in(split_camel_case(text))])
         level = max((self._levels[word] for word in words), default=Relevance.NONE)

@@ -1,9 +1,10 @@
-"""The page filter of SkyReach (Li, Zhao, Yu): is a page on the topic, and so worth keeping?
+"""Decide whether a page is on the topic, by the page filter of SkyReach (Li, Zhao, Yu).
 
-VSM cosine of the page's keywords with the topic vector. Words of the title, the most likely headline, are weighted up.
-The topic vector prunes the page's keywords and expands them; how is not said (ours): beside the words of the topic only
-the page's strongest `STRONGEST` others stay, so that a long page is not drowned in its own words; and a synonym (of
-`text/thesaurus.py`) of a word of the topic counts as that word. The threshold is the topic model's own.
+The filter computes the cosine of the page's keywords with the topic vector (VSM). Words of the title, the most likely
+headline, get a higher weight. The topic vector prunes and expands the page's keywords, in a way that the paper does not
+state (ours): besides the words of the topic only the `STRONGEST` heaviest other words remain, so that a long page is
+not dominated by other words; and a synonym (of `text/thesaurus.py`) of a word of the topic counts as that word. The
+threshold is the topic model's own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class PageFilter:
     """Judges pages by title and text."""
 
     def __init__(self, model: TextModel, thesaurus: Thesaurus, *, title_weight: float) -> None:
-        """`title_weight`: of a word in the title, where one in the text weighs 1."""
+        """Make a filter; `title_weight` is the weight of a word in the title (1 in the text)."""
         self._model = model
         self._title_weight = title_weight
         self._topic = frozenset(term for topic in model.topics.values() for term in topic)
@@ -64,7 +65,7 @@ class PageFilter:
 
 
 def _expansions(thesaurus: Thesaurus, topic: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return term → its synonyms among the topic's terms; only synonyms of one term each count."""
+    """Return term → its synonyms among the topic's terms; only synonyms of a single term count."""
     found: dict[str, tuple[str, ...]] = {}
     for group in thesaurus.groups:
         terms = sorted({term for word in group if len(counts := term_counts(word)) == 1 for term in counts})

@@ -1,8 +1,8 @@
-"""Represent the topic as vectors and tell how near a page is to it (gws, "topic model" and "page vector").
+"""Represent the topic as vectors and measure how near a page is to the topic (gws, "topic model" and "page vector").
 
-There is one vector a language, each with n keywords of its own, and a page's r is the highest of its cosines with
-them. One joint vector would cap r: a page in English has no Chinese words, so a perfect one would reach only the share
-of the English keywords, and the threshold 0.68 would lie out of reach. Chinese pages leave WMS, OGC and the names of
+There is one vector for each language, with n keywords each, and a page's r is the highest of its cosines with these
+vectors. One joint vector would cap r: a page in English has no Chinese words, so even a perfect page would reach only
+the share of the English keywords, and never the threshold 0.68. Chinese pages leave WMS, OGC and the names of
 operations in Latin letters, so these words are in both vectors.
 """
 
@@ -19,14 +19,14 @@ from geocrawl.priority.text.keywords import Keywords
 
 @dataclass(frozen=True, slots=True)
 class TopicModel:
-    """The trained topic: for each language its keywords with their weights (TF-IDF), and the record of its making."""
+    """The trained topic: language → keywords with their weights (TF-IDF), and the record of the training."""
 
     vectors: Mapping[str, Mapping[str, float]]
     made: Mapping[str, object] = field(default_factory=dict)
 
 
 class Nearness(NamedTuple):
-    """How near a page is to the topic."""
+    """The nearness of a page to the topic."""
 
     r: float
     """cos(T, P), 0…1, of the nearest language."""
@@ -35,10 +35,10 @@ class Nearness(NamedTuple):
 
 
 class TopicMeasure:
-    """Measures pages by a topic model."""
+    """Measures the nearness of pages to the topic by a topic model."""
 
     def __init__(self, model: TopicModel, title_weight: float) -> None:
-        """`title_weight`, 0…1, is the title's share in the page vector, the rest is the body's (gws: a fixed mix)."""
+        """Make measures; `title_weight`, 0…1, is the title's share in the page vector (gws: a fixed mix)."""
         self._keywords = Keywords({word for vector in model.vectors.values() for word in vector})
         self._vectors = {language: _normalised(vector) for language, vector in model.vectors.items()}
         self._title_weight = title_weight
@@ -58,8 +58,8 @@ class TopicMeasure:
 def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) -> dict[str, float]:
     """Return the page vector P: for each keyword found, the mix of its relative frequencies in title and body.
 
-    Frequencies are occurrences a character of the title or the text: a length that needs no splitting into words and
-    means the same in every script (its unit falls out of the cosine).
+    Frequencies are occurrences per character of the title or the text: that length needs no splitting into words and
+    works for every script (its unit cancels out in the cosine).
     """
     vector: dict[str, float] = {}
     for part, weight in ((title, title_weight), (text, 1.0 - title_weight)):
@@ -76,9 +76,7 @@ def _normalised(vector: Mapping[str, float]) -> dict[str, float]:
 
 
 def _cosine(topic: Mapping[str, float], page: Mapping[str, float]) -> float:
-    """Return the cosine in the space of the topic's keywords; `topic` has length 1, other languages' words have no
-    axis.
-    """
+    """Return the cosine in the space of the topic's keywords; `topic` has length 1, other words are ignored."""
     product = squares = 0.0
     for word, frequency in page.items():
         weight = topic.get(word)

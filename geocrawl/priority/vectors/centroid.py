@@ -1,7 +1,7 @@
 """Compute the centroid of a few seed pages in the space of their most frequent words (Min, Huang 2015; see `adaptive`).
 
-`with_seed` returns a new centroid, `correct` changes this one. Everything is decided by the vectors and the order in
-which they came, so the same feedback gives the same centroid.
+`with_seed` returns a new centroid, `correct` changes a centroid in place. The result depends on the vectors and their
+order alone, so the same feedback results in the same centroid.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from typing import Any, Self
 from geocrawl.priority.vectors.tfidf import cosine
 
 MAX_SEEDS = 50
-"""Seeds that make the topic; further ones are visited as pages. SkyReach offers up to 50 a topic, the paper used 10."""
+"""Most seeds that define the topic; further ones are visited as pages. SkyReach offers up to 50 per topic, the paper
+used 10.
+"""
 SEED_WORDS = 1_500
-"""Words of a seed page that are kept, the most frequent ones."""
+"""Number of most frequent words of a seed page that are kept."""
 
 
 class Centroid:
-    """n seed vectors, u corrections, and their sum: M times n + u, and the same direction."""
+    """The centroid M of n seed vectors and u corrections, stored as their sum, which has the direction of M."""
 
     def __init__(self, m: int) -> None:
-        """`m`: how many words span the space."""
+        """Make an empty centroid; `m` is the number of words that span the space."""
         self._m = m
         self.seeds: dict[int, dict[str, float]] = {}
-        """Frontier id → word → count, all kept words of the seed page."""
+        """Frontier id → word → count, for the kept words of the seed page."""
         self._vectors: dict[int, dict[str, float]] = {}
         """Frontier id → the seed's vector in the space."""
         self._corrections: dict[str, float] = {}
@@ -38,9 +40,7 @@ class Centroid:
         self.total: dict[str, float] = {}
 
     def with_seed(self, seed: int, words: Mapping[str, float]) -> Centroid:
-        """Return the centroid with this seed page, in the space of all its seeds; a seed that is read again is
-        replaced.
-        """
+        """Return the centroid with a further seed page (or a new version of one), in the space of all its seeds."""
         new = Centroid(self._m)
         new.seeds = {**self.seeds, seed: dict(words)}
         new._corrections, new.updates = dict(self._corrections), self.updates
@@ -48,7 +48,7 @@ class Centroid:
         return new
 
     def _span(self) -> None:
-        """Choose the axes and project everything on them."""
+        """Choose the axes and project seeds and corrections on them."""
         frequencies: Counter[str] = Counter()
         for words in self.seeds.values():
             for word, count in words.items():
@@ -61,7 +61,7 @@ class Centroid:
             self._add(self.total, vector)
 
     def vector(self, counts: Mapping[str, float]) -> dict[str, float]:
-        """Return TF in the space: a word's share of the page's words that are axes."""
+        """Return the vector of TF: a word's share of those words of the page that are axes."""
         inside = {word: count for word, count in counts.items() if word in self.space}
         size = sum(inside.values())
         return {word: count / size for word, count in inside.items()} if size else {}
@@ -87,7 +87,7 @@ class Centroid:
         self.updates += 1
 
     def heaviest(self, number: int) -> list[str]:
-        """Return the words that weigh most in M."""
+        """Return the `number` words with the highest weights in M."""
         return sorted(self.total, key=lambda word: (-self.total[word], word))[:number]
 
     def state(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Centroid:
         centroid._corrections, centroid.updates = dict(state["corrections"]), int(state["updates"])
         centroid._span()
         if centroid.total.keys() == state["total"].keys():
-            # To the last bit as it was: the order of additions counts. With another m the sum is made anew.
+            # The stored sum restores every bit: the order of additions matters. With another m it is computed again.
             centroid.total = dict(state["total"])
         return centroid
 
@@ -124,6 +124,6 @@ def pack(words: Mapping[str, float]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[str, float]:
-    """Return what `pack` packed, numbers exact."""
+    """Return the words that `pack` packed, with exact numbers."""
     words: dict[str, float] = json.loads(zlib.decompress(packed))
     return words

@@ -1,8 +1,8 @@
-"""Turn texts into TF-IDF vectors and tell how near one is to the topic, for every strategy that compares texts.
+"""Turn texts into TF-IDF vectors and measure how near they are to the topic, for strategies that compare texts.
 
 The weight of a term is (1 + ln tf)·idf, tf its count in the text and idf that of the training pages; terms that are
-rare in those have no axis. A vector has length 1. As in gws there is one topic vector a language, and a text's
-similarity is the highest of its cosines with them: under one joint vector a page could reach no more than its
+rare in those pages are ignored. A vector has length 1. As in gws there is one topic vector for each language, and a
+text's similarity is the highest of its cosines with these: with one joint vector a page could reach no more than its
 language's share.
 """
 
@@ -21,7 +21,7 @@ LONGEST_REMEMBERED_ANCHOR = 120
 
 
 class TextModel:
-    """A vocabulary and a topic in it, with the scores to expect of pages on the topic."""
+    """A vocabulary and the topic's vectors, with the scores to expect of pages on the topic."""
 
     def __init__(
         self,
@@ -32,10 +32,10 @@ class TextModel:
         typical: float,
         made: Mapping[str, object] | None = None,
     ) -> None:
-        """`idf`: of each term of the vocabulary. `topics`: language → topic vector, of any length above 0.
+        """Make a model. `idf`: term → IDF. `topics`: language → topic vector, of any length above 0.
 
-        `threshold`: a low quantile of `similarity` over pages on the topic that were not learnt from (METHODS of hits:
-        pages at or below it are not followed). `typical`: their median.
+        `threshold`: a low quantile of `similarity` over held-out pages on the topic (links of pages at or below the
+        threshold are not followed in hits). `typical`: their median.
         """
         self.idf = idf
         self.topics = {language: unit(vector) for language, vector in topics.items()}
@@ -73,7 +73,7 @@ def page_text(document: Document) -> str:
 
 
 def tf_idf(counts: Mapping[str, int], idf: Vector) -> dict[str, float]:
-    """Return the vector of (1 + ln tf)·idf, length 1, of the terms that `idf` knows."""
+    """Return the vector of (1 + ln tf)·idf, length 1, of the terms in `idf`."""
     weights: dict[str, float] = {}
     log = math.log
     squares = 0.0
@@ -107,7 +107,7 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def mean(vectors: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of at least one vector."""
+    """Return the mean of the vectors, of which there is at least one."""
     total: dict[str, float] = {}
     for vector in vectors:
         for term, weight in vector.items():

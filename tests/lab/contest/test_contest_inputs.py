@@ -84,7 +84,7 @@ def test_unknown_strategies_and_options_and_old_models_are_said_once_a_world(spo
     assert set(of_whole) == {"gws", "nosuch", "bayes"}
     assert "unknown option gws.nosuch" in of_whole["gws"]
     assert "unknown strategy 'nosuch'" in of_whole["nosuch"]
-    assert "old.json has version 99" in of_whole["bayes"] and "train it anew" in of_whole["bayes"]
+    assert "old.json has version 99" in of_whole["bayes"] and "train it again" in of_whole["bayes"]
 
 
 @pytest.mark.acceptance
