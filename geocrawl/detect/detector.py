@@ -1,7 +1,7 @@
-"""Recognise candidates in a page, in an address, in what a person typed.
+"""Recognise candidates among the links of a page, by an address alone, or as typed by a person.
 
-Most links are no candidates, and thousands come by each second: a few searches for short texts dismiss them before any
-query is taken apart.
+Most links are no candidates, and there are thousands each second: a few searches for short texts dismiss them before
+any query is parsed.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _FOUND_IN = (
     | {"stac", "records", "ogcapi", "geonetwork", "arcgis-folder", "arcgis-portal", "owc", "wmc", "kml", "qgis"}
     | {"gdal", "dcat"}
 )
-"""Places of a link that say more about how a candidate was found than its address does."""
+"""Places of a link that are recorded as the way a candidate was found, instead of the sign in its address."""
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
 
 
 class Detector:
-    """Recognises candidates (`ports.Recogniser`) by what kinds of service declare. Pure."""
+    """Recognises candidates (`ports.Recogniser`) by the declared signs of kinds of service, without I/O."""
 
     def __init__(self, kinds: Iterable[KindDeclaration]) -> None:
-        """`kinds`: an endpoint of another kind is no candidate; of two that fit, the first one counts."""
+        """Make a detector of endpoints of these `kinds`; of two kinds that fit, the first one counts."""
         self._kinds = tuple(kinds)
         self._of_url = lru_cache(maxsize=16_384)(self._recognise)
 
@@ -44,8 +44,8 @@ class Detector:
     def candidates(self, document: Document) -> tuple[tuple[Candidate, int | None], ...]:
         """Return candidates of a page, each with the index of its link in `document.links`.
 
-        The index is None when the document itself is one (it was read as capabilities), and when the link itself is
-        still an ordinary one: its query only carries the address of a service, or it asks a catalogue for records.
+        The index is None when the document itself is a candidate (it was read as capabilities), and when the link stays
+        an ordinary link: its query only contains the address of a service, or requests records of a catalogue.
         """
         found: list[tuple[Candidate, int | None]] = []
         if kind := kind_of_document(self._rules, document):
@@ -61,17 +61,17 @@ class Detector:
         return tuple(found)
 
     def of_url(self, url: Url) -> Candidate | None:
-        """Return the candidate that an address by itself is; None for an ordinary one."""
+        """Return the candidate recognised by an address alone; None for an ordinary address."""
         return self._of_url(url)
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
-        """Return endpoints of other kinds that servers of this form have beside a valid one, the likeliest first."""
+        """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
         return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
 
     def candidate_at(self, url: Url, kind: Kind | None = None) -> Candidate:
-        """Return what a person typed as a candidate that is never weak.
+        """Return the candidate at an address that a person typed; it is never weak.
 
-        Its kind is the one that the person names, else the one that the address looks like, else WMS.
+        The kind is the one that the person names, else the one that the address looks like, else WMS.
         """
         if kind is None:
             candidate = self.of_url(url)
@@ -87,16 +87,16 @@ class Detector:
         return weak(kind, url) if kind else None
 
     def _of_link(self, link: Link) -> Candidate | None:
-        """Recognise a link by its address; where that says nothing for certain, by the kind that its place names."""
+        """Recognise a link by its address, or without a strong sign there by the kind that the link's place names."""
         candidate = self.of_url(link.url)
         if not link.kind or (candidate is not None and not candidate.weak):
             return candidate
         return self._of_named_kind(link) or candidate
 
     def _of_named_kind(self, link: Link) -> Candidate | None:
-        """Return the candidate of the kind that the link's place names beside the address.
+        """Return the candidate of the kind that is named next to the link's address.
 
-        It is weak when a person is to read the place.
+        The candidate is weak when the text around the link is meant for people.
         """
         if link.kind not in self._rules.of_kind:
             return None
@@ -108,7 +108,7 @@ class Detector:
         return Candidate(endpoint, evidence, weak=link.where in ("a", "area", "text"))
 
     def _within(self, url: Url) -> list[Candidate]:
-        """Return candidates among the addresses that a query carries: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
+        """Return candidates among the addresses in a query: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
         found = []
         for _, value in query_parameters(url):
             start = _ADDRESS_WITHIN.match(value)

@@ -1,4 +1,4 @@
-"""Tell pages that are services themselves: capabilities, the JSON of a folder or a landing page."""
+"""Recognise pages that are services themselves: capabilities, the JSON of a folder or a landing page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OWS_ROOT = "capabilities"
 
 
 def kind_of_document(rules: Rules, document: Document) -> Kind | None:
-    """Return the kind of service that a page itself is; None for an ordinary one."""
+    """Return the kind of service that a page itself is; None for an ordinary page."""
     if document.xml_root:
         return _of_root(rules, document.xml_root.lower(), document.xml_namespace)
     if document.json_keys:

@@ -1,4 +1,4 @@
-"""Say in words how each kind is recognised and proved."""
+"""Describe in words how each kind is recognised and proved."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from geocrawl.model.kinds import KindDeclaration
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """What `geocrawl kinds` says of one kind."""
+    """A row of `geocrawl kinds`: how one kind is recognised and proved."""
 
     kind: Kind
     name: str
     recognised: tuple[str, ...]
     """Phrases: parameters, forms of path, documents."""
     proof: str
-    """What an answer must be."""
+    """Description of an answer that proves the kind."""
     content: bool
-    """Whether a valid service is asked for content."""
+    """Whether there is a content check for valid services."""
 
     def as_json(self) -> dict[str, object]:
         """Return the fields under stable names."""
@@ -29,14 +29,14 @@ class KindRow:
 
 
 def overview(kinds: Sequence[KindDeclaration], asked: AbstractSet[Kind]) -> tuple[KindRow, ...]:
-    """Return a row for each kind, in the order of `Kind`; `asked`: those whose services are asked for content."""
+    """Return a row for each kind, in the order of `Kind`; `asked`: the kinds with a content check."""
     rows = (KindRow(each.kind, each.name, _recognised(each), each.proof, each.kind in asked) for each in kinds)
     order = list(Kind)
     return tuple(sorted(rows, key=lambda row: order.index(row.kind)))
 
 
 def _recognised(declared: KindDeclaration) -> tuple[str, ...]:
-    """Return the phrases that say how a kind is recognised."""
+    """Return phrases that describe how a kind is recognised."""
     phrases = []
     if declared.services:
         phrases.append(f"SERVICE={min(declared.services, key=len).upper()}")

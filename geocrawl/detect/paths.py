@@ -1,6 +1,6 @@
-"""Tell a server by the form of its address, without a request in the query.
+"""Recognise a server by the form of its address, without a request in the query.
 
-Kinds declare the forms; `data/not_services.toml` names places that have such addresses and only write about services.
+Kinds declare the forms; `data/not_services.toml` lists places with such addresses that only write about services.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from geocrawl.model import Kind
 from geocrawl.model.kinds import KindDeclaration, PathForm
 
 _SHORT_CHARS = 16
-"""Paths up to here may be the root of a host that is called after its service: `/`, `/api/v1.0.0/`."""
+"""Longest path that may be the root of a host named after its service: `/`, `/api/v1.0.0/`."""
 _LONG_CHARS = 500
-"""No service has a longer path; patterns may cost the square of it."""
+"""No service has a longer path, and matching a pattern may take quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A form of path with the kind that declares it."""
+    """A form of path, with the kind that declares the form."""
 
     kind: Kind
     form: PathForm
@@ -30,7 +30,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class ServerHost:
-    """A form of host name that a server has, where nothing or next to nothing follows it."""
+    """A form of host name for servers whose address has no path, or nearly none."""
 
     kind: Kind
     pattern: re.Pattern[str]
@@ -39,7 +39,7 @@ class ServerHost:
 
 @dataclass(frozen=True, slots=True)
 class ServerParameter:
-    """A parameter that a server is known by."""
+    """A query parameter by which a server is recognised."""
 
     name: str
     kind: Kind
@@ -57,7 +57,7 @@ class Never:
     """Segments of paths."""
 
     def holds(self, host: str, path: str) -> bool:
-        """Return whether an address lies in such a place."""
+        """Return whether an address is in such a place."""
         if host in self.hosts or f".{host}".endswith(self.beneath):
             return True
         return not self.segments.isdisjoint(path.split("/"))
@@ -69,7 +69,7 @@ class KnownServers:
 
     servers: tuple[Server, ...]
     hint: re.Pattern[str]
-    """Finds a hint: every path that can match has one."""
+    """Pattern of hints: every path that can match contains a hint."""
     parameters: tuple[ServerParameter, ...]
     named_hosts: tuple[ServerHost, ...]
     never: Never
@@ -94,15 +94,17 @@ class KnownServers:
         )
 
     def find(self, host: str, path: str, query: str = "") -> Kind | None:
-        """Return the kind of the first form that a path (lower case, not decoded) has, else the one that the host is
-        called after; None at places that only write about services."""
+        """Return the kind of the first form that fits a path, else the kind that the host is named after.
+
+        `path` is in lower case and not decoded. None at places that only write about services.
+        """
         kind = self.form(path, query)
         if kind is None and len(path) <= _SHORT_CHARS:
             kind = self._named(host, path)
         return None if kind is None or self.is_never(host, path) else kind
 
     def form(self, path: str, query: str = "") -> Kind | None:
-        """Return the kind of the first form that a path has, wherever it is; None when it has none."""
+        """Return the kind of the first form that fits a path on any host; None without one."""
         if len(path) > _LONG_CHARS or self.hint.search(path) is None:
             return None
         for server in self.servers:
@@ -117,19 +119,19 @@ class KnownServers:
         return None
 
     def is_never(self, host: str, path: str) -> bool:
-        """Return whether an address lies in a place that only writes about services."""
+        """Return whether an address is in a place that only writes about services."""
         return self.never.holds(host, path)
 
 
 def _any_of(hints: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these texts; those that hold another one are left out."""
+    """Return a pattern that finds any of these texts; texts that contain another one are left out."""
     found = set(hints)
     shortest = sorted(hint for hint in found if not any(other in hint for other in found - {hint}))
     return re.compile("|".join(map(re.escape, shortest)))
 
 
 def read_never() -> Never:
-    """Read the places that come with geocrawl."""
+    """Return the shipped list of places that only write about services."""
     import tomllib
 
     data = tomllib.loads(resources.files("geocrawl").joinpath("data/not_services.toml").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Tell what a query asks for: `service=WFS`, `request=GetMap` …, names and values in any case and escaping."""
+"""Recognise the request in a query: `service=WFS`, `request=GetMap` …, names and values in any case and escaping."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from geocrawl.model.kinds import KindDeclaration
 from geocrawl.urls import query_parameters, read_url, service_endpoint
 
 _HINTS = ("request", "service", "wms", "map=")
-"""One of these stands in every query that can ask for something (WMTVER stands beside REQUEST)."""
+"""Every query with a request contains one of these (WMTVER occurs together with REQUEST)."""
 _ESCAPED_QUERY = re.compile(r"[^=&]*(?:service|request)%3d", re.IGNORECASE)
 _KML = re.compile(r"/kml/?\Z")
-"""GeoServer's KML service answers a WMS's requests with a redirect."""
+"""Path of GeoServer's KML service, which answers requests of WMS with a redirect."""
 RECORD_REQUESTS = frozenset({"getrecords", "getrecordbyid"})
 
 
 def may_ask(query: str) -> bool:
-    """Return whether a query (lower case) is worth being taken apart: a cheap look."""
+    """Return whether a query (lower case) may contain a request and is worth parsing: a quick check."""
     return "%" in query or any(hint in query for hint in _HINTS)
 
 
 def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
-    """Return the candidate that a query asks for; None when it asks for nothing.
+    """Return the candidate for the request in a query; None without a request.
 
-    `path`: in lower case, for requests that do not say of which service.
+    `path`: in lower case, for requests that do not name the service.
     """
     url = _unescaped(url)
     parameters = _parameters(url)
@@ -42,13 +42,13 @@ def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
 
 
 def asks_for_records(url: Url) -> bool:
-    """Return whether an address asks a catalogue for records: its answer is read like a page."""
+    """Return whether an address requests records of a catalogue, whose answer is read like a page."""
     address = url.address.lower()
     return "getrecord" in address and _parameters(_unescaped(url)).get("request") in RECORD_REQUESTS
 
 
 def strong(kind: Kind, url: Url) -> Candidate:
-    """Return a candidate whose address asks for something that only a service answers."""
+    """Return a candidate whose address contains a request that only a service answers."""
     return Candidate(service_endpoint(kind, url), Evidence("query", "", url.address))
 
 
@@ -58,13 +58,13 @@ def weak(kind: Kind, url: Url, signal: str = "path") -> Candidate:
 
 
 def _asked(named: KindDeclaration, request: str, url: Url) -> Candidate:
-    """Return what SERVICE names; weak when REQUEST says nothing that this service knows."""
+    """Return the candidate of the kind that SERVICE names; weak when REQUEST is no operation of that kind."""
     known = request in named.requests or request in named.shared_requests or request in named.old_requests
     return strong(named.kind, url) if known else weak(named.kind, url, "query")
 
 
 def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
-    """Return the kind that REQUEST names without SERVICE: by itself, or with the path's help."""
+    """Return the kind that REQUEST names without SERVICE, alone or together with the path."""
     said = rules.servers.form(path)
     of_path = rules.of_kind[said] if said else None
     if of_path and of_path.services and (request in of_path.requests or request in of_path.shared_requests):
@@ -84,7 +84,7 @@ def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url
 
 
 def _is_old(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> bool:
-    """Return whether `request=map` and its like mean WMS 1.0.0: by other parameters, or at a known server."""
+    """Return whether `request=map` and similar requests mean WMS 1.0.0, by other parameters or a known server."""
     return (
         "wmtver" in parameters
         or {"layers", "bbox"} <= parameters.keys()
@@ -93,7 +93,7 @@ def _is_old(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> bo
 
 
 def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> Candidate | None:
-    """Return the candidate that the path, or a parameter that names a map, tells where no request says anything."""
+    """Return the candidate recognised by the path, or by a parameter that names a map, without a request."""
     servers = rules.servers
     if kind := servers.find(url.host, path, url.address.partition("?")[2].lower()):
         return weak(kind, url)
@@ -104,14 +104,14 @@ def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> 
 
 
 def _parameters(url: Url) -> dict[str, str]:
-    """Return names and values in lower case; what an escaped `&` glued to a value is cut off (`GetMap%26version=…`)."""
+    """Return names and values in lower case, each value only up to an escaped `&` (`GetMap%26version=…`)."""
     return {
         name.strip().lower(): value.partition("&")[0].strip().lower() for name, value in reversed(query_parameters(url))
     }
 
 
 def _unescaped(url: Url) -> Url:
-    """Mend an address whose whole query was escaped once too often (`?request%3DGetMap%26…`)."""
+    """Return the address with a query that was escaped once too often unescaped (`?request%3DGetMap%26…`)."""
     place, _, query = url.address.partition("?")
     if _ESCAPED_QUERY.match(query) is None:
         return url

@@ -1,4 +1,4 @@
-"""Arrange the signs that kinds of service declare by what is looked up in them."""
+"""Index the signs that kinds of service declare, for lookup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rules:
 
     @classmethod
     def of(cls, kinds: Sequence[KindDeclaration]) -> Rules:
-        """Arrange the signs of these kinds."""
+        """Return the index of the signs of these kinds."""
         return cls(
             kinds=tuple(kinds),
             of_kind={each.kind: each for each in kinds},

@@ -1,7 +1,7 @@
-"""Guess which kinds answer beside a valid one, by the form of address that its server's software has.
+"""Guess which kinds answer next to a valid service, by the form of address that its server software has.
 
-A guess costs requests, so only likely ones are made: what the software offers by default, at the address where it
-offers it.
+A guess costs requests, so only likely ones are made: kinds that the software offers by default, at their default
+addresses.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from geocrawl.urls import read_url, service_endpoint
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One form of address and what stands beside it."""
+    """A form of address, and the addresses of other kinds next to it."""
 
     software: str
     path: re.Pattern[str]
-    """Searched in the path in its own case."""
+    """Pattern that is searched in the path, case-sensitive."""
     others: tuple[tuple[Kind, str], ...]
     """Kind and the path in place of the match (`\\1` …), the likeliest first; `\\g<0>`: the same address."""
 
@@ -124,7 +124,7 @@ _FORMS = (
 
 
 def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
-    """Yield endpoints of other kinds beside a valid one, by the first form that its address has."""
+    """Yield endpoints of other kinds next to a valid one, by the first form that fits its address."""
     path = endpoint.url.address[len(endpoint.url.origin) :].partition("?")[0]
     for form in _FORMS:
         found = form.path.search(path)

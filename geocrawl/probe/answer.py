@@ -1,8 +1,8 @@
-"""Tell what one answer to a request for capabilities is, whatever the kind that was asked for.
+"""Classify one answer to a request for capabilities, for all kinds.
 
 The HTTP status and the Content-Type are noted, not believed: servers send exceptions with 200 and capabilities with
-500. A kind hands in how its own document is read (`Read`); everything else that a server may send in its place is told
-apart here: nothing, a page, an exception, a refusal, capabilities of another kind.
+500. A kind passes a function that reads its own document (`Read`). Everything else that a server may send instead is
+classified here: empty, HTML, exception, access denied, capabilities of another kind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_DETAIL_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an answer is."""
+    """The classification of an answer: a reason code, with the service if the answer describes one."""
 
     reason: str
     """ok, exception, html, empty, truncated, other-kind, not-capabilities, protected, moved or http-NNN."""
@@ -41,15 +41,15 @@ class Finding:
     service: Service | None = None
     deviations: tuple[Deviation, ...] = ()
     other_kind: Kind | None = None
-    """The kind whose capabilities these are, when another was asked for."""
+    """The kind of the capabilities, when another kind was requested."""
 
 
 Read = Callable[[Page, etree._Element, Reading], Finding | None]
-"""Reads a document of the kind that was asked for; None when the root is of no such document."""
+"""Function that reads a document of the requested kind; returns None for a root of another document."""
 
 
 def examine(page: Page, read: Read) -> Finding:
-    """Return what an answer is. Never raises, whatever the body."""
+    """Classify an answer. Never raises, whatever the body."""
     if (found := finding_without_body(page)) is not None:
         return found
     reading = read_whole(page)
@@ -59,7 +59,7 @@ def examine(page: Page, read: Read) -> Finding:
 
 
 def finding_without_body(page: Page) -> Finding | None:
-    """Return what an answer without a body is; None for one with a body."""
+    """Classify an answer without a body; return None for an answer with a body."""
     if page.location is not None:
         return Finding("moved", page.location.address)
     if not page.body or page.body.isspace():
@@ -68,7 +68,7 @@ def finding_without_body(page: Page) -> Finding | None:
 
 
 def rejection(page: Page, reading: Reading) -> Finding:
-    """Return what an answer with a body is that is not the kind's document."""
+    """Classify an answer with a body that is not the kind's document."""
     root = reading.root
     if refused := protection(page):
         return Finding("protected", refused)
@@ -78,7 +78,7 @@ def rejection(page: Page, reading: Reading) -> Finding:
 
 
 def by_status(page: Page) -> Finding | None:
-    """Return what the status alone says; None for a success."""
+    """Classify an answer by its status alone; return None for a success."""
     if refused := protection(page):
         return Finding("protected", refused)
     return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
@@ -100,7 +100,7 @@ def _other_document(page: Page, root: etree._Element | None) -> Finding:
 
 
 def _no_xml(page: Page) -> Finding:
-    """Return what an answer without XML is: JSON of a service of another kind, or nothing that is known."""
+    """Classify an answer without XML: JSON of a service of another kind, or unknown."""
     value = read_json(page.body).value if page.body.lstrip(_BEFORE_JSON).startswith(b"{") else None
     kind = kind_of_json(value) if value is not None else None
     if kind is not None:

@@ -1,4 +1,4 @@
-"""Tell by a hash when two services say the same of themselves."""
+"""Compute a hash that is equal for two services with the same description."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from geocrawl.model import Service
 
 
 def fingerprint(service: Service) -> str:
-    """Return 32 hexadecimal digits over what a service describes: kind, title, abstract, layers' names and titles.
+    """Return a hash, 32 hexadecimal digits, of a service's kind, title, abstract, and names and titles of layers.
 
-    No address is in them, so they are the same at two addresses of one service.
+    The hash includes no address, so it is the same at two addresses of one service.
     """
     layers = [(layer.name, layer.title) for layer in service.layers]
     text = json.dumps([service.kind, service.title, service.abstract, layers], ensure_ascii=False)

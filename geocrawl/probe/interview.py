@@ -1,8 +1,8 @@
-"""Run an interview: ask those of a kind's questions that can help, in order, and give the verdict on the answers.
+"""Run an interview: make those requests of a kind that can help, in order, and decide the verdict by the answers.
 
-One request tells of most candidates whether a service answers. Another is made only when it can help: an exception or
-an error may come of a version that the server does not know, HTML or an empty answer of a server that fails on VERSION.
-An answer that a change of version did not change ends the interview.
+For most candidates one request decides whether a service answers. Another request is made only when it can help: the
+cause of an exception or an error may be an unknown version, and a server that fails on VERSION may send HTML or an
+empty answer. An interview ends when another version results in the same answer.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from geocrawl.urls import capabilities_url
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
-"""Those of them that another version changes so seldom that they are worth one more request, and none for a weak
-candidate."""
+"""Reasons that another version changes so seldom that they justify one more request, and none for a weak candidate."""
 _MAY_BE_ELSEWHERE = frozenset({"http-404", "not-capabilities"})
 _MOST_TELLING = (
     "ok",
@@ -42,15 +41,15 @@ class Question:
     """A request of an interview."""
 
     version: str | None
-    """VERSION in the request; None for a request without."""
+    """VERSION in the request; None for a request without it."""
     url: Url
     other_place: bool = False
-    """Whether an address beside the endpoint's own is asked, about which earlier answers say little."""
+    """Whether another address than the endpoint's is requested, for which earlier answers mean little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with what it was found to be."""
+    """An answer with its classification."""
 
     page: Page | Failure
     finding: Finding
@@ -58,7 +57,7 @@ class Answer:
 
 Examine = Callable[[Page], Finding]
 CanHelp = Callable[[Question, Sequence[Answer]], bool]
-"""Says for a kind whether a question can still help, after these answers."""
+"""Function that returns whether a question can still help, after these answers."""
 
 
 def fits(kind: Kind, candidate: Candidate) -> float:
@@ -69,7 +68,7 @@ def fits(kind: Kind, candidate: Candidate) -> float:
 
 
 def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> tuple[Question, ...]:
-    """Return GetCapabilities in these versions. A document in a file is first asked as it stands, then in the first."""
+    """Return GetCapabilities in these versions. A document in a file is requested as it is first."""
     questions = [
         Question(version, capabilities_url(endpoint, service=service, version=version)) for version in versions
     ]
@@ -86,7 +85,7 @@ def is_file(endpoint: Url) -> bool:
 def run(
     candidate: Candidate, questions: Sequence[Question], examine: Examine, can_help: CanHelp | None = None
 ) -> Interview:
-    """Ask until the answers tell; the verdict is on the one that says most."""
+    """Make requests until the answers decide; the verdict is on the most informative answer."""
     answers: list[Answer] = []
     for question in questions:
         if answers and not _worth_asking(question, answers, candidate, can_help):
@@ -97,12 +96,12 @@ def run(
 
 
 def examined(page: Page | Failure, examine: Examine) -> Finding:
-    """Return what an answer is; a failure by its code."""
+    """Classify an answer; a failure by its code."""
     return Finding(str(page.code), page.detail) if isinstance(page, Failure) else examine(page)
 
 
 def _worth_asking(question: Question, answers: list[Answer], candidate: Candidate, can_help: CanHelp | None) -> bool:
-    """Return whether the answers so far leave hope that another version is answered better."""
+    """Return whether another version may be answered better, by the answers so far."""
     last = answers[-1].finding
     if question.other_place:
         return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
@@ -114,12 +113,12 @@ def _worth_asking(question: Question, answers: list[Answer], candidate: Candidat
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Return whether a change of version changed nothing."""
+    """Return whether two versions were answered in the same way."""
     return (one.finding.reason, one.finding.detail) == (other.finding.reason, other.finding.detail)
 
 
 def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
-    """Return the verdict on the answer that says most; on the first of equals."""
+    """Return the verdict on the most informative answer, the first of equals."""
     best = min(answers, key=lambda answer: _telling(answer.finding.reason))
     page, finding = best.page, best.finding
     valid = finding.service is not None
@@ -140,7 +139,7 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
 
 
 def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
-    """Return a candidate at the same address, of the kind that its document is of."""
+    """Return a candidate at the same address, of the kind of the document found there."""
     if finding.other_kind is None or finding.other_kind is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url

@@ -1,4 +1,4 @@
-"""Make candidates of what an answer names."""
+"""Make candidates of the endpoints that an answer names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell whether an answer is a refusal: who asks must be known, pay, or look like a browser."""
+"""Recognise a refusal: an answer that demands a login, a payment or a browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAGE_BYTES = 262_144
 
 
 def protection(page: Page) -> str:
-    """Return how the answer refuses, as a line for a person; '' when it does not."""
+    """Return how the answer refuses access, as a line for people; '' when it does not."""
     if page.status in _STATUS:
         return f"HTTP {page.status}"
     if page.headers.get("cf-mitigated", "").strip().lower() == "challenge":

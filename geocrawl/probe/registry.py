@@ -1,10 +1,10 @@
 """List every kind of service, a line each: its folder, and the classes of its probe and of its content check.
 
-The order of the lines decides where signs of several kinds fit an address or a document: the first kind counts. So the
-kinds whose signs are special stand before those whose signs are general, and a WMS, which most addresses without any
-other sign are, comes last.
+The order of the lines decides where signs of several kinds fit an address or a document: the first kind counts. So
+kinds with special signs come before those with general signs, and WMS, the kind of most addresses without any other
+sign, comes last.
 
-Declarations are loaded without any reader; classes when they are made.
+Loading the declarations loads no reader; a class is loaded when an object of it is made.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from geocrawl.ports import ContentCheck, Probe
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A kind, whose folder in this room has its name, and the classes in that folder."""
+    """A kind, whose folder in `probe` has the kind's name, and the classes in that folder."""
 
     kind: Kind
     probe: str
-    """Class in the folder's `probe`; made without arguments."""
+    """Name of the class in the folder's `probe`; its constructor has no arguments."""
     content_check: str = ""
-    """Class in the folder's `content`, made with `layers`; '' for a kind that is asked for no content."""
+    """Name of the class in the folder's `content`, constructed with `layers`; '' for a kind without content check."""
 
     def load(self, module: str, name: str) -> Any:
-        """Return what a module of the kind's folder calls `name`."""
+        """Return the object called `name` in a module of the kind's folder."""
         return getattr(import_module(f"geocrawl.probe.{self.kind}.{module}"), name)
 
 
@@ -53,22 +53,22 @@ REGISTRY = (
 
 @lru_cache(maxsize=1)
 def declarations() -> tuple[KindDeclaration, ...]:
-    """Return what tells each kind apart, in the order of the registry."""
+    """Return the declarations of all kinds, in the order of the registry."""
     return tuple(each.load("kind", "KIND") for each in REGISTRY)
 
 
 def declaration(kind: Kind) -> KindDeclaration:
-    """Return what tells one kind apart."""
+    """Return the declaration of one kind."""
     return next(each for each in declarations() if each.kind is kind)
 
 
 def kinds_with_content() -> frozenset[Kind]:
-    """Return the kinds whose services can be asked for content."""
+    """Return the kinds that have a content check."""
     return frozenset(each.kind for each in REGISTRY if each.content_check)
 
 
 def probes() -> tuple[Probe, ...]:
-    """Make one probe a kind."""
+    """Make one probe for each kind."""
     return tuple(each.load("probe", each.probe)() for each in REGISTRY)
 
 

@@ -1,8 +1,8 @@
-"""Tell of which kind of service a capabilities document is, by its root alone.
+"""Recognise the kind of service of a capabilities document by its root alone.
 
-Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all call it
-`Capabilities` and are told apart by its namespace. Where a document has none, the operations that it offers tell, or
-what stands in its sections.
+Old kinds name themselves in the root (`WFS_Capabilities`); those of OWS Common (OGC 06-121r9) all have the root
+`Capabilities`, with different namespaces. In a document without namespace, the operations or the content of its
+sections decide.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from geocrawl.probe.registry import declarations
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The signs of all kinds by which a root is told."""
+    """The signs of all kinds by which a root is recognised."""
 
     of_root: Mapping[str, Kind]
     of_namespace: Mapping[str, Kind]
@@ -32,7 +32,7 @@ class _Signs:
 
 @lru_cache(maxsize=1)
 def _signs() -> _Signs:
-    """Gather the signs that kinds declare."""
+    """Return the signs that all kinds declare."""
     kinds = declarations()
     of_namespace = {place.rpartition("/")[2]: each.kind for each in kinds for place in each.namespaces}
     return _Signs(
@@ -53,7 +53,7 @@ def is_capabilities(root: etree._Element) -> bool:
 
 
 def kind_of_root(root: etree._Element) -> Kind | None:
-    """Return the kind of service that describes itself here; None for anything else."""
+    """Return the kind of service that the document describes; None for any other document."""
     name = local_name(root)
     if named := _signs().of_root.get(name.lower()):
         return named
@@ -67,7 +67,7 @@ def kind_of_root(root: etree._Element) -> Kind | None:
 
 
 def is_usual_namespace(namespace: str) -> bool:
-    """Return whether a root's namespace is spelt as a standard has it."""
+    """Return whether a root's namespace is spelt as in a standard."""
     return namespace.startswith("http:") and _signs().namespace.match(namespace) is not None
 
 

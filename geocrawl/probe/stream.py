@@ -1,13 +1,14 @@
-"""Read long capabilities without keeping their tree: items are read as the parser ends them, and cleared.
+"""Read long capabilities without keeping their tree: each item is read when it ends in the parser, and then cleared.
 
 A document of 100 MB becomes a tree of 600 MB. Nearly all of it is content items (layers, feature types, coverages),
-each small. `read_items` returns what a probe makes of each, and the root with everything but the items, which is short
-and can be read like any document. Short documents are read whole (`xml_reader.read_xml`) and give the same: a probe
-that reads by `read_items` need not know which of the two it was.
+each small. `read_items` returns the items as read by the probe, and the root without the items, which is short and can
+be read like any document. Short documents are read whole (`xml_reader.read_xml`) with the same result, so a probe need
+not distinguish the two.
 
-Long documents are read strictly once; when that fails, once more piece by piece, each piece decoded and mended
-(`repair`) before a recovering parser sees it. Memory stays bounded whatever the bytes: reading ends where the tree grew
-by `_TREE_BYTES` of text without an item, and what was read till then stands, with the deviation `over-limit`.
+Long documents are first read strictly. When that fails, they are read again piece by piece, each piece decoded and
+repaired (`repair`) before a recovering parser gets it. Memory stays bounded whatever the bytes: reading ends where the
+tree grew by `_TREE_BYTES` of text without an item, and the part read until then is used, with the deviation
+`over-limit`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _TREE_BYTES = 16 * 1024 * 1024
 _MAX_FAULTS = 20_000
 _READS_A_CHECK = 16
 MAX_ITEMS = 100_000
-"""Items read of one document: an empty one of a WMS costs 16 µs. The largest known services have about 50,000."""
+"""Most items read of one document: an empty layer of a WMS takes 16 µs. The largest known services have about 50,000.
+"""
 
 T = TypeVar("T")
 
@@ -43,22 +45,24 @@ class ItemSpec(Generic[T]):
     elements: frozenset[str]
     """Elements that are items: {"Layer"}, {"FeatureType"} …"""
     within: frozenset[str]
-    """What they stand in: {"Capability"}, {"Contents"} …; an item may also stand in an item."""
+    """Parents of items: {"Capability"}, {"Contents"} …; an item may also be within an item."""
     read: Callable[[etree._Element, int | None], T]
-    """(element, index of the item around it) → what is kept of the item. The items within it may be gone already, so
-    it reads what is the element's own. Called as elements end: inner ones first. Must not raise."""
+    """Function of (element, index of the item around it) that returns the item as read. Called when elements end, inner
+    ones first: items within the element may be cleared already, so it reads only the element's own parts. Must not
+    raise.
+    """
     drop: frozenset[str] = frozenset()
-    """Elements that nobody reads and that can be many (`TileMatrixLimits`): a long document's are thrown away."""
+    """Elements that are never read and can be many (`TileMatrixLimits`): dropped from long documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items(Generic[T]):
-    """A document as far as it could be read."""
+    """A document with its items, as far as it could be read."""
 
     reading: Reading
-    """Its root is without items when the document was long."""
+    """The tree, without items when the document was long."""
     items: tuple[T, ...] = ()
-    """In document order: a group before what stands in it."""
+    """The items in document order: a group before its members."""
 
 
 def read_items(
@@ -83,16 +87,16 @@ def read_items(
 
 
 NOTHING: ItemSpec[None] = ItemSpec(frozenset(), frozenset(), lambda _element, _around: None)
-"""For documents without items."""
+"""Specification for documents without items."""
 
 
 def read_whole(page: Page) -> Reading:
-    """Read the tree of an answer without items: of a long one, as much as may be kept."""
+    """Read the tree of an answer without items; of a long answer as much as the limits allow."""
     return read_items(page.body, page.headers.get("content-type", ""), NOTHING, cut=page.cut).reading
 
 
 class _Collector(Generic[T]):
-    """Items in document order, from the begins and ends of elements."""
+    """Collects items in document order, from the begin and end events of elements."""
 
     def __init__(self, spec: ItemSpec[T]) -> None:
         self._spec = spec
@@ -103,7 +107,7 @@ class _Collector(Generic[T]):
         self._parents = spec.within | spec.elements
 
     def see(self, event: str, element: etree._Element) -> bool:
-        """Take note of an element's begin or end; return whether an item has ended, and was read."""
+        """Process an element's begin or end event; return whether an item has ended and was read."""
         if local_name(element) not in self._spec.elements:
             return False
         if event == "start":
@@ -112,7 +116,7 @@ class _Collector(Generic[T]):
                 self._open.append((element, len(self._found)))
                 self._found.append(None)
             return False
-        # By the element, not by where it stands: a recovering parser may move what it closes.
+        # By identity of the element, not by its place: a recovering parser may move elements that it closes.
         if all(element is not begun for begun, _ in self._open):
             return False
         while self._end_innermost() is not element:
@@ -129,7 +133,7 @@ class _Collector(Generic[T]):
         return self._open[-1][1] if self._open and self._open[-1][1] == len(self._found) - 1 else None
 
     def items(self, *, without: int | None = None) -> tuple[T, ...]:
-        """Return all items that were begun; `without`: the last one's index, when it is to be left out."""
+        """Return all items that were begun, except the last one if `without` is its index."""
         while self._open:
             self._end_innermost()
         found = self._found if without is None else self._found[:without]
@@ -143,7 +147,7 @@ def local_name_of_parent(element: etree._Element) -> str:
 
 
 class _Source:
-    """The file that a parser reads: pieces until they end, or the tree grew too much, or there are too many faults."""
+    """The file from which a parser reads: pieces until the end, a too large tree, or too many faults."""
 
     def __init__(self, pieces: Iterator[bytes], collector: _Collector[Any], faults: Callable[[], int]) -> None:
         self._pieces = pieces
@@ -151,11 +155,11 @@ class _Source:
         self._faults = faults
         self._reads = 0
         self.grown = 0
-        """Bytes since the last item was cleared."""
+        """Bytes read since the last item was cleared."""
         self.stopped = ""
         """Why reading ended before the document; '' when it did not."""
         self.half: int | None = None
-        """Index of the item within which the bytes ended: a recovering parser ends it all the same."""
+        """Index of the item within which the bytes ended: a recovering parser reports its end nevertheless."""
 
     def read(self, _size: int = -1) -> bytes:
         self._reads += 1
@@ -173,7 +177,7 @@ class _Source:
 
 
 class _Streamed(Generic[T]):
-    """One long document."""
+    """Reads one long document."""
 
     def __init__(self, body: bytes, content_type: str, spec: ItemSpec[T], *, cut: bool) -> None:
         self._text = LongText(body, content_type)
@@ -181,14 +185,14 @@ class _Streamed(Generic[T]):
         self._body_is_cut = cut
 
     def read(self) -> Items[T]:
-        """Read the whole document, or as much as may be kept."""
+        """Read the whole document, or as much as the limits allow."""
         if not self._text.is_markup():
             return Items(Reading(None, tuple(self._text.deviations())))
         found = None if self._body_is_cut or self._text.needs_mending() else self._pass(strict=True)
         return found or self._pass(strict=False) or Items(Reading(None, tuple(self._text.deviations())))
 
     def _pass(self, *, strict: bool) -> Items[T] | None:
-        """Go through the document once; return None when a strict parser refuses it, or there is no root."""
+        """Read the document once; return None when a strict parser refuses it, or there is no root."""
         collector = _Collector(self._spec)
         pieces = self._text.raw() if strict else self._text.mended()
         source = _Source(pieces, collector, lambda: len(parser.error_log))
@@ -212,9 +216,9 @@ class _Streamed(Generic[T]):
         return self._items(parser, collector, source, strict=strict)
 
     def _tags(self) -> list[str]:
-        """Return the elements that the parser tells of: to hear of every element takes ten times as long.
+        """Return the names of elements for which the parser sends events: events for all take ten times as long.
 
-        A prefix that nobody declared is part of the name for a recovering parser.
+        For a recovering parser, an undeclared prefix is part of the name.
         """
         names = self._spec.elements | self._spec.drop
         written = names | self._text.prefixed(names)
@@ -238,9 +242,11 @@ class _Streamed(Generic[T]):
 
 
 def _clear(element: etree._Element, spec: ItemSpec[Any]) -> None:
-    """Empty an element that has ended, and take away its emptied forerunners. The element itself stays: the parser may
-    be at the text behind it."""
-    element.clear(keep_tail=True)  # type: ignore[call-arg]  # lxml's stubs do not know it
+    """Empty an element that has ended, and remove its emptied predecessors.
+
+    The element itself stays, because the parser may be reading the text after it.
+    """
+    element.clear(keep_tail=True)  # type: ignore[call-arg]  # missing in lxml's stubs
     parent = element.getparent()
     gone = spec.elements | spec.drop
     while parent is not None and (before := element.getprevious()) is not None and local_name(before) in gone:

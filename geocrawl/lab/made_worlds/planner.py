@@ -172,7 +172,7 @@ class Planner:
         return min(18, int(self.rng.paretovariate(1.1) * 2))
 
     def recommend(self, site: Site, pages: Sequence[Page]) -> None:
-        """Let every page of the site recommend some of its other `pages`; half of the sites do not."""
+        """Let every page of the site recommend some of its other `pages`; a third of the sites does not."""
         if site.manner % 3 == 0:
             return
         some = self.rng.sample(pages, min(len(pages), site.manner % 14))

@@ -1,1 +1,1 @@
-"""ArcGIS REST services: folders, MapServer, ImageServer, FeatureServer."""
+"""Probe ArcGIS REST services: folders, MapServer, ImageServer, FeatureServer."""

@@ -1,6 +1,6 @@
-"""Ask an ArcGIS service for content: a small image of its map or its raster, one record of a feature layer.
+"""Check the content of an ArcGIS service: request a small image of its map or raster, or one record of a layer.
 
-Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content of its own.
+Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from geocrawl.urls import read_url, with_parameters
 _PIXELS = 256
 _LEAST_PIXELS = 32
 _MIDDLE = 1 / 8
-"""Share of each side that the middle has, which is asked for second."""
+"""Side of the middle part, which is requested second, as a share of the extent's side."""
 _EXPORTS = {"mapserver": "export", "imageserver": "exportImage"}
 
 
@@ -52,7 +52,7 @@ class ArcGisContentCheck:
         return Kind.ARCGIS
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask for the whole extent and then for its middle, or for one record of each of a few layers."""
+        """Request the whole extent and then its middle, or one record of each of a few layers."""
         attempts = Attempts()
         for name, code, url, size in _requests(endpoint.url, service, self._layers):
             answer = yield Ask(url, Purpose.MAP)
@@ -64,7 +64,7 @@ class ArcGisContentCheck:
 
 
 _Request = tuple[str, str, Url, tuple[int, int] | None]
-"""Name of the item, its reference system, what to ask, the size of the image; None for records."""
+"""(name of the item, its reference system, address to request, size of the image or None for records)."""
 
 
 def _requests(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
@@ -99,7 +99,7 @@ def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 
 def _extent(layer: Layer) -> _Extent | None:
-    """Return the extent as stated, which any server can draw; in degrees where the statement is of no use."""
+    """Return the extent as stated, which any server can draw; in degrees where the stated one is unusable."""
     if layer.bounds is not None:
         return _Extent(layer.bounds[0], layer.bounds[1:])
     return _Extent("EPSG:4326", layer.box.bounds) if layer.box is not None else None

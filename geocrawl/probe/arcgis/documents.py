@@ -1,4 +1,4 @@
-"""Tell documents of an ArcGIS Server by their keys."""
+"""Recognise documents of an ArcGIS Server by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind ArcGIS REST services apart."""
+"""Declare the signs of the kind ArcGIS REST services."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Find where an ArcGIS document leads: a folder's services, OGC services beside a service, the service of a layer.
+"""Find the endpoints to which an ArcGIS document leads: services of a folder, OGC services, the service of a layer.
 
-Folders lie one level deep (ArcGIS REST API, Catalog), so only the root leads to folders: a server that lists folders
-without end is not followed into them.
+Folders are one level deep (ArcGIS REST API, Catalog), so only the root leads to folders, and a server that lists
+folders without end is not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from geocrawl.probe.leads import lead
 from geocrawl.urls import read_url
 
 MAX_LEADS = 2_000
-"""Of one folder: large servers list some thousands of services."""
+"""Most leads of one folder: large servers list some thousands of services."""
 _ROOT = re.compile(r"(.{0,2000}?/rest)/services(/.*)?\Z", re.IGNORECASE)
 _READABLE = frozenset({"MapServer", "ImageServer", "FeatureServer"})
 """Types of services that have a map, an image or features; the others (GPServer, GeocodeServer …) are only listed."""
@@ -56,8 +56,7 @@ def _of_folder(value: JsonObject, rest: str, *, is_root: bool) -> Iterator[tuple
 
 
 def _of_service(value: JsonObject, place: str, rest: str, name: str) -> Iterator[tuple[Kind, str, str]]:
-    """Yield the addresses at which the same data are offered: beneath `/services` by OGC's kinds, beneath
-    `/rest/services` by Esri's."""
+    """Yield the addresses of the same data: by OGC's kinds below `/services`, by Esri's below `/rest/services`."""
     extensions = lines(value.get("supportedExtensions"))
     for extension, kind in _OFFERED.items():
         if extension in extensions:

@@ -1,9 +1,8 @@
-"""Ask an ArcGIS Server for `?f=json` of a folder, a map, image or feature service, or one of its layers.
+"""Probe an ArcGIS Server: request `?f=json` of a folder, a map, image or feature service, or a layer.
 
-A folder is a service here, too: its items are the services and folders that it lists, and each that can be read leads
-to an interview of its own. A service leads to the OGC services that it offers beside itself (`supportedExtensions`;
-WMTS, where it has a cache of tiles), a layer to its service.
-Source: ArcGIS REST API: Catalog, Map Service, Feature Service, Image Service, Layer.
+A folder is a service here, too: its items are the services and folders that it lists, and each readable item is probed
+later. A service leads to the OGC services that it also offers (`supportedExtensions`; WMTS, if it has a cache of
+tiles), a layer to its service. Source: ArcGIS REST API: Catalog, Map Service, Feature Service, Image Service, Layer.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class ArcGisProbe:
         return interview.fits(Kind.ARCGIS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for `f=json`, and for `f=pjson` where that does not come through. Two requests at most."""
+        """Request `f=json`, and if that is refused `f=pjson`. Two requests at most."""
         forms = (with_parameters(candidate.endpoint.url, {"f": form}) for form in ("json", "pjson"))
         answers = yield from in_turn(forms, read_arcgis, _ANOTHER_FORM_MAY_HELP)
         verdict = verdict_on(answers, candidate)

@@ -1,7 +1,7 @@
 """Read the documents of an ArcGIS Server as a service with its items.
 
-The extent that a service states holds for all its layers, so it stands at a nameless item above them, as the root layer
-of a WMS does.
+The extent that a service states applies to all its layers, so it belongs to a nameless item above the layers, like the
+root layer of a WMS.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 20_000
 _UNNAMED = frozenset({"", "layers", "map", "esrimap"})
-"""What the map of a service is called when nobody named it."""
+"""Default names of a service's map."""
 
 
 _UNMENDED: tuple[str, ...] = ()
 _PROJECTS = (".aprx", ".mxd", ".msd")
-"""A title that is a file on the author's machine."""
+"""Suffixes of titles that are files on the author's machine."""
 
 
 class Form(Enum):
@@ -55,7 +55,7 @@ def form_of(value: JsonObject) -> Form:
 
 
 def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
-    """Return what an ArcGIS document describes; None for any other."""
+    """Return the service that an ArcGIS document describes; None for any other document."""
     if not is_arcgis(value):
         return None
     form = form_of(value)
@@ -83,7 +83,7 @@ def _service(form: Form, value: JsonObject, url: Url, items: Sequence[Layer]) ->
 
 
 def _title(form: Form, value: JsonObject, url: Url) -> str:
-    """Return what the author called the service; else its name in the address."""
+    """Return the author's title of the service, else its name in the address."""
     named = first_line(object_of(value.get("documentInfo")), "Title") or first_line(value, "name", "mapName")
     if named.lower() not in _UNNAMED and not named.lower().endswith(_PROJECTS):
         return named
@@ -111,7 +111,7 @@ def _entries(folder: JsonObject) -> list[Layer]:
 
 
 def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tuple[str, ...]]:
-    """Return the layers and tables of a service, the service itself above them; of an image or a layer itself alone."""
+    """Return a service and below it its layers and tables; an image service or a layer alone."""
     box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is Form.FEATURES else Item.LAYER
     root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
@@ -125,8 +125,7 @@ def _contents(form: Form, value: JsonObject, url: Url) -> tuple[list[Layer], tup
 
 
 def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str, ...]]:
-    """Return the first extent that is there, in degrees where that can be told and as stated, and codes of what was
-    mended."""
+    """Return the first stated extent, in degrees if possible and as stated, with codes of deviations."""
     stated: Bounds | None = None
     for name in ("fullExtent", "extent", "initialExtent"):
         extent = object_of(value.get(name))
@@ -143,7 +142,7 @@ def _systems(value: JsonObject) -> tuple[str, ...]:
 
 
 def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterator[Layer]:
-    """Return layers below the root (index 0); a group stands before its members, so its index is known by then."""
+    """Return layers below the root (index 0). A group comes before its members, so its index is already known."""
     index_of: dict[str, int] = {}
     for index, part in enumerate(parts, 1):
         name = line_of(part.get("id"))

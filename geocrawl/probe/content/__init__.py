@@ -1,1 +1,1 @@
-"""Judge what a valid service gives when it is asked for content: images, features, errors; and report it."""
+"""Judge the answers of valid services to requests for content (images, features, errors), and report the result."""

@@ -1,4 +1,4 @@
-"""Tell what an answer to a request for content is, for the content checks of all kinds."""
+"""Classify answers to requests for content, for the content checks of all kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_BYTES = 65_536
 def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
     """Return (outcome, detail) of an answer without any content: no answer, an error status, an exception.
 
-    None for any other. Never raises, whatever the body.
+    None for any other answer. Never raises, whatever the body.
     """
     if isinstance(answer, Failure):
         if answer.code in _REFUSED:
@@ -46,7 +46,7 @@ def exception_text(page: Page) -> str:
 
 
 def picture_of(page: Page) -> Picture | str:
-    """Return the image that a page is; else a line that says what came instead."""
+    """Return the image in a page; else a line that describes what came instead."""
     if is_image(page.body):
         return read_picture(page.body)
     named = page.content_type or "no Content-Type"
@@ -62,5 +62,5 @@ def attempt(layer: str, crs: str, outcome: ContentOutcome, answer: Page | Failur
 
 
 def cors_of(answer: Page | Failure) -> str:
-    """Return what a server says to a viewer of another origin; '' for nothing."""
+    """Return the header that a server sends to viewers of another origin (CORS); '' for none."""
     return answer.headers.get("access-control-allow-origin", "")[:200] if isinstance(answer, Page) else ""

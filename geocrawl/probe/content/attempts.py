@@ -1,4 +1,4 @@
-"""Gather the attempts of a content check into a report, for all kinds."""
+"""Collect the attempts of a content check in a report, for all kinds."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Attempts:
         *,
         image: bytes = b"",
     ) -> None:
-        """Note what asking for an item brought; the first image with content becomes the thumbnail.
+        """Add the result of requesting an item; the first image with content becomes the thumbnail.
 
-        `image`: the content, where a later answer than `answer` brought it.
+        `image`: the content, if it came with a later answer than `answer`.
         """
         outcome, detail = look
         self.made.append(attempt(layer, crs, outcome, answer, detail, url))
@@ -51,11 +51,11 @@ class Attempts:
 
     @property
     def is_enough(self) -> bool:
-        """Return whether nothing more is to be asked: content came, or nothing will come."""
+        """Return whether no more requests are needed: content came, or none will come."""
         return bool(self.made) and (self.made[-1].outcome is ContentOutcome.OK or self.made[-1].outcome in _HOPELESS)
 
     def report(self, endpoint: Endpoint) -> ContentReport:
-        """Return what all attempts together show."""
+        """Return the report over all attempts."""
         outcomes = {entry.outcome for entry in self.made}
         level = Level.ANSWERS if outcomes & _ANSWERED else Level.ADVERTISED
         return ContentReport(

@@ -1,7 +1,7 @@
-"""Decode images that services answer with, within limits, and tell a map from a blank image and a written error.
+"""Decode images from services, within limits, and distinguish a map from a blank image and a drawn error message.
 
-A server that cannot draw often answers 200 with an image all the same: of one colour, fully transparent, or with the
-error written in it. The status and the Content-Type say nothing, so the pixels are looked at.
+A server that cannot draw often answers 200 with an image nevertheless: of one colour, fully transparent, or with the
+error message drawn in it. Status and Content-Type do not reveal this, so the pixels are checked.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_PIXELS = 4_000_000
-"""An image of more is not decoded: 16 MB as RGBA."""
+"""Pixels of the largest image that is decoded: 16 MB as RGBA."""
 THUMBNAIL_PIXELS = 128
 THUMBNAIL_BYTES = 32 * 1024
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _SPARSE_SHARE = 0.8
-"""Least share of the background in a page of text, or in a map with few things on it."""
+"""Least share of the background in an image of text, or in a map with few features."""
 _NOISE = 6
-"""Levels by which pixels of a JPEG of one colour differ."""
+"""Difference between pixels of a JPEG of one colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,21 @@ class Picture:
     pixels: bytes
     """RGBA, row by row."""
     colours: int
-    """Different colours, counted up to 256; fully transparent ones are one."""
+    """Number of different colours, counted up to 256; all fully transparent ones count as one."""
     background: float
     """Share of the most frequent colour, 0…1."""
     is_blank: bool
-    """One colour, give or take the noise of JPEG, or fully transparent."""
+    """Whether the image has only one colour, apart from JPEG noise, or is fully transparent."""
 
     @property
     def may_be_text(self) -> bool:
-        """Return whether little ink stands on much background, as in a drawn error or a map of few lines."""
+        """Return whether nearly all pixels are background, as in a drawn error message or a map of few lines."""
         return not self.is_blank and self.background >= _SPARSE_SHARE
 
     def similarity(self, other: Picture) -> float:
         """Return the share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
 
-        The background is left out, for two maps of few things on it are nearly equal whatever the things.
+        The background is left out, because two maps with few features are nearly equal whatever the features.
         """
         if (self.width, self.height) != (other.width, other.height):
             return 0.0
@@ -76,12 +76,12 @@ def _background(pixels: NDArray[np.uint32]) -> np.uint32:
 
 
 def is_image(body: bytes) -> bool:
-    """Return whether a body begins like an image that is read here."""
+    """Return whether a body begins like an image of a supported format."""
     return body.startswith(_MAGIC) or (body[:4] == b"RIFF" and body[8:12] == b"WEBP")
 
 
 def read_picture(body: bytes) -> Picture | str:
-    """Decode the image in a body; return a line that says why when there is none."""
+    """Decode the image in a body, or return a line that states why there is none."""
     image = _decoded(body)
     if isinstance(image, str):
         return image
@@ -116,7 +116,7 @@ def thumbnail(body: bytes) -> bytes:
 
 
 def _decoded(body: bytes) -> Image | str:
-    """Decode an image to RGBA, or return why it cannot be. Never raises; at most `MAX_PIXELS` are decoded."""
+    """Decode an image to RGBA, or return the reason why not. Never raises; at most `MAX_PIXELS` are decoded."""
     from PIL import Image, UnidentifiedImageError
 
     try:

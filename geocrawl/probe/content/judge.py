@@ -47,8 +47,7 @@ def _value(answer: Page | Failure) -> JsonObject | None:
 
 
 def _failed(answer: Page | Failure, value: JsonObject | None) -> tuple[ContentOutcome, str] | None:
-    """Return (outcome, detail) of an error in JSON, whatever its status, or of an answer without content; None for any
-    other."""
+    """Return (outcome, detail) of an error in JSON of any status, or of an answer without content; else None."""
     if value is not None and (error := error_of(value)) is not None:
         return ContentOutcome.EXCEPTION, " ".join(part for part in error if part)
     return refusal(answer)

@@ -1,6 +1,6 @@
-"""Ask a CSW for one record, by GetRecords (OGC 07-006r1, 10.8; 12-176r7, 7.3).
+"""Check the content of a CSW: request one record by GetRecords (OGC 07-006r1, 10.8; 12-176r7, 7.3).
 
-Dublin Core is asked for, which every catalogue has to give, and ISO 19139 where that fails.
+The request is for Dublin Core, which every catalogue has to support, and if that fails for ISO 19139.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class CswContentCheck:
     """Checks CSW for content by one record (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 1) -> None:
-        """Ask for one record, whatever `layers` is: a catalogue has no list of contents."""
+        """Make a check that requests one record, whatever `layers` is: a catalogue has no list of contents."""
 
     @property
     def kind(self) -> Kind:
         return Kind.CSW
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask for a record; a catalogue that refuses Dublin Core is asked for the other schema."""
+        """Request a record in Dublin Core, and from a catalogue that refuses this in the other schema."""
         attempts = Attempts()
-        if is_file(endpoint.url):  # answers nothing but itself
+        if is_file(endpoint.url):  # a file answers no requests
             return attempts.report(endpoint)
         for name, schema in _SCHEMAS.items():
             asked = get_records_url(endpoint.url, version=service.version, schema=schema)

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC Catalogue Service for the Web apart."""
+"""Declare the signs of the kind OGC Catalogue Service for the Web."""
 
 from __future__ import annotations
 

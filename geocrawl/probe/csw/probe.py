@@ -1,8 +1,8 @@
-"""Ask for the capabilities of CSW 2.0.2 (OGC 07-006r1) and 3.0 (12-176r7), and name the first page of its records.
+"""Probe CSW 2.0.2 (OGC 07-006r1) and 3.0 (12-176r7): request capabilities, and name the first page of records.
 
-Version 2.0.2 is asked for first: nearly every catalogue has it, and those that have 3.0 as well answer both. REQUEST is
-spelt as the standard has it, for some compare its value by case. A catalogue has no list of contents: its items are the
-types of record that GetRecords names.
+Version 2.0.2 is requested first: nearly every catalogue supports it, and those with 3.0 answer both. REQUEST is spelt
+exactly as in the standard, because some servers compare the value case-sensitively. A catalogue has no list of
+contents: its items are the types of record that GetRecords names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CswProbe:
         return interview.fits(Kind.CSW, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most three requests. A valid one's first page of records is in `pages`."""
+        """Request capabilities until the answers decide, three at most. `pages` is the first page of records."""
         form = csw_form()
         questions = interview.by_version(candidate.endpoint.url, "CSW", _VERSIONS)
         verdict = yield from interview.run(candidate, questions, lambda page: examine(page, form))

@@ -16,7 +16,7 @@ _DUBLIN_CORE = "csw:Record"
 
 
 def csw_form() -> Form:
-    """Return what the capabilities of a CSW look like."""
+    """Return the form of a CSW's capabilities."""
     return Form(
         kind=Kind.CSW,
         sections=frozenset(

@@ -1,7 +1,8 @@
 """Read the WGS 84 box of a layer tolerantly (WMS 1.3.0, 7.2.4.6.6; WMS 1.1.1, 7.1.4.5.6).
 
-Boxes are often wrong in ways that can be told: what is meant is mended, what cannot be meant is left out, and both are
-named. A box is never widened without need, except over the antimeridian, which one box of -180…180 cannot cross.
+Boxes are often wrong in recognisable ways: a fault with a clear meaning is corrected, an impossible box is left out,
+and both are reported as deviations. A box is never widened without need, except across the antimeridian, which one box
+of -180…180 cannot cross.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 _SLACK_DEG = 1e-6
-"""Excess that is rounding in the text, and no fault."""
+"""Largest excess in degrees that counts as rounding, not as a fault."""
 _POINT_DEG = 1e-6
-"""A point or a line gets this extent (0.1 m): a polygon needs an area."""
+"""Extent of a point or a line in degrees (0.1 m): a polygon needs an area."""
 
 
 def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:
-    """Return (box, deviation codes) from the texts of four sides in degrees; the box is None when none can be meant."""
+    """Return (box, deviation codes) from the texts of four sides in degrees; the box is None when impossible."""
     codes: list[str] = []
     sides = [_number(text, codes) for text in (west, south, east, north)]
     if any(side is None for side in sides):
@@ -67,7 +68,7 @@ def _mended(values: Sequence[float], codes: list[str]) -> tuple[float, float, fl
 
 
 def _longitudes(west: float, east: float, codes: list[str]) -> tuple[float, float]:
-    """Return both within -180…180, west first; the whole circle for an extent over the antimeridian."""
+    """Return both longitudes within -180…180, west first; the whole circle for an extent across the antimeridian."""
     if -180 - _SLACK_DEG <= west <= east <= 180 + _SLACK_DEG:
         return max(west, -180.0), min(east, 180.0)
     if west > east:
@@ -98,7 +99,7 @@ def _with_area(
 
 
 _ALIKE_DEG = 0.02
-"""Largest difference of two boxes that say the same: servers round them differently."""
+"""Largest difference in degrees of two boxes that count as equal: servers round differently."""
 
 
 def axes_are_swapped(box: Polygon, stated: Sequence[str], *, latitude_first: bool) -> bool:

@@ -1,8 +1,8 @@
-"""Give the many names of a coordinate reference system one spelling.
+"""Normalise the many names of a coordinate reference system to one spelling.
 
 Kinds and versions write EPSG:4326 as a URN (OGC 07-092r3, 7.2), as an address (OGC 09-048r5) or as a reference into a
-file of GML; a catalogue wants one text. Which axis comes first depends on the spelling, not on the system:
-see `is_latitude_first`.
+file of GML; the catalogue has one text for all. Which axis comes first depends on the spelling, not on the system: see
+`is_latitude_first`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _PLAIN = re.compile(r"\A(epsg|esri|iau|ignf|sr-org)\s*:{1,2}\s*([\w.-]{1,40})\Z"
 _PARTS = re.compile(r"[:/#]+")
 _CRS84 = frozenset({"CRS84", "84"})
 _GEOGRAPHIC = re.compile(r"\AEPSG:4\d{3}\Z")
-"""EPSG's numbers from 4000 to 4999: latitude and longitude, but for few."""
+"""EPSG's numbers from 4000 to 4999, which are latitude and longitude, with few exceptions."""
 _MAX_CHARS = 200
 
 
 def crs_code(text: str) -> str:
-    """Return `EPSG:4326`, `CRS:84` … for any spelling of it; another text as it stands, bounded; '' for none."""
+    """Return the code for any spelling: `EPSG:4326`, `CRS:84` …; any other text unchanged, bounded; '' for none."""
     text = "".join(text.split())[:_MAX_CHARS]
     if plain := _PLAIN.match(text):
         return f"{plain[1].upper()}:{plain[2]}"
@@ -40,7 +40,7 @@ def crs_code(text: str) -> str:
 def is_latitude_first(text: str) -> bool:
     """Return whether corners in this spelling have latitude before longitude.
 
-    That is EPSG's own order, which URNs and addresses promise and the short `EPSG:4326` does not.
+    That is EPSG's order, to which URNs and addresses commit themselves and the short `EPSG:4326` does not.
     """
     return _LONG.match("".join(text.split())) is not None and _GEOGRAPHIC.match(crs_code(text)) is not None
 

@@ -1,7 +1,7 @@
-"""Turn boxes in other reference systems into WGS 84 boxes.
+"""Transform boxes in other reference systems into WGS 84 boxes.
 
-Degrees on other ellipsoids (NAD83, ETRS89, GDA94 …) are a metre or two off and taken as they are; spherical Mercator is
-turned by its formula. What is in any other reference system has no box here: a wrong one would be worse than none.
+Degrees on other ellipsoids (NAD83, ETRS89, GDA94 …) differ by a metre or two and are used unchanged; spherical Mercator
+is transformed by its formula. Boxes in any other reference system are ignored: a wrong box would be worse than none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 Box = tuple["Polygon | None", tuple[str, ...]]
-"""A WGS 84 box, or None when there is none or none can be meant; and codes of what had to be mended."""
+"""A WGS 84 box, None when there is none or an impossible one; and codes of corrected deviations."""
 
 NO_BOX: Box = (None, ())
 _EARTH_M = 6378137.0
@@ -60,7 +60,7 @@ def _latitude(y: float) -> float:
 
 
 def _within(angle: float, limit: float) -> float:
-    """Return the world's edge for what lies a little beyond it: tile schemes end at rounded metres."""
+    """Return `angle`, limited to the world's edge when slightly beyond it: tile schemes end at rounded metres."""
     return math.copysign(limit, angle) if limit < abs(angle) <= limit * 1.01 else angle
 
 

@@ -1,1 +1,1 @@
-"""Do what kinds answered in JSON share: examine an answer, ask for JSON in several forms, follow links."""
+"""Share code among kinds with JSON documents: classify an answer, request JSON in several forms, follow links."""

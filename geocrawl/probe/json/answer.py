@@ -1,7 +1,7 @@
-"""Tell what one answer to a request for a JSON document is, whatever the kind that was asked for.
+"""Classify one answer to a request for a JSON document, for all kinds.
 
-As with capabilities (`answer`), the status and the Content-Type are noted, not believed. What begins with `<` is read
-as XML, so a page, an exception or capabilities of another kind are told apart by the same rules.
+As with capabilities (`answer`), the status and the Content-Type are noted, not believed. A body that begins with `<` is
+read as XML, so pages, exceptions and capabilities of another kind are classified by the same rules.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _DENIED = frozenset({"401", "403", "498", "499"})
 """HTTP's codes, and ArcGIS's `Invalid Token` and `Token Required`."""
 
 ReadJson = Callable[[Page, JsonObject], Finding | None]
-"""Reads a document of the kind that was asked for; None when the object is no such document."""
+"""Function that reads a document of the requested kind; returns None for another document."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """An answer, what it was found to be, and the object in it."""
+    """An answer with its classification and its JSON object."""
 
     page: Page | Failure
     finding: Finding
@@ -43,7 +43,7 @@ class JsonAnswer:
 
 
 def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
-    """Return what an answer is. Never raises, whatever the body."""
+    """Classify an answer. Never raises, whatever the body."""
     if isinstance(page, Failure):
         return JsonAnswer(page, Finding(str(page.code), page.detail), {})
     if (refused := _without_json(page)) is not None:
@@ -62,7 +62,7 @@ def examine_json(page: Page | Failure, read: ReadJson) -> JsonAnswer:
 
 
 def _without_json(page: Page) -> Finding | None:
-    """Return what an answer is that has no body, or one of markup; None for any other."""
+    """Classify an answer with no body or with markup; return None for any other answer."""
     if page.location is not None:
         return Finding("moved", page.location.address)
     body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -81,12 +81,12 @@ def json_of(page: Page | Failure) -> JsonObject | None:
 
 
 def verdict_on(answers: Sequence[JsonAnswer], candidate: Candidate) -> Verdict:
-    """Return the verdict on the answer that says most; on the first of equals."""
+    """Return the verdict on the most informative answer, the first of equals."""
     return interview.verdict_on([Answer(each.page, each.finding) for each in answers], candidate)
 
 
 def error_of(value: JsonObject) -> tuple[str, str] | None:
-    """Return (code, message) of an error that was sent as JSON; None for anything else.
+    """Return (code, message) of an error in JSON; None for any other object.
 
     ArcGIS sends `{"error": {"code": …, "message": …}}` with 200, OGC APIs `{"code": …, "description": …}` or a problem
     (RFC 9457).
@@ -103,13 +103,13 @@ def error_of(value: JsonObject) -> tuple[str, str] | None:
 
 
 def _names_an_error(value: JsonObject) -> bool:
-    """Return whether an object has a code of its own making, or a status of HTTP that is an error."""
+    """Return whether an object contains a proprietary error code, or an HTTP status that is an error."""
     status = number_of(value.get("status"))
     return isinstance(value.get("code"), (str, int)) or (status is not None and status >= 400)
 
 
 def _other_object(page: Page, value: JsonObject) -> Finding:
-    """Return what an answer in JSON is that is not the kind's document."""
+    """Classify an answer in JSON that is not the kind's document."""
     if (error := error_of(value)) is not None:
         code, message = error
         if code in _DENIED or page.status in (401, 403):

@@ -13,7 +13,7 @@ from geocrawl.probe.extents.systems import NO_BOX, Box, in_system
 def spatial_extent(value: JsonObject) -> Box:
     """Return the box of a collection: `extent.spatial.bbox` is a list of boxes, the first one for the whole.
 
-    Older ones (OGC 17-069 drafts, STAC 0.6 to 0.8) have the box itself in `extent.spatial` or `extent.bbox`.
+    Older collections (OGC 17-069 drafts, STAC 0.6 to 0.8) have a single box in `extent.spatial` or `extent.bbox`.
     """
     extent = member(value, "extent")
     spatial = extent.get("spatial", extent)

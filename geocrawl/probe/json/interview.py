@@ -1,4 +1,4 @@
-"""Ask for a document in one form after another, until an answer is more than a page for people."""
+"""Request a document in one form after another, until an answer is more than a page for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.probe.json.answer import JsonAnswer, ReadJson, examine_json
 from geocrawl.urls import read_url, with_parameters
 
 FOR_PEOPLE = frozenset({"html", "empty", "not-json", "http-406"})
-"""Reasons that may change when the document is asked for in another form."""
+"""Reasons that may change when the document is requested in another form."""
 _LOOK_BYTES = 65_536
 _LINK = re.compile(r"<(?:link|a)\s[^<>]{1,2000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(rel|type|href)\s*=\s*(?:"([^"<>]{0,1500})"|'([^'<>]{0,1500})')""", re.IGNORECASE)
@@ -21,7 +21,7 @@ Asking = Generator[Ask, Page | Failure, list[JsonAnswer]]
 
 
 def in_turn(urls: Iterable[Url], read: ReadJson, goes_on: Collection[str] = FOR_PEOPLE) -> Asking:
-    """Ask for these until the answer's reason is none that `goes_on`; returns all answers, the last one decides."""
+    """Request these addresses until the answer's reason is not in `goes_on`; return all answers."""
     answers: list[JsonAnswer] = []
     for url in urls:
         answers.append(examine_json((yield Ask(url)), read))
@@ -31,7 +31,7 @@ def in_turn(urls: Iterable[Url], read: ReadJson, goes_on: Collection[str] = FOR_
 
 
 def plain_then_json(endpoint: Url, read: ReadJson) -> Asking:
-    """Ask for the address as it is; where a page for people comes, for the JSON that it names, else with `f=json`."""
+    """Request the address unchanged; after a page for people, the JSON that it links to, else `f=json`."""
     first = examine_json((yield Ask(endpoint)), read)
     if first.finding.reason not in FOR_PEOPLE:
         return [first]
@@ -40,10 +40,9 @@ def plain_then_json(endpoint: Url, read: ReadJson) -> Asking:
 
 
 def stated_json(page: Page) -> Url | None:
-    """Return the address of the same document as JSON that a page names: `<link rel="alternate"
-    type="application/json">`.
+    """Return the address of the JSON form that a page names: `<link rel="alternate" type="application/json">`.
 
-    None when it names none, or one on another host.
+    None without such an address on the page's host.
     """
     for tag in _LINK.finditer(page.body[:_LOOK_BYTES].decode("utf-8", "replace")):
         found = {name.lower(): unescape_html(one or other).strip() for name, one, other in _ATTRIBUTE.findall(tag[0])}

@@ -1,4 +1,4 @@
-"""Tell of which kind of service a JSON document is."""
+"""Recognise the kind of service of a JSON document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SCHEMA = "$schema"
 
 
 def kind_of_json(value: JsonObject) -> Kind | None:
-    """Return the kind whose service describes itself, or a part of itself, here; None for anything else."""
+    """Return the kind of service that the object describes, whole or in part; None for any other object."""
     if _SCHEMA in value and "properties" in value:
         return None
     for declared in declarations():

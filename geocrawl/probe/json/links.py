@@ -32,15 +32,14 @@ def links_of(value: JsonObject, base: Url) -> Iterator[WebLink]:
 
 
 def relations(value: JsonObject) -> frozenset[str]:
-    """Return the relations that a document's links name, whether they lead anywhere or not."""
+    """Return the relations of a document's links, including links without an address."""
     return frozenset(rel for link in objects(value.get("links")) if isinstance(rel := link.get("rel"), str))
 
 
 def linked(value: JsonObject, base: Url, rels: Collection[str]) -> Url | None:
-    """Return where the first link of one of these relations leads that gives JSON, on the host of `base`; None for
-    none.
+    """Return the address of the first link of these relations to JSON, on the host of `base`; None for none.
 
-    A link that names a page for people, and no other, is asked for as JSON.
+    If the only link is to a page for people, that page is requested as JSON.
     """
     found = [link for link in links_of(value, base) if link.rel in rels]
     if not found:
@@ -62,10 +61,9 @@ def _own(value: JsonObject, base: Url) -> Url | None:
 
 
 def on_host_of(url: Url, base: Url, own: Url | None) -> Url:
-    """Return the address on the host that answered, when a document names an internal host (`localhost`, one behind a
-    proxy).
+    """Return the address on the host that answered, if a document names an internal host (`localhost` …).
 
-    `own`: what the document calls itself; what it has in front of its path is then exchanged, too.
+    `own`: the document's address by its own link; a prefix of its path is then replaced, too.
     """
     if url.host == base.host:
         return url

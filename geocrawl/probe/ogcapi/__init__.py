@@ -1,1 +1,1 @@
-"""OGC API: Features, Tiles, Maps, Records and the rest of its family."""
+"""Probe OGC APIs: Features, Tiles, Maps, Records and the rest of the family."""

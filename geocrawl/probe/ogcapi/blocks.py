@@ -1,4 +1,4 @@
-"""Tell which standards of the OGC API family a service follows, by its conformance classes or by its links."""
+"""Determine which standards of the OGC API family a service implements, by its conformance classes or its links."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BY_RELATION = {
 
 
 def declared_blocks(value: JsonObject) -> dict[str, str]:
-    """Return block and version for each standard of which a document declares a class."""
+    """Return block → version for each standard of which a document declares a conformance class."""
     found: dict[str, str] = {}
     for name in lines(value.get("conformsTo")):
         if declared := _CLASS.search(name):
@@ -67,7 +67,7 @@ def linked_blocks(value: JsonObject) -> set[str]:
 
 
 def block_keywords(blocks: Iterable[str]) -> tuple[str, ...]:
-    """Return `OGC API Features` … for each block, in one order; Common alone says nothing where there are others."""
+    """Return `OGC API Features` … for each block, in a fixed order; Common is left out if there are others."""
     found = [name for block, name in _NAMES.items() if block in set(blocks)]
     return tuple(f"OGC API {name}" for name in found if name != "Common" or len(found) == 1)
 

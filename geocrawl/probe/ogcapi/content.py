@@ -1,6 +1,6 @@
-"""Ask an OGC API for one feature or record of a collection, or for a map where it has no items.
+"""Check the content of an OGC API: request one feature or record of a collection, or a map if it has no items.
 
-Both have paths that the standards fix: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
+The standards define the paths of both: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
 (OGC 20-058, 7).
 """
 
@@ -29,7 +29,7 @@ class OgcApiContentCheck:
         return Kind.OGCAPI
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask one collection after another until one gives content."""
+        """Request content of one collection after another until some is delivered."""
         attempts = Attempts()
         for layer in choose(service, self._layers):
             is_map = not _has_items(layer)
@@ -43,15 +43,14 @@ class OgcApiContentCheck:
 
 
 def choose(service: Service, most: int) -> tuple[Layer, ...]:
-    """Return collections with items; those with maps alone where there are no others."""
+    """Return at most `most` collections with items, or if there are none, with maps."""
     named = [layer for layer in service.layers if layer.name and layer.item is Item.COLLECTION]
     with_items = [layer for layer in named if _has_items(layer)]
     return spread(with_items or [layer for layer in named if _has_map(layer)], most)
 
 
 def _has_items(layer: Layer) -> bool:
-    """Return whether a collection may have items; one that does not say what it gives is believed to, after the
-    standard."""
+    """Return whether a collection may have items: by the standard also one that does not state its formats."""
     return not layer.formats or any("geo+json" in name for name in layer.formats)
 
 

@@ -1,4 +1,4 @@
-"""Tell documents of an OGC API by their keys and links."""
+"""Recognise documents of an OGC API by their keys and links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 
 
 def is_ogcapi(value: JsonObject) -> bool:
-    """Return whether an object is one of an OGC API (Common, 19-072).
+    """Return whether an object is a document of an OGC API (Common, 19-072).
 
     That is a landing page, a conformance declaration, a list of collections or a collection.
     """
@@ -17,7 +17,7 @@ def is_ogcapi(value: JsonObject) -> bool:
 
 
 def is_landing(value: JsonObject) -> bool:
-    """Return whether an object links to what only an OGC API has (OGC 17-069r4, 7.2)."""
+    """Return whether an object has links that only a landing page of an OGC API has (OGC 17-069r4, 7.2)."""
     found = relations(value)
     if any(rel.startswith(OGC_REL) for rel in found) and value.get("type") != "Feature":
         return True
@@ -38,7 +38,7 @@ def is_collections(value: JsonObject) -> bool:
 
 
 def is_member(value: JsonObject) -> bool:
-    """Return whether an object is a collection as it stands in the list."""
+    """Return whether an object is a collection in a list of collections."""
     return bool(value.get("id") or value.get("name")) and isinstance(value.get("links"), list)
 
 

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC API apart."""
+"""Declare the signs of the kind OGC API."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Ask an OGC API for its landing page, then for the collections and the conformance that it links to.
+"""Probe an OGC API: request its landing page, then the collections and the conformance that it links to.
 
-Paths are never guessed: a landing page says where its parts are (OGC 17-069r4, 7.2). The address is asked as it is;
-where a page for people comes, the JSON that it names, or the address with `f=json`. Three requests at most, all to the
-host of the landing page: links to another host are those of a proxy that hides it, and are read as if they named this
-one.
+Paths are never guessed: a landing page links to its parts (OGC 17-069r4, 7.2). The address is requested unchanged;
+after a page for people, the JSON that it links to, or the address with `f=json`. Three requests at most, all to the
+host of the landing page: links to another host come from servers behind a proxy, and are read as links to this host.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MAX_REQUESTS = 3
 _COLLECTIONS = ("data", "http://www.opengis.net/def/rel/ogc/1.0/data")
 _CONFORMANCE = ("conformance", "http://www.opengis.net/def/rel/ogc/1.0/conformance")
 _MISSING = {"conformance": "no-conformance", "collections": "no-collections"}
-"""Codes of parts that the landing page links to and that cannot be had."""
+"""Deviation codes of parts that the landing page links to and that cannot be read."""
 
 
 class OgcApiProbe:
@@ -40,7 +39,7 @@ class OgcApiProbe:
         return interview.fits(Kind.OGCAPI, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for the landing page, then for what it links to."""
+        """Request the landing page, then the parts that it links to."""
         answers = yield from plain_then_json(candidate.endpoint.url, read_ogcapi)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID:
@@ -66,7 +65,7 @@ class OgcApiProbe:
 
 
 def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
-    """Return what is still to be asked, the more telling first: the collections, then the conformance."""
+    """Return the parts that are still to be requested, the more informative first: collections, then conformance."""
     wanted = []
     if "collections" not in landing.value and not is_collection(landing.value):
         wanted.append(("collections", linked(landing.value, landing.base, _COLLECTIONS)))
@@ -76,14 +75,14 @@ def _parts(landing: JsonAnswer, most: int) -> list[tuple[str, Url]]:
 
 
 def _why(page: Page | Failure) -> str:
-    """Return what came in place of a part."""
+    """Return a description of the answer that came instead of a part."""
     if isinstance(page, Failure):
         return page.detail
     return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
 
 
 def _root(landing: JsonAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
-    """Return the API that a part of it (a collection) names as its root."""
+    """Return the API that a part (a collection) names as its root, as a candidate."""
     root = linked(landing.value, landing.base, ("root",))
     if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
         return ()

@@ -1,6 +1,6 @@
 """Read the documents of an OGC API: landing page, conformance, collections (OGC 17-069r4, 7; OGC 19-072).
 
-A collection by itself is read, too: where an address names one, that is what answers.
+A single collection is read, too, because an address may be that of a collection.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from geocrawl.urls import RECORDS, with_parameters
 
 MAX_COLLECTIONS = 20_000
 MAX_PAGES = 50
-"""Collections of records whose pages are read."""
+"""Most collections of records whose pages are read."""
 
 
 def read_ogcapi(page: Page, value: JsonObject) -> Finding | None:
-    """Return what a document of an OGC API describes; None for any other, also for a STAC's landing page."""
+    """Return the service that a document of an OGC API describes; None for other documents, such as STAC's."""
     if kind_of_json(value) is not Kind.OGCAPI:
         return None
     return Finding("ok", service=Description(page.final).with_document(value).service())
@@ -33,7 +33,7 @@ def read_ogcapi(page: Page, value: JsonObject) -> Finding | None:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the documents read so far say of one API."""
+    """The description of one API by the documents read so far."""
 
     base: Url
     title: str = ""
@@ -48,7 +48,7 @@ class Description:
     codes: tuple[str, ...] = ()
 
     def with_document(self, value: JsonObject) -> Description:
-        """Return the description with what another document says; a landing page may hold all of it at once."""
+        """Return the description extended by another document; a landing page may contain everything at once."""
         listed = objects(value.get("collections"))[:MAX_COLLECTIONS] or ([value] if is_collection(value) else [])
         known = lines(value.get("crs"))
         read = [_collection(each, self.base, known) for each in listed]
@@ -83,7 +83,7 @@ class Description:
         return replace(service, fingerprint=fingerprint(service))
 
     def deviations(self) -> list[Deviation]:
-        """Return what had to be mended in the collections: one deviation a code, with a count."""
+        """Return the deviations that were corrected in the collections: one for each code, with a count."""
         return [Deviation(code, f"{self.codes.count(code)} collections") for code in dict.fromkeys(self.codes)]
 
 
@@ -93,7 +93,7 @@ def _keywords(value: JsonObject) -> tuple[str, ...]:
 
 
 def _provider(value: JsonObject) -> str:
-    """Return the organisation behind an API: `provider`, the first of `providers`, or the point of contact."""
+    """Return the organisation that provides an API: `provider`, the first of `providers`, or the point of contact."""
     named = [value.get("provider"), value.get("contactPoint"), *list_of(value.get("providers"))[:1]]
     for each in named:
         if line := first_line(each, "name", "organization") if isinstance(each, dict) else line_of(each):
@@ -118,7 +118,7 @@ def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Lay
 
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:
-    """Return media types of a collection's items, coverages and maps; pages for people are none."""
+    """Return media types of a collection's items, coverages and maps, without pages for people."""
     content = ("items", "coverage", "map", "tilesets-vector", "tilesets-map")
     found = (link.media_type for link in links_of(value, base) if link.rel.rpartition("/")[2] in content)
     return tuple(dict.fromkeys(name for name in found if name and name != "text/html"))

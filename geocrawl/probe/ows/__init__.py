@@ -1,1 +1,1 @@
-"""Read what OGC's older web services share: capabilities of OWS Common, and the `Service` section of a WMS."""
+"""Read the parts that OGC's older web services share: capabilities of OWS Common, the `Service` section of a WMS."""

@@ -1,7 +1,7 @@
-"""Compare the addresses that capabilities give for operations (OnlineResource, ows:Get) with the one that was asked.
+"""Compare the addresses of operations in capabilities (OnlineResource, ows:Get) with the requested address.
 
-Behind proxies and on moved machines they are often wrong: `localhost`, a name that only the intranet knows, http where
-the service answers by https. They are noted and never followed: what answers is known already.
+Behind proxies and on moved machines these addresses are often wrong: `localhost`, a name of the intranet, http where
+the service answers by https. They are noted and never followed, because the address that answers is already known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
 
 
 def address_deviations(root: etree._Element, answered: Url) -> list[Deviation]:
-    """Return one deviation a code, with its first address. `answered`: the address that gave the document."""
+    """Return one deviation for each code, with its first address. `answered`: the address of the document."""
     found: dict[str, str] = {}
     for address in dict.fromkeys(_stated(root)):
         code = _fault(address, answered)
@@ -45,7 +45,7 @@ def _stated(root: etree._Element) -> Iterator[str]:
 
 
 def _fault(address: str, answered: Url) -> str:
-    """Return the code of what is wrong with an address; '' for nothing."""
+    """Return the deviation code of an address; '' for none."""
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").lower()

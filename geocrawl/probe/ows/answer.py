@@ -1,9 +1,9 @@
-"""Read an answer as the capabilities of a kind of OWS Common, or say by which code it is none.
+"""Read an answer as the capabilities of a kind of OWS Common, or classify it by the code of its fault.
 
-Each kind hands in its `Form`: which sections its document has, how a content item is read, and what of the rest belongs
-to it. Accepted is a root of the kind (`roots`) with at least one of its sections. OWS Common lets a server leave any of
-them out (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and tolerated; a root alone must
-have the kind's namespace and a version.
+Each kind passes its `Form`: the sections of its document, how a content item is read, and which of the rest belongs to
+the service. A document is accepted if its root is one of the kind (`roots`) and contains at least one of its sections.
+OWS Common lets a server omit any section (OGC 06-121r9, 7.2.3 and table 11), so missing ones are noted and tolerated; a
+root without sections must have the kind's namespace and a version.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ _MAX_DETAIL_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A content item as it stands in the document."""
+    """A content item as read from the document."""
 
     layer: Layer
     codes: tuple[str, ...] = ()
     """Codes of deviations in the item."""
     refers: tuple[str, ...] = ()
-    """Names of things that the document describes elsewhere: of a WMTS layer's tile matrix sets."""
+    """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the capabilities of one kind look like."""
+    """The form of the capabilities of one kind."""
 
     kind: Kind
     sections: frozenset[str]
-    """Sections of which a document must have one."""
+    """Sections at least one of which a document must have."""
     contents: frozenset[str]
     """The section with the content items, by any of its names; empty where there is none."""
     items: ItemSpec[Part]
     finish: Callable[[etree._Element, Service, Sequence[Part]], Service]
-    """(root, service so far, its items) → with layers and formats."""
+    """Function of (root, service so far, its items) that returns the service with layers and formats."""
     usual_version: str
-    """Version that is assumed where the document names none."""
+    """Version that is assumed if the document names none."""
 
 
 def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
-    """Return what an answer is; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
+    """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := finding_without_body(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), form.items, cut=page.cut, above=above)
@@ -103,7 +103,7 @@ def _root_deviations(root: etree._Element, form: Form, version: str, present: fr
 
 
 def _item_deviations(parts: Sequence[Part]) -> list[Deviation]:
-    """Return one deviation a code, with a count and the first item's name."""
+    """Return one deviation for each code, with a count and the first item's name."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for part in parts:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _EDGES = ("minx", "miny", "maxx", "maxy")
 Extent = tuple["Polygon | None", tuple[str, ...]]
-"""The box, x = longitude, y = latitude, degrees; None when unknown. Then codes of what was mended (`boxes`)."""
+"""The box, x = longitude, y = latitude, degrees; None when unknown. Then codes of corrected deviations (`boxes`)."""
 NONE: Extent = (None, ())
 
 
 def read_extent(item: etree._Element) -> Extent:
-    """Return the extent that an item states itself, in whichever form it does."""
+    """Return the extent that an item states, in any form."""
     if (stated := child(item, "WGS84BoundingBox")) is not None:
         return _box(_corners(stated))
     if (stated := child(item, "LatLongBoundingBox")) is not None:
@@ -47,7 +47,7 @@ def read_envelope(envelope: etree._Element | None) -> Extent:
 
 
 def _in_order(numbers: list[str], crs: str) -> Extent:
-    """Return the box in the spelling's order of axes; in the other one where latitudes would be beyond the poles."""
+    """Return the box by the spelling's order of axes, or by the other order if latitudes were beyond the poles."""
     if len(numbers) != 4 or not is_latitude_first(crs):
         return _box(numbers)
     south, west, north, east = numbers

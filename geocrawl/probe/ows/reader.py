@@ -1,9 +1,9 @@
-"""Read what a service of OWS Common says of itself, also in the documents of the standards before it.
+"""Read the description of a service of OWS Common, also from documents of earlier standards.
 
 OWS Common (OGC 06-121r9, 7.4.4 to 7.4.6) has `ServiceIdentification`, `ServiceProvider` and `OperationsMetadata`, in
-three namespaces over time; WFS 1.0.0 has one `Service` as WMS has, WCS 1.0.0 one of its own. Read by local names, every
-part optional. OWSLib, which reads most of them, refuses a document of another version than was asked for and has no
-reader of CSW from bytes; tests compare its reading with this one.
+three namespaces over time; WFS 1.0.0 has one `Service` section like WMS, WCS 1.0.0 another form. Elements are read by
+local names, and every part is optional. OWSLib reads most of these documents, but refuses a document of another version
+than requested and cannot read CSW from bytes; tests compare its results with those of this module.
 """
 
 from __future__ import annotations
@@ -97,18 +97,17 @@ def _parts(element: etree._Element | None, paths: Mapping[str, tuple[str, ...]])
 
 
 def first_line(element: etree._Element | None, name: str) -> str:
-    """Return the first child of this name that says something, as a line: titles may come in several languages."""
+    """Return the first non-empty child of this name, as one line: there may be titles in several languages."""
     return next(iter(texts(children(element, name))), "")
 
 
 def first_text(element: etree._Element | None, name: str) -> str:
-    """Return the first child of this name that says something, as a text with its lines."""
+    """Return the first non-empty child of this name, as a text with lines."""
     return next(filter(None, map(text_of, children(element, name))), "")
 
 
 def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
-    """Return the keywords of every list: `Keywords/Keyword`, `keywords/keyword`, or one text parted by commas (WFS
-    1.0.0)."""
+    """Return the keywords of every list: `Keywords/Keyword`, `keywords/keyword`, or a text with commas (WFS 1.0.0)."""
     found: list[str] = []
     for name, entry in (("Keywords", "Keyword"), ("keywords", "keyword")):
         for listed in children(element, name):
@@ -121,9 +120,9 @@ def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
 
 
 def parameter_values(root: etree._Element, operation: str, *names: str) -> tuple[str, ...]:
-    """Return what an operation's parameter may be (OGC 06-121r9, 7.4.6), by any of its names in any case.
+    """Return the allowed values of an operation's parameter (OGC 06-121r9, 7.4.6), by any of its names in any case.
 
-    Where the operation does not say it, what is said for all operations counts.
+    If the operation states none, those stated for all operations count.
     """
     wanted = {name.lower() for name in names}
     metadata = child(root, "OperationsMetadata")
@@ -141,7 +140,7 @@ def _operations(metadata: etree._Element | None, name: str) -> Iterator[etree._E
 
 
 def _values(parameter: etree._Element) -> Iterator[etree._Element]:
-    """Yield the `Value` elements, which stand in the parameter (OWS 1.0) or in its `AllowedValues` (1.1 on)."""
+    """Yield the `Value` elements, which are in the parameter (OWS 1.0) or in its `AllowedValues` (since 1.1)."""
     for part in parameter:
         if local_name(part) == "Value":
             yield part

@@ -1,4 +1,4 @@
-"""Read what WMS capabilities of any version from 1.0.0 on say of the service as a whole.
+"""Read the description of the service as a whole from WMS capabilities of any version since 1.0.0.
 
 Elements are found by local names, so neither namespaces nor prefixes matter, and every part is optional.
 """
@@ -25,7 +25,7 @@ _CONTACT = {
 
 
 def read_version(root: etree._Element) -> str:
-    """Return what the root's `version` says; '' when it says nothing."""
+    """Return the root's `version`; '' without one."""
     return attribute(root, "version").strip()
 
 
@@ -49,7 +49,7 @@ def read_service(root: etree._Element) -> Service:
 
 
 def read_contact(service: etree._Element | None) -> Mapping[str, str]:
-    """Return the parts of ContactInformation that were given."""
+    """Return the parts of ContactInformation that are present."""
     information = child(service, "ContactInformation")
     found = {key: line_of(child(information, *path)) for key, path in _CONTACT.items()}
     return {key: value for key, value in found.items() if value}
@@ -66,7 +66,7 @@ def read_keywords(element: etree._Element | None) -> tuple[str, ...]:
 
 
 def _formats(request: etree._Element | None) -> tuple[str, ...]:
-    """Return formats of GetMap, which was called Map before 1.1.0, with formats that were elements without text."""
+    """Return the formats of GetMap. Before 1.1.0 the operation is called Map, and formats are elements without text."""
     for name in ("GetMap", "Map"):
         for format_ in children(child(request, name), "Format"):
             if len(format_):

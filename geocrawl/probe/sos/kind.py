@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC Sensor Observation Service apart."""
+"""Declare the signs of the kind OGC Sensor Observation Service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask for the capabilities of SOS 1.0 (OGC 06-009r6) and 2.0 (12-006)."""
+"""Probe SOS 1.0 (OGC 06-009r6) and 2.0 (12-006): request capabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SosProbe:
         return interview.fits(Kind.SOS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most three requests."""
+        """Request capabilities until the answers decide; at most three requests."""
         form = sos_form()
         questions = interview.by_version(candidate.endpoint.url, "SOS", _VERSIONS)
         return interview.run(candidate, questions, lambda page: examine(page, form))

@@ -19,7 +19,7 @@ _ID = "{http://www.opengis.net/gml}id"
 
 
 def sos_form() -> Form:
-    """Return what the capabilities of an SOS look like; sections have small letters in 2.0 (11.2)."""
+    """Return the form of an SOS's capabilities; names of sections are in lower case in 2.0 (11.2)."""
     return Form(
         kind=Kind.SOS,
         sections=frozenset(
@@ -39,7 +39,7 @@ def sos_form() -> Form:
 
 
 def _read_offering(element: etree._Element, parent: int | None) -> Part:
-    """Read an offering, which is asked for by its gml:id in 1.0 (table 5) and by its identifier in 2.0 (table 14)."""
+    """Read an offering, which is requested by its gml:id in 1.0 (table 5) and by its identifier in 2.0 (table 14)."""
     area = child(element, "observedArea", "Envelope")
     envelope = area if area is not None else child(element, "boundedBy", "Envelope")
     box, codes = read_envelope(envelope)

@@ -1,1 +1,1 @@
-"""SpatioTemporal Asset Catalog: catalogues, collections and APIs."""
+"""Probe SpatioTemporal Asset Catalogs (STAC): catalogues, collections and APIs."""

@@ -1,6 +1,6 @@
-"""Ask a STAC for one item, by the links of the catalogue (STAC API 1.0, Item Search; STAC 1.0, Catalog).
+"""Check the content of a STAC: request one item by the catalogue's links (STAC API 1.0, Item Search; STAC 1.0).
 
-An API is searched; in files the way goes from child to child until a catalogue links to an item.
+An API is searched; a catalogue in files is followed from child to child until a document links to an item.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class StacContentCheck:
     """Checks STAC catalogues and APIs for content by one item (`ports.ContentCheck`)."""
 
     def __init__(self, *, layers: int = 1) -> None:
-        """Follow one way to one item, whatever `layers` is."""
+        """Make a check that follows one path to one item, whatever `layers` is."""
 
     @property
     def kind(self) -> Kind:
@@ -50,7 +50,7 @@ def _is_catalogue(value: JsonObject) -> bool:
 
 
 def _following(value: JsonObject, base: Url) -> Url | None:
-    """Return the next document on the way to an item; None where the catalogue ends."""
+    """Return the address of the next document on the path to an item; None where the catalogue ends."""
     for rel in _CONTENT:
         if (url := linked(value, base, (rel,))) is not None:
             return url if rel == "item" else with_parameters(url, {"limit": "1"})
@@ -62,7 +62,7 @@ def _following(value: JsonObject, base: Url) -> Url | None:
 
 
 def _look(answer: Page | Failure, value: JsonObject) -> tuple[ContentOutcome, str]:
-    """Return (outcome, detail) of the end of the way: an item, or a catalogue that leads to none."""
+    """Return (outcome, detail) of the last document: an item, or a catalogue that leads to none."""
     if value.get("stac_version") and _is_catalogue(value):
         return ContentOutcome.BLANK, "a catalogue without items"
     return judge_features(answer)

@@ -1,4 +1,4 @@
-"""Tell documents of STAC by their keys."""
+"""Recognise documents of STAC by their keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from geocrawl.formats.json_values import JsonObject
 
 
 def is_stac(value: JsonObject) -> bool:
-    """Return whether an object is of STAC 0.6 to 1.1.
+    """Return whether an object is a document of STAC 0.6 to 1.1.
 
     That is a catalogue, a collection, the landing page of an API or its list of collections.
     """

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind SpatioTemporal Asset Catalog apart."""
+"""Declare the signs of the kind SpatioTemporal Asset Catalog."""
 
 from __future__ import annotations
 

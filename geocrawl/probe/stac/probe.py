@@ -1,8 +1,8 @@
-"""Ask a STAC for the catalogue at the address, and an API for the collections that it links to.
+"""Probe a STAC: request the catalogue at the address, and from an API also its collections.
 
 A catalogue in files (`catalog.json`) is one request; its children are pages of the crawl, not of the interview (STAC
-1.0, Catalog; STAC API 1.0, Core). There may be thousands of them, each of which names its root: a child that a crawl
-came upon leads to the root as the service. What a person asks for is the service, whatever root it names.
+1.0, Catalog; STAC API 1.0, Core). There may be thousands of children, each of which names its root: a child that a
+crawl found leads to the root as the service. An address that a person typed is the service, whatever root it names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geocrawl.probe.leads import SIGNAL, lead
 from geocrawl.probe.stac.reader import pages_of, read_stac, with_collections
 
 _IS_THE_SERVICE = ("given", SIGNAL)
-"""Signals of a candidate that is the service itself, else two that name each other as root would both be refused."""
+"""Signals of a candidate that counts as the service itself: else two that name each other as root would both fail."""
 
 
 class StacProbe:
@@ -35,7 +35,7 @@ class StacProbe:
         return interview.fits(Kind.STAC, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for the catalogue, as JSON where a page for people comes, then for its collections; three at most."""
+        """Request the catalogue, after a page for people as JSON, then its collections; three requests at most."""
         answers = yield from plain_then_json(candidate.endpoint.url, read_stac)
         verdict = verdict_on(answers, candidate)
         if verdict.status is not Status.VALID or verdict.service is None:
@@ -53,7 +53,7 @@ class StacProbe:
 
 
 def _root(value: JsonObject, base: Url, candidate: Candidate) -> Candidate | None:
-    """Return the catalogue that a document says it is a part of, on the same host; None when it stands for itself."""
+    """Return the root catalogue that a document names, on the same host; None if the document is its own root."""
     if candidate.evidence.signal in _IS_THE_SERVICE:
         return None
     url = next((link.url for link in links_of(value, base) if link.rel == "root"), None)

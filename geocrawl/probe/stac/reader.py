@@ -1,7 +1,6 @@
 """Read the documents of a STAC: catalogues, collections, landing pages and lists of collections (STAC 0.6 to 1.1).
 
-Read here rather than by pystac, which builds whole objects, refuses what lacks a required member, and resolves links by
-fetching them.
+pystac is not used: it builds whole objects, refuses documents without a required member, and fetches links.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from geocrawl.urls import RECORDS
 
 MAX_ITEMS = 20_000
 MAX_PAGES = 50
-"""Children of one catalogue that are read as pages."""
+"""Most children of one catalogue that are read as pages."""
 _PAGES = ("child", "data")
-"""Relations whose targets hold more of the catalogue."""
+"""Relations whose targets are further parts of the catalogue."""
 
 
 def read_stac(page: Page, value: JsonObject) -> Finding | None:
-    """Return what a document of a STAC describes; None for any other, also for an item."""
+    """Return the service that a document of a STAC describes; None for any other document, such as an item."""
     if kind_of_json(value) is not Kind.STAC:
         return None
     layers, codes = _contents(value, page.final)
@@ -46,7 +45,7 @@ def read_stac(page: Page, value: JsonObject) -> Finding | None:
 
 
 def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
-    """Return a landing page's service with the list of collections in place of the links to children."""
+    """Return a landing page's service with the list of collections instead of the links to children."""
     layers, _ = _contents(value, url)
     if not layers:
         return service
@@ -79,7 +78,7 @@ def _collection(value: JsonObject) -> tuple[Layer, tuple[str, ...]]:
 
 
 def _child(link: WebLink) -> Layer:
-    """Return what a catalogue says of a child: its title, and its name in the address."""
+    """Return a child by its title in the catalogue and its name in the address."""
     place = link.url.address.partition("?")[0].rstrip("/").rpartition("/")
     name = place[0].rpartition("/")[2] if place[2].endswith(".json") else place[2]
     return Layer(name=name[:200], title=link.title or name[:200], item=Item.FOLDER)
@@ -91,7 +90,7 @@ def _provider(value: JsonObject) -> str:
 
 
 def _formats(value: JsonObject) -> tuple[str, ...]:
-    """Return media types of what the items of a collection hold (`item_assets`)."""
+    """Return media types of the assets of a collection's items (`item_assets`)."""
     assets = object_of(value.get("item_assets")) or member(value, "summaries", "item_assets")
     found = (line_of(object_of(each).get("type")) for each in list(assets.values())[:1000])
     return tuple(dict.fromkeys(name for name in found if name))
@@ -101,9 +100,9 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
 
 
 def pages_of(value: JsonObject, url: Url) -> tuple[Link, ...]:
-    """Return where the catalogue goes on, at most `MAX_PAGES`: its children, and an API's list of collections.
+    """Return links to further parts of the catalogue, at most `MAX_PAGES`: children, and an API's list of collections.
 
-    Items are data, not services, and are left alone.
+    Items are data, not services, and are ignored.
     """
     provider = _provider(value)
     found = {

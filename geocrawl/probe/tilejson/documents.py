@@ -1,4 +1,4 @@
-"""Tell documents of TileJSON by their keys."""
+"""Recognise documents of TileJSON by their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind TileJSON apart."""
+"""Declare the signs of the kind TileJSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask for a TileJSON 1.0 to 3.0: one document that says where a set of tiles is, and what is in it."""
+"""Probe a TileJSON 1.0 to 3.0: request the one document that locates and describes a set of tiles."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class TileJsonProbe:
         return interview.fits(Kind.TILEJSON, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for the document. One request."""
+        """Request the document. One request."""
         page = yield Ask(candidate.endpoint.url)
         return verdict_on([examine_json(page, read_tilejson)], candidate)

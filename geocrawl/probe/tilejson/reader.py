@@ -1,6 +1,7 @@
 """Read a TileJSON document.
 
-Source: TileJSON 3.0.0, 3. Tiles are in spherical Mercator unless the document says otherwise (as those of terrain do).
+Source: TileJSON 3.0.0, 3. Tiles are in spherical Mercator unless the document names another system (as documents of
+terrain do).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MERCATOR = "EPSG:3857"
 
 
 def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
-    """Return what a TileJSON describes; None for any other document."""
+    """Return the service that a TileJSON describes; None for any other document."""
     if not is_tilejson(value):
         return None
     layers, codes = _layers(value)
@@ -62,7 +63,7 @@ def _bounds(value: JsonObject) -> Box:
 
 
 def _formats(value: JsonObject) -> tuple[str, ...]:
-    """Return what the tiles are: as a `format` says, or by the endings of their addresses."""
+    """Return the tiles' media types, by `format` or by the suffixes of their addresses."""
     if stated := line_of(value.get("format")):
         return (stated,)
     endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles")))

@@ -1,1 +1,1 @@
-"""OSGeo Tile Map Service 1.0.0."""
+"""Probe the OSGeo Tile Map Service (TMS) 1.0.0."""

@@ -1,7 +1,7 @@
-"""Ask a Tile Map Service for one tile with content (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
+"""Check the content of a TMS: request one tile (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
 
-Where the tiles of a map are is in the map's own document, which is asked for first. Its middle is asked for at the
-least scale, then where the map fills a tile, then one step nearer.
+The map's document, which is requested first, lists the tile sets. The tiles in the middle of the map are requested at
+the smallest scale, then where the map fills a tile, then one level finer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from geocrawl.probe.stream import read_whole
 from geocrawl.urls import read_url
 
 _TILES = 3
-"""Tiles of one map, at most."""
+"""Most tiles requested of one map."""
 _TRY_ON = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
 )
@@ -33,7 +33,7 @@ _USUAL_PIXELS = 256
 
 @dataclass(frozen=True, slots=True)
 class _TileMap:
-    """One map's tiles."""
+    """The tiles of one map, by its document."""
 
     root: etree._Element
     base: Url
@@ -65,7 +65,7 @@ class _TileMap:
         return [url for url in found if url is not None][:_TILES]
 
     def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
-        """Return the tile of a set that covers a place; x and y from the origin, in units of the reference system."""
+        """Return the tile of a set that covers a point; x and y from the origin, in units of the reference system."""
         width, height = self.size
         resolution, format_ = _resolution(tile_set), child(self.root, "TileFormat")
         extension = attribute(format_, "extension").strip() if format_ is not None else "png"
@@ -77,12 +77,12 @@ class _TileMap:
         return read_url(f"{place.rstrip('/')}/{int(column)}/{int(row)}.{extension}{mark}{query}")
 
     def _folder(self) -> Url:
-        """Return what relative addresses of tile sets lie in: beside a document in a file, beneath any other."""
+        """Return the base address of tile sets: a file's own address, else the address with a final slash."""
         place = self.base.address.partition("?")[0]
         return self.base if is_file(self.base) else read_url(f"{place.rstrip('/')}/") or self.base
 
     def _numbers(self, name: str, *attributes: str) -> tuple[float, ...] | None:
-        """Return numbers that a part states; None unless all are there."""
+        """Return the numbers in attributes of an element; None unless all are present."""
         part = child(self.root, name)
         found = [number_of(attribute(part, each)) for each in attributes] if part is not None else []
         known = tuple(number for number in found if number is not None)
@@ -101,7 +101,7 @@ class TmsContentCheck:
         return Kind.TMS
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask for the document of one map after another and for its tiles until one has content."""
+        """Request the document of one map after another, and tiles of each, until one has content."""
         attempts = Attempts()
         maps = [layer.name for layer in service.layers if layer.item is Item.LAYER and layer.name]
         for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
@@ -114,7 +114,7 @@ class TmsContentCheck:
 
 
 def _document(endpoint: Url, name: str) -> Url:
-    """Return where the document of a map is: the endpoint itself when that is a file, else beneath it."""
+    """Return the address of a map's document: the endpoint itself when that is a file, else below it."""
     if is_file(endpoint):
         return endpoint
     place, mark, query = endpoint.address.partition("?")
@@ -122,7 +122,7 @@ def _document(endpoint: Url, name: str) -> Url:
 
 
 def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
-    """Ask for the document of a map; return None when none comes."""
+    """Request the document of a map; return None without one."""
     answer = yield Ask(url, Purpose.MAP)
     if isinstance(answer, Failure) or answer.location is not None:
         return None
@@ -131,7 +131,7 @@ def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
 
 
 def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
-    """Ask for tiles of one map; the last one asked for is the entry of the report."""
+    """Request tiles of one map and add the last one to the report."""
     urls = tiles.tiles()
     for index, url in enumerate(urls):
         answer = yield Ask(url, Purpose.MAP)
@@ -142,5 +142,5 @@ def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page 
 
 
 def _resolution(tile_set: etree._Element) -> float:
-    """Return units of the reference system per pixel; 0 when it is not stated."""
+    """Return the resolution in units of the reference system per pixel; 0 when not stated."""
     return number_of(attribute(tile_set, "units-per-pixel")) or 0.0

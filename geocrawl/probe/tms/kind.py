@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind Tile Map Service (OSGeo) apart."""
+"""Declare the signs of the kind Tile Map Service (OSGeo)."""
 
 from __future__ import annotations
 

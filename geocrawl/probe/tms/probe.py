@@ -1,7 +1,7 @@
-"""Ask a Tile Map Service for the document at its address (OSGeo TMS Specification 1.0.0).
+"""Probe a Tile Map Service: request the document at its address (OSGeo TMS Specification 1.0.0).
 
-The specification gives the root a slash at its end; servers differ in what they do without it, so the other spelling
-is asked for where the first one is not found.
+By the specification the root's address ends with a slash; servers differ in their answers without the slash, so the
+other spelling is requested when the first one is not found.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TmsProbe:
         return interview.fits(Kind.TMS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for the address as it is, then with or without a slash at its end. Two requests at most."""
+        """Request the address unchanged, then with the final slash added or removed. Two requests at most."""
         answers: list[Answer] = []
         for url in (candidate.endpoint.url, other_spelling(candidate.endpoint.url)):
             if answers and answers[-1].finding.reason not in _OTHER_SPELLING_MAY_HELP:
@@ -50,6 +50,6 @@ class TmsProbe:
 
 
 def other_spelling(url: Url) -> Url:
-    """Return the address with a slash at the end of its path where it has none, and without where it has one."""
+    """Return the address with a final slash of the path added, or removed if there is one."""
     place, mark, query = url.address.partition("?")
     return read_url((place[:-1] if place.endswith("/") else f"{place}/") + mark + query) or url

@@ -20,13 +20,13 @@ from geocrawl.urls import read_url
 
 MAX_LEADS = 20
 _PLACE = re.compile(r"/\d+\.\d+\.\d+/(.{1,500}?)/?\Z")
-"""What stands behind the version in a tile map's address names the map."""
+"""The part of a tile map's address after the version, which names the map."""
 _PARTS = ("SRS", "TileFormat", "TileSets", "BoundingBox")
 _TAIL_BYTES = 4_096
 
 
 def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
-    """Return what a document of a TMS describes; None for any other."""
+    """Return the service that a document of a TMS describes; None for any other document."""
     name = local_name(root)
     if name not in ("Services", "TileMapService", "TileMap") or (name == "Services" and not _services(root)):
         return None
@@ -44,7 +44,7 @@ def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | No
 def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:
     """Return the services that a root names; of a tile map, its service.
 
-    Only on the same host: programs that write tile maps to files put an example's address there.
+    Only services on the same host count: programs that write tile maps to files put an example's address there.
     """
     if local_name(root) == "TileMap":
         named = [(attribute(root, "tilemapservice"), "")]

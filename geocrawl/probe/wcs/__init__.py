@@ -1,1 +1,1 @@
-"""OGC Web Coverage Service, versions 1.0.0 to 2.0.1."""
+"""Probe the OGC Web Coverage Service (WCS), versions 1.0.0 to 2.0.1."""

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC Web Coverage Service apart."""
+"""Declare the signs of the kind OGC Web Coverage Service."""
 
 from __future__ import annotations
 

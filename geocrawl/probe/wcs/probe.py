@@ -1,4 +1,4 @@
-"""Ask for the capabilities of WCS 1.0.0 (OGC 03-065r6), 1.1 (07-067r5) and 2.0 (09-110r4)."""
+"""Probe WCS 1.0.0 (OGC 03-065r6), 1.1 (07-067r5) and 2.0 (09-110r4): request capabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WcsProbe:
         return interview.fits(Kind.WCS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most four requests."""
+        """Request capabilities until the answers decide; at most four requests."""
         form = wcs_form()
         questions = interview.by_version(candidate.endpoint.url, "WCS", _VERSIONS)
         return interview.run(candidate, questions, lambda page: examine(page, form))

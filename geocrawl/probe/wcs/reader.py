@@ -21,7 +21,7 @@ _ABSTRACTS = ("Abstract", "description")
 
 
 def wcs_form() -> Form:
-    """Return what the capabilities of a WCS look like."""
+    """Return the form of a WCS's capabilities."""
     return Form(
         kind=Kind.WCS,
         sections=frozenset(
@@ -40,7 +40,7 @@ def wcs_form() -> Form:
 
 
 def _read_coverage(element: etree._Element, parent: int | None) -> Part:
-    """Read a coverage; in 1.1 (8.3.3) one without an identifier is a group of those in it."""
+    """Read a coverage; in 1.1 (8.3.3) a coverage without an identifier is a group of the coverages within."""
     box, codes = read_extent(element)
     supported = [*children(element, "SupportedCRS"), *children(element, "supportedCRS")]
     layer = Layer(
@@ -58,7 +58,7 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """Add layers and formats. WCS 2.0 states reference systems once for all: a group around the coverages has them."""
+    """Add layers and formats. WCS 2.0 states reference systems once: a group around all coverages gets them."""
     layers = tuple(part.layer for part in parts)
     metadata = child(root, "ServiceMetadata")
     stated = texts(children(metadata, "formatSupported")) or parameter_values(root, "GetCoverage", "format")

@@ -1,1 +1,1 @@
-"""OGC Web Feature Service, versions 1.0.0 to 2.0.2."""
+"""Probe the OGC Web Feature Service (WFS), versions 1.0.0 to 2.0.2."""

@@ -1,7 +1,7 @@
-"""Ask a WFS for one feature of a type, by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
+"""Check the content of a WFS: request one feature of a type by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
 
-No format is asked for: the default of nearly all servers is GML. An empty collection shows that a server answers, no
-more.
+The request names no format, because the default of nearly all servers is GML. An empty collection only shows that the
+server answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geocrawl.probe.content.judge import judge_features
 from geocrawl.probe.interview import is_file
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
-"""GML 3.2, 2.1 and 3.1 in turn; the last holds several features."""
+"""Elements of GML 3.2, 2.1 and 3.1 for members of a collection; the last contains several features."""
 
 
 class WfsContentCheck:
@@ -35,10 +35,10 @@ class WfsContentCheck:
         return Kind.WFS
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask one feature type after another until one gives a feature."""
+        """Request a feature of one type after another until one is delivered."""
         attempts = Attempts()
         named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
-        if is_file(endpoint.url):  # answers nothing but itself
+        if is_file(endpoint.url):  # a file answers no requests
             named = []
         for layer in spread(named, self._layers):
             url = content_url(endpoint.url, _parameters(service.version, layer.name))
@@ -74,5 +74,5 @@ def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
 
 
 def _count(collection: etree._Element) -> int:
-    """Count features in a collection; a member that holds nothing is none."""
+    """Count features in a collection; an empty member is none."""
     return sum(sum(1 for each in member if local_name(each)) for member in collection if local_name(member) in _MEMBERS)

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC Web Feature Service apart."""
+"""Declare the signs of the kind OGC Web Feature Service."""
 
 from __future__ import annotations
 

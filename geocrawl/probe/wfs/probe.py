@@ -1,7 +1,7 @@
-"""Ask for the capabilities of WFS 1.0.0 (OGC 02-058), 1.1.0 (04-094) and 2.0 (09-025r2).
+"""Probe WFS 1.0.0 (OGC 02-058), 1.1.0 (04-094) and 2.0 (09-025r2): request capabilities.
 
-Asked without VERSION a server answers in the highest version that it has (2.0.2, 7.6.2.7); where that fails, each
-version is asked for by name.
+A server answers a request without VERSION in its highest version (2.0.2, 7.6.2.7); if that fails, each version is
+requested explicitly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class WfsProbe:
         return interview.fits(Kind.WFS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most four requests."""
+        """Request capabilities until the answers decide; at most four requests."""
         form = wfs_form()
         questions = interview.by_version(candidate.endpoint.url, "WFS", VERSIONS)
         return interview.run(candidate, questions, lambda page: examine(page, form))

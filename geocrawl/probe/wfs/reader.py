@@ -19,7 +19,7 @@ _CRS = ("DefaultCRS", "DefaultSRS", "SRS", "OtherCRS", "OtherSRS")
 
 
 def wfs_form() -> Form:
-    """Return what the capabilities of a WFS look like."""
+    """Return the form of a WFS's capabilities."""
     return Form(
         kind=Kind.WFS,
         sections=frozenset(

@@ -1,4 +1,4 @@
-"""List forms of address that servers of WMS have. Of two forms that fit a path, the first one counts."""
+"""List the forms of address of WMS servers. Of two forms that fit a path, the first one counts."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
-"""Ask a WMS for maps of a few layers, until one is drawn (WMS 1.3.0, 7.3; 1.1.1, 7.2; 1.0.0, 6.2.8).
+"""Check the content of a WMS: request maps until one is drawn (WMS 1.3.0, 7.3; 1.1.1, 7.2; 1.0.0, 6.2.8).
 
-A third of the services that answer GetCapabilities give no map. Asked for are layers that are no groups, in a reference
-system and an extent that the service itself advertises, as a small image. An answer is judged by its pixels:
+A third of the services that answer GetCapabilities deliver no map. The check requests layers that are no groups, in a
+reference system and an extent that the service advertises, as small images. An answer is judged by its pixels:
 
-- A blank image may be right, for there are places without features: a second place, the middle, is tried.
-- A server may read the axes of EPSG:4326 in the wrong order without an error (1.3.0 has latitude first). Where that
-  gives a blank image, content comes in the other order. Where it gives a map of elsewhere, it is not the map of 1.1.1,
-  whose order nobody mistakes: the two are compared.
-- An error may be drawn into the image: two places that look alike to the pixel, with little ink, are no map.
+- A blank image may be right, because some places have no features: a second place, the middle, is tried.
+- A server may read the axes of EPSG:4326 in the wrong order without an error (1.3.0 has latitude first). If the image
+  is blank, the other order may have content. If the map is of another place, it differs from the map of version 1.1.1,
+  whose order is unambiguous: the two are compared.
+- An error may be drawn into the image: images of two places that are equal to the pixel and nearly all background are
+  no maps.
 
-The first layer with content ends the check: whether the service delivers is the question, not which layers do.
+The first layer with content ends the check, because the question is whether the service delivers maps, not of which
+layers.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ PIXELS = 256
 """The longer side of the image."""
 _LEAST_PIXELS = 32
 _MIDDLE = 1 / 8
-"""Share of each side that the middle has, which is asked for second."""
+"""Side of the middle part, which is requested second, as a share of the extent's side."""
 _ALIKE = 0.98
 _EARTH_M = 6378137.0
 _MERCATOR_LATITUDE = 85.0511287798
@@ -47,16 +49,16 @@ Sides = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A layer with an extent that can be asked for."""
+    """A layer with an extent that can be requested."""
 
     layer: str
     crs: str
     sides: Sides
     latitude_first: bool = False
-    """The standard wants the second axis first here: EPSG:4326 in 1.3.0."""
+    """Whether the standard requires latitude first: EPSG:4326 in 1.3.0."""
 
     def middle(self) -> Target:
-        """Return the middle of the extent, which is asked for where the whole is in doubt."""
+        """Return the middle of the extent, which is requested where the whole is in doubt."""
         west, south, east, north = self.sides
         x, y = (west + east) / 2, (south + north) / 2
         half_x, half_y = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
@@ -75,7 +77,7 @@ class WmsContentCheck:
         return Kind.WMS
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Ask for maps until one has content; see the text on top."""
+        """Request maps until one has content, as the module's docstring describes."""
         attempts = Attempts()
         maps = _Maps(endpoint.url, service)
         for target in choose(service, self._layers):
@@ -88,7 +90,7 @@ class WmsContentCheck:
 
 
 def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
-    """Ask for a map of one layer and note what came."""
+    """Request a map of one layer and record the result."""
     ask = maps.ask(target)
     answer = yield ask
     outcome, detail, picture = _look(answer, maps.size(target))
@@ -101,7 +103,7 @@ def _try(maps: _Maps, target: Target, attempts: Attempts) -> _Try:
 
 
 def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
-    """Ask for the middle of a layer that was blank as a whole, then for the whole with its axes the wrong way round."""
+    """Request the middle of a layer that was blank as a whole, then the whole with swapped axes."""
     middle = target.middle()
     answer = yield maps.ask(middle)
     outcome, seen, _ = _look(answer, maps.size(middle))
@@ -116,7 +118,7 @@ def _look_elsewhere(maps: _Maps, target: Target, detail: str) -> _Look:
 
 
 def _doubt(maps: _Maps, target: Target, picture: Picture, detail: str) -> _Doubt:
-    """Check whether an image that is not blank is the map that was asked for."""
+    """Check whether an image that is not blank is the requested map."""
     if picture.may_be_text:
         middle = target.middle()
         other = _picture((yield maps.ask(middle)))
@@ -164,8 +166,7 @@ class _Maps:
     service: Service
 
     def ask(self, target: Target, *, swapped: bool = False, version: str = "") -> Ask:
-        """Return the request for a target; `swapped`: with its axes the wrong way round; `version`: another than the
-        service's."""
+        """Return the request for a target; `swapped`: with swapped axes; `version`: another than the service's."""
         version = version or self.service.version
         return Ask(request_url(self.url, self._parameters(target, version, swapped=swapped)), Purpose.MAP)
 
@@ -211,9 +212,9 @@ class _Maps:
 
 
 def choose(service: Service, most: int) -> tuple[Target, ...]:
-    """Return at most `most` layers that can be asked for: the first, the last and those between at equal steps.
+    """Return at most `most` layers that can be requested: the first, the last and those between at equal steps.
 
-    Groups are left out while there are others: drawing all that is in them may take a server long.
+    Groups are left out if there are other layers, because drawing a whole group may take a server long.
     """
     groups = {layer.parent for layer in service.layers}
     named: dict[str, tuple[int, Layer]] = {}
@@ -243,7 +244,7 @@ def _in_turn(layers: list[Layer], most: int) -> Iterator[Layer]:
 
 
 def _target(service: Service, layer: Layer) -> Target | None:
-    """Return a layer with the extent to ask for; None when nothing advertised can be asked for."""
+    """Return a layer with the extent to request; None when no advertised extent can be requested."""
     line = list(_ancestry(service.layers, layer))
     codes = {code.upper(): code for each in reversed(line) for code in each.crs}
     box = next((each.box for each in line if each.box is not None and not each.box.is_empty), None)

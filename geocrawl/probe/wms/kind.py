@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind OGC Web Map Service apart."""
+"""Declare the signs of the kind OGC Web Map Service."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ KIND = KindDeclaration(
     old_requests=frozenset({"capabilities", "map", "feature_info"}),
     paths=PATHS,
     parameters=PARAMETERS,
-    # A request for nothing is answered with an exception report (WMS 1.3.0, annex E.2); the first versions of WFS and
-    # WCS say the same, and stand beside a WMS as a rule.
+    # A request without parameters is answered with an exception report (WMS 1.3.0, annex E.2). The first versions of
+    # WFS and WCS send the same report, and are usually next to a WMS.
     roots=frozenset({"wms_capabilities", "wmt_ms_capabilities"}),
     error_roots=frozenset({"serviceexceptionreport", "wmtexception"}),
 )

@@ -1,7 +1,7 @@
 """Read the layers of a WMS (1.3.0, 7.2.4.5 to 7.2.4.8; 1.1.1, 7.1.4.5) as they state themselves, groups first.
 
-What is inherited stays where it was stated, so a thousand layers do not hold a thousand copies of one list of reference
-systems. Every part is optional here: a layer with a fault costs what is faulty, never the layer, never the service.
+Inherited properties stay at the layer that states them, so a thousand layers do not contain a thousand copies of one
+list of reference systems. Every part is optional: a faulty part is left out, never the layer or the service.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
 LayerFound = tuple[Layer, tuple[str, ...]]
-"""A layer, and the codes of what in it had to be mended."""
+"""A layer, and the codes of its corrected deviations."""
 _Parts = dict[str, list[etree._Element]]
 _Shared = dict[Any, Any]
-"""What equal texts of one document were read as: each is read and kept once."""
+"""Cache of values read from one document: equal texts are read and stored once."""
 _MAX_SHARED = 2_000
 _SIDES = ("westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude")
 _EDGES = ("minx", "miny", "maxx", "maxy")
 
 
 def layer_spec() -> ItemSpec[LayerFound]:
-    """Return how the layers of one document are read (`stream.read_items`)."""
+    """Return the specification for reading the layers of one document (`stream.read_items`)."""
     shared: _Shared = {}
 
     def read(element: etree._Element, parent: int | None) -> LayerFound:
@@ -45,7 +45,7 @@ def layer_spec() -> ItemSpec[LayerFound]:
 
 
 def summed(found: Sequence[LayerFound]) -> tuple[tuple[Layer, ...], tuple[Deviation, ...]]:
-    """Return the layers, and what in them had to be mended: one deviation a code, with a count."""
+    """Return the layers, and their corrected deviations: one for each code, with a count."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for layer, codes in found:
@@ -80,7 +80,7 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
 
 
 def _once(shared: _Shared, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the one copy of equal lists: servers repeat the same reference systems and styles in every layer."""
+    """Return the shared copy of equal lists: servers repeat the same reference systems and styles in every layer."""
     kept: tuple[str, ...] = shared.setdefault(value, value)
     return kept
 
@@ -128,7 +128,7 @@ def _has_swapped_axes(element: etree._Element, parts: _Parts, box: Polygon) -> b
 
 
 def _stated_box(parts: _Parts) -> tuple[str, str, str, str] | None:
-    """Return west, south, east and north as they are written."""
+    """Return west, south, east and north as written."""
     if (geographic := _first(parts, "EX_GeographicBoundingBox")) is not None:
         west, south, east, north = (text_of(child(geographic, side)) for side in _SIDES)
     elif (lat_lon := _first(parts, "LatLonBoundingBox")) is not None:

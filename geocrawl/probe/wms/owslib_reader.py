@@ -1,10 +1,10 @@
-"""Read by OWSLib what a WMS says of itself.
+"""Read the description of a WMS by OWSLib.
 
-OWSLib is handed the document without its layers, its namespaces put right. Its own layers are of no use to a catalogue:
-it reads every layer anew for each group above it, copies inherited reference systems and styles into each (twelve times
-our time on 1,000 layers, hundreds of MiB on a document of 12 MB), has no groups without a name and only one layer of a
-name, and one layer without a legend's width loses the whole service. `layers` reads them; a test holds both against
-each other on the layers that OWSLib does read.
+OWSLib gets the document without its layers and with correct namespaces. OWSLib's layers are of no use to a catalogue:
+it reads every layer again for each group above it, copies inherited reference systems and styles into each (twelve
+times our time on 1,000 layers, hundreds of MiB on a document of 12 MB), ignores groups without a name and all but one
+layer of a name, and fails on the whole service if one legend has no width. `layers` reads the layers instead; a test
+compares the two on the layers that OWSLib can read.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _CONTACT = {
 
 @dataclass(frozen=True, slots=True)
 class OwsReading:
-    """The service as OWSLib reads it, or why it does not."""
+    """The service as read by OWSLib, or the reason why OWSLib failed."""
 
     service: Service | None
     failure: str = ""
 
 
 def read_service(root: etree._Element, own: Service, address: str) -> OwsReading:
-    """Return `own`, our reading of the service, with each part that OWSLib reads as OWSLib reads it.
+    """Return `own`, the service as read by our reader, with all parts that OWSLib can read replaced by its results.
 
-    There is no OWSLib reader for versions before 1.1.0; for those, and whenever it raises, `failure` says why.
+    OWSLib cannot read versions before 1.1.0; for those, and whenever it raises, `failure` is the reason.
     """
     version = _reader_version(own.version)
     if version is None:
@@ -53,7 +53,7 @@ def read_service(root: etree._Element, own: Service, address: str) -> OwsReading
         document = _without_layers(root, WMS_NAMESPACE if version == "1.3.0" else "")
         found = WebMapService(address, version=version, xml=document)
         return OwsReading(_merged(own, found))
-    except Exception as error:  # OWSLib raises whatever its code meets: KeyError, AttributeError, its own …
+    except Exception as error:  # OWSLib raises many types: KeyError, AttributeError, its own …
         return OwsReading(None, f"{type(error).__name__}: {error}"[:200])
 
 
@@ -66,7 +66,7 @@ def _reader_version(version: str) -> str | None:
 def _without_layers(root: etree._Element, namespace: str) -> bytes:
     """Return the document's bytes without layers, every element in the namespace that the version's schema names.
 
-    The tree is built anew: taking thousands of layers out of one takes libxml2 time by the square of their number.
+    The tree is copied, because removing thousands of layers from a tree takes libxml2 quadratic time.
     """
     prefix = f"{{{namespace}}}" if namespace else ""
     copy = etree.Element(prefix + local_name(root), {"version": root.get("version") or ""})

@@ -1,6 +1,7 @@
-"""Ask a WMS for GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
+"""Probe a WMS: request GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
 
-Version 1.0.0 is asked in its own words (WMTVER, REQUEST=capabilities), and only where something points to it.
+The request of version 1.0.0 has other parameters (WMTVER, REQUEST=capabilities), and is made only if an answer hints at
+that version.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class WmsProbe:
         return interview.fits(Kind.WMS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most four requests."""
+        """Request capabilities until the answers decide; at most four requests."""
         endpoint = candidate.endpoint.url
 
         def can_help(question: Question, answers: Sequence[Answer]) -> bool:
@@ -42,13 +43,13 @@ class WmsProbe:
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:
-    """Return all that could be asked, in order."""
+    """Return all possible requests, in order."""
     questions = interview.by_version(endpoint, "WMS", ("1.3.0", None, "1.1.1"))
     return questions if interview.is_file(endpoint) else (*questions, Question("1.0.0", _oldest_request(endpoint)))
 
 
 def _oldest_request(endpoint: Url) -> Url:
-    """Return GetCapabilities as WMS 1.0.0 (6.2.5) asks for it."""
+    """Return the GetCapabilities request of WMS 1.0.0 (6.2.5)."""
     modern = capabilities_url(endpoint).address
     old = modern.replace("REQUEST=GetCapabilities", "WMTVER=1.0.0&REQUEST=capabilities")
     return read_url(old) or endpoint

@@ -1,8 +1,8 @@
-"""Read an answer to GetCapabilities as a WMS, or say by which code it is none.
+"""Read an answer to GetCapabilities as a WMS, or classify it by the code of its fault.
 
-Accepted as in the gws paper (Shen et al. 2015): the root is `WMS_Capabilities` or `WMT_MS_Capabilities` and has
-`Service` and `Capability`, after tolerant reading. The HTTP status and the Content-Type are noted, not believed:
-servers send exceptions with 200 and capabilities with 500.
+An answer is accepted as in the gws paper (Shen et al. 2015): the root is `WMS_Capabilities` or `WMT_MS_Capabilities`
+and has `Service` and `Capability`, after tolerant reading. The HTTP status and the Content-Type are noted, not
+believed: servers send exceptions with 200 and capabilities with 500.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS
 
 
 def examine(page: Page, address: str, *, above: int = STREAM_BYTES) -> Finding:
-    """Return what an answer is. Never raises, whatever the body.
+    """Classify an answer. Never raises, whatever the body.
 
     `address` is the endpoint's; a body of more than `above` bytes is streamed, without OWSLib.
     """

@@ -1,4 +1,4 @@
-"""Declare what tells services of the kind WMS Tile Caching (OSGeo) apart."""
+"""Declare the signs of the kind WMS Tile Caching (OSGeo)."""
 
 from __future__ import annotations
 

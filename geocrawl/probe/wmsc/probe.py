@@ -1,7 +1,7 @@
-"""Ask a WMS 1.1.1 in which tiles it keeps its maps (WMS-C: OSGeo WMS Tiling Client Recommendation, 2006).
+"""Probe a WMS-C: request the tile sets of a WMS 1.1.1 (OSGeo WMS Tiling Client Recommendation, 2006).
 
-The tile sets stand in the vendor's part of its capabilities: `VendorSpecificCapabilities/TileSet`. Some servers give
-them only when they are asked with `tiled=true`.
+The tile sets are in the vendor's part of the capabilities: `VendorSpecificCapabilities/TileSet`. Some servers list them
+only when requested with `tiled=true`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class WmscProbe:
         return interview.fits(Kind.WMSC, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask for the capabilities of WMS 1.1.1 with tile sets. One request."""
+        """Request the capabilities of WMS 1.1.1 with tile sets. One request."""
         asked = {"SERVICE": "WMS", "REQUEST": "GetCapabilities", "VERSION": "1.1.1", "TILED": "true"}
         question = Question("1.1.1", request_url(candidate.endpoint.url, asked))
         return interview.run(candidate, (question,), lambda page: examine(page, read_wmsc))

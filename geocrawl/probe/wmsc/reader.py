@@ -18,7 +18,7 @@ from geocrawl.probe.ows import wms_service
 
 
 def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
-    """Return what capabilities say of their tile sets; None for any other document."""
+    """Return the service that capabilities with tile sets describe; None for any other document."""
     if local_name(root).lower() not in ("wmt_ms_capabilities", "wms_capabilities"):
         return None
     if reading.cut is Cut.INSIDE:
@@ -55,7 +55,7 @@ def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
 
 
 def _joined(one: Layer, other: Layer) -> Layer:
-    """Join one layer of two tile sets: a server keeps it in several reference systems."""
+    """Join the same layer of two tile sets in different reference systems."""
     return replace(
         one,
         crs=tuple(dict.fromkeys((*one.crs, *other.crs))),

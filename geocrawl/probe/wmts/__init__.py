@@ -1,1 +1,1 @@
-"""OGC Web Map Tile Service 1.0.0, by query and RESTful."""
+"""Probe the OGC Web Map Tile Service (WMTS) 1.0.0, by query and RESTful."""

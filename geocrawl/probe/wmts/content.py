@@ -1,8 +1,7 @@
-"""Ask a WMTS for one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
+"""Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
-The capabilities say which tiles there are. That is too much to be kept with the service, so they are asked for once
-more.
-Tiles that lie on another host are left alone, for each host has a turn of its own.
+The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
+again. Tiles on another host are not requested, because a visit has the turn of one host only.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from geocrawl.urls import capabilities_url, read_url
 
 _TILES_FIRST = 3
 _TILES_LATER = 2
-"""Tiles of the first layer and of each later one: with the capabilities eight requests for three layers."""
+"""Most tiles of the first layer, and of each later one: with the capabilities eight requests for three layers."""
 _TRY_ON = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
 )
@@ -56,7 +55,7 @@ class WmtsContentCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """What a request for a tile needs to know of the service."""
+    """The parts of a service that are needed to request a tile."""
 
     endpoint: Url
     by_kvp: bool
@@ -64,7 +63,7 @@ class _Tiles:
     sets: dict[str, MatrixSet]
 
     def url(self, layer: TileLayer, tile: Tile) -> Url | None:
-        """Return a tile's address, by KVP where the service answers it; None when there is none on this host."""
+        """Return a tile's address, by KVP if the service supports it; None when there is none on this host."""
         if self.by_kvp:
             return content_url(self.endpoint, _parameters(layer, tile))
         template = layer.templates.get(_format(layer), "")
@@ -73,7 +72,7 @@ class _Tiles:
 
 
 def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
-    """Ask for the capabilities by KVP, then as a document; return None when neither has layers."""
+    """Request the capabilities by KVP, then as a document; return None when neither has layers."""
     by_kvp = None if is_file(endpoint) else capabilities_url(endpoint, service="WMTS", version="1.0.0")
     document = endpoint if is_file(endpoint) else restful_document(endpoint)
     for url in (by_kvp, document):
@@ -89,7 +88,7 @@ def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
 
 
 def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
-    """Ask for tiles of one layer: for another one where the first has nothing, for one more of the first layer."""
+    """Request tiles of one layer: another one if the first has no content, of the first layer also a third."""
     asked = [(tile, url) for tile in choose_tiles(layer, tiles.sets) if (url := tiles.url(layer, tile)) is not None]
     asked = asked[: _TILES_LATER if attempts.made else _TILES_FIRST]
     for index, (tile, url) in enumerate(asked):
@@ -125,8 +124,7 @@ def _parameters(layer: TileLayer, tile: Tile) -> dict[str, str]:
 
 
 def _filled(template: str, layer: TileLayer, tile: Tile) -> str:
-    """Return a template with its variables replaced; their names match in any case (10.2.1 has them as they stand
-    here)."""
+    """Return a template with its variables (10.2.1) replaced; their names match in any case."""
     values = {
         "Layer": layer.name,
         "Style": layer.style,

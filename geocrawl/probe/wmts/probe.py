@@ -1,7 +1,8 @@
-"""Ask for the capabilities of WMTS 1.0.0 (OGC 07-057r7), by KVP and RESTful.
+"""Probe WMTS 1.0.0 (OGC 07-057r7): request capabilities by KVP and RESTful.
 
-A RESTful service is a document in a file (`…/1.0.0/WMTSCapabilities.xml`, 10.2.2 and annex D) and is asked as it
-stands. An endpoint that does not answer KVP may be the root of one, so the document beneath it is asked for last.
+A RESTful service is a document in a file (`…/1.0.0/WMTSCapabilities.xml`, 10.2.2 and annex D) and is requested
+unchanged. An endpoint that does not answer KVP may be the root of a RESTful service, so the document below it is
+requested last.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class WmtsProbe:
         return interview.fits(Kind.WMTS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most three requests."""
+        """Request capabilities until the answers decide; at most three requests."""
         form = wmts_form()
         return interview.run(candidate, _questions(candidate.endpoint.url), lambda page: examine(page, form))
 
@@ -41,7 +42,7 @@ def _questions(endpoint: Url) -> tuple[Question, ...]:
 
 
 def restful_document(endpoint: Url) -> Url | None:
-    """Return the address of the capabilities of a RESTful service whose root this is."""
+    """Return the address of the capabilities of a RESTful service with this root."""
     place, _, query = endpoint.address.partition("?")
     root = place.rstrip("/").removesuffix("/1.0.0")
     return read_url(f"{root}/1.0.0/WMTSCapabilities.xml" + (f"?{query}" if query else ""))

@@ -17,7 +17,7 @@ from geocrawl.probe.stream import ItemSpec
 
 
 def wmts_form() -> Form:
-    """Return what the capabilities of a WMTS look like."""
+    """Return the form of a WMTS's capabilities."""
     return Form(
         kind=Kind.WMTS,
         sections=frozenset({"ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Contents", "Themes"}),
@@ -51,7 +51,7 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
 
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
-    """Add layers and formats. A layer's reference systems are those of its tile matrix sets, which stand behind it."""
+    """Add layers and formats. A layer's reference systems are those of its tile matrix sets."""
     sets = _matrix_sets(root)
     layers = [replace(part.layer, crs=union([sets.get(name, ()) for name in part.refers])) for part in parts]
     return replace(service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))

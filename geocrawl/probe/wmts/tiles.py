@@ -1,9 +1,9 @@
-"""Choose a tile of a WMTS layer where the layer has content (OGC 07-057r7, 6.1 and 7.1.1.2).
+"""Choose tiles of a WMTS layer that probably have content (OGC 07-057r7, 6.1 and 7.1.1.2).
 
-A tile matrix is a grid over the earth: from its scale and the size of its tiles follows how much a tile covers. Asked
-for is a tile in the middle of the layer, of the matrix whose tiles are about as large as the layer, within the limits
-that the layer states. Where the extent cannot be told in the matrix set's reference system, the middle of these limits
-or of the coarsest matrix has to do.
+A tile matrix is a grid over the earth: its scale and the size of its tiles determine the extent of a tile. The chosen
+tile is in the middle of the layer, in the matrix whose tiles are about as large as the layer, within the limits that
+the layer states. If the extent is unknown in the matrix set's reference system, the middle of these limits or of the
+coarsest matrix is chosen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Sides = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class TileLayer:
-    """What of a layer is needed to ask for its tiles."""
+    """The parts of a layer that are needed to request its tiles."""
 
     name: str
     formats: tuple[str, ...]
@@ -54,9 +54,9 @@ class Matrix:
 
     name: str
     scale: float
-    """Denominator."""
+    """Scale denominator."""
     corner: tuple[float, float]
-    """Top left, as written."""
+    """Top left corner, as written."""
     tile: tuple[int, int]
     """Width and height in pixels."""
     size: tuple[int, int]
@@ -68,14 +68,14 @@ class MatrixSet:
     """A tile matrix set."""
 
     crs: str
-    """As written: the spelling says which axis comes first."""
+    """Reference system as written: the spelling decides which axis comes first."""
     matrices: tuple[Matrix, ...] = field(default=())
-    """The coarsest first."""
+    """Tile matrices, the coarsest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """An address within a layer's tiles."""
+    """A tile of a layer, by matrix set, matrix, row and column."""
 
     matrix_set: str
     matrix: str
@@ -86,7 +86,7 @@ class Tile:
 
 
 def layer_spec() -> ItemSpec[TileLayer]:
-    """Return how the layers of a document are read (`stream.read_items`)."""
+    """Return the specification for reading the layers of a document (`stream.read_items`)."""
     return ItemSpec(elements=frozenset({"Layer"}), within=frozenset({"Contents"}), read=_read_layer)
 
 
@@ -156,10 +156,10 @@ def _number(text: str) -> float | None:
 
 
 def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Tile]:
-    """Yield tiles worth asking for, the best first, all in the layer's middle.
+    """Yield tiles worth requesting, the best first, all in the layer's middle.
 
-    They are one as large as the layer; the same in a second tile matrix set, since servers fail in one reference system
-    and not in another; a much finer one.
+    The first is about as large as the layer; the second the same in another tile matrix set, because some servers fail
+    in one reference system only; the third much finer.
     """
     linked = [name for name in layer.links if name in sets and sets[name].matrices]
     linked.sort(key=lambda name: not _is_understood(sets[name].crs))
@@ -195,8 +195,7 @@ def _mercator(extent: Sides) -> Sides:
 
 
 def _fitting(matrix_set: MatrixSet, sides: Sides | None, limits: Mapping[str, Limits]) -> int:
-    """Return the index of the finest matrix whose tiles are as large as the layer; of the first with limits when
-    unknown."""
+    """Return the index of the finest matrix with tiles as large as the layer, else of the first one with limits."""
     stated = [index for index, matrix in enumerate(matrix_set.matrices) if not limits or matrix.name in limits] or [0]
     if sides is None:
         return stated[0]
@@ -224,13 +223,13 @@ def _place(matrix: Matrix, crs: str, sides: Sides | None, limits: Limits | None)
 
 
 def _steps(distance: float, span: float, default: int) -> int:
-    """Return how many whole spans lie in a distance; the default where the document's numbers make no sense."""
+    """Return the number of whole spans in a distance; the default for impossible numbers in the document."""
     steps = distance / span if span > 0 else math.inf
     return math.floor(steps) if math.isfinite(steps) else default
 
 
 def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """Return x and y; of degrees the order is the reference system's, unless the numbers say otherwise."""
+    """Return x and y; degrees are in the reference system's order, unless the numbers exclude that order."""
     first, second = matrix.corner
     if not is_geographic(crs) or abs(first) > 90:
         return first, second

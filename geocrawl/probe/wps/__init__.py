@@ -1,1 +1,1 @@
-"""OGC Web Processing Service, versions 1.0.0 and 2.0."""
+"""Probe the OGC Web Processing Service (WPS), versions 1.0.0 and 2.0."""

@@ -1,4 +1,4 @@
-"""Ask for the capabilities of WPS 1.0.0 (OGC 05-007r7) and 2.0 (14-065r2)."""
+"""Probe WPS 1.0.0 (OGC 05-007r7) and 2.0 (14-065r2): request capabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WpsProbe:
         return interview.fits(Kind.WPS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Ask until the answers tell; at most three requests."""
+        """Request capabilities until the answers decide; at most three requests."""
         form = wps_form()
         questions = interview.by_version(candidate.endpoint.url, "WPS", _VERSIONS)
         return interview.run(candidate, questions, lambda page: examine(page, form))

@@ -15,7 +15,7 @@ from geocrawl.probe.stream import ItemSpec
 
 
 def wps_form() -> Form:
-    """Return what capabilities of a WPS look like: `ProcessOfferings` in 1.0.0 (8.3.2), `Contents` in 2.0 (9.8.2)."""
+    """Return the form of a WPS's capabilities: `ProcessOfferings` in 1.0.0 (8.3.2), `Contents` in 2.0 (9.8.2)."""
     return Form(
         kind=Kind.WPS,
         sections=frozenset(
