@@ -1,7 +1,7 @@
-"""Make the requests that probes and content checks ask for.
+"""Make the requests that probes and content checks yield.
 
-Probes and content checks do no I/O (`ports.Probe`, `ports.ContentCheck`). Their requests go through the turn of the
-leased host, so robots.txt, the delay and the address guard apply to them as to pages.
+Probes and content checks do no I/O (`ports.Probe`, `ports.ContentCheck`). Their requests are part of the turn of the
+leased host, so robots.txt, the delay and the address guard apply as they do to pages.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from geocrawl.ports import Ask, ContentInterview, Probe, Turn
 
 @dataclass(frozen=True, slots=True)
 class NotAllowed:
-    """An endpoint that may not be asked (robots.txt, the address guard, the operator): neither valid nor invalid."""
+    """The result for an endpoint that must not be requested (robots.txt, address guard, operator): no verdict."""
 
     reason: str
     """robots, robots-unreachable, guard, deny, allow, forgotten, resting."""
     detail: str
     retry_after_s: float | None
-    """None: never."""
+    """Seconds until the endpoint may be requested; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """The answer "not modified" (304) of a service: no other request was made."""
+    """The result for a service that answered "not modified" (304) to the first and only request."""
 
     page: Page
 
@@ -47,8 +47,8 @@ async def run_interview(
 ) -> Verdict | NotAllowed | NotModified:
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
-    Returns `NotAllowed` as soon as a request may not be made, and `NotModified` when the first one is answered so.
-    `validators` go with the first request.
+    Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
+    first request is sent with `validators`.
     """
     interview = probe.interview(candidate)
     asked, given, retry_after_s = 0, None, None
@@ -69,7 +69,7 @@ async def run_interview(
             ask = interview.send(answer)
     except StopIteration as end:
         verdict: Verdict = end.value
-        # A service described by several answers may have changed although one of them has not.
+        # Validators describe one answer only: a service that several answers describe may change while one stays.
         is_told_at_once = verdict.status is Status.VALID and asked == 1
         return replace(verdict, validators=given if is_told_at_once else None, retry_after_s=retry_after_s)
 

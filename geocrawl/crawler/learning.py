@@ -1,4 +1,4 @@
-"""Feed a strategy with what visits brought, store its dump from time to time, and restore it after a restart.
+"""Pass feedback of visits to a strategy, store its dump from time to time, and restore the strategy after a restart.
 
 A dump is stored in the transaction that settles a visit, and feedback in the transaction that settles its visit. So a
 killed crawl restores its strategy from the last dump and the feedback after it.
@@ -15,10 +15,10 @@ from geocrawl.ports import Counted, CrawlQueue, LearningLog, Strategy
 
 
 class Learning:
-    """Feeds one strategy with feedback during one or several runs, and stores its dumps."""
+    """Passes feedback to one strategy during one or several runs, and stores the strategy's dumps."""
 
     def __init__(self, strategy: Strategy, log: LearningLog, queue: CrawlQueue, dump_every: int) -> None:
-        """`dump_every`: how much feedback may come before the strategy's dump is stored again."""
+        """Connect a strategy with its log; `dump_every` is the number of feedbacks after which a dump is stored."""
         self._strategy = strategy
         self._log = log
         self._queue = queue
@@ -39,7 +39,7 @@ class Learning:
     def with_dump(self, visit: Visit) -> Visit:
         """Return the visit, with the strategy's dump from before the visit when a dump is due.
 
-        A visit with the answer "not modified" brings no feedback, and a dump is stored with feedback only.
+        A visit with the answer "not modified" has no feedback, and a dump is only stored together with feedback.
         """
         if self._undumped < self._dump_every or visit.not_modified:
             return visit
@@ -49,7 +49,7 @@ class Learning:
         return replace(visit, dump=strategy.dump(), dump_counts=counts)
 
     async def learn(self, feedback: Feedback) -> None:
-        """Let the strategy learn from the feedback of a settled visit, and store the ranks that it revises."""
+        """Let the strategy learn from the feedback of a settled visit, and store the revised ranks."""
         self._undumped += 1
         self._strategy.learn(feedback)
         batches = self._strategy.revise()
@@ -65,8 +65,8 @@ def restore(
 ) -> int:
     """Restore a strategy's learnt state: load its dump, then let it learn from the feedback after the dump.
 
-    `rerank(feedback, ranks)` is called after each feedback for which the strategy revises ranks. It must read all
-    ranks, because the strategy's state changes while it yields them. Returns how much feedback there was.
+    `rerank(feedback, ranks)` is called after each feedback for which the strategy revises ranks. `rerank` must read all
+    ranks, because the strategy's state changes while it yields them. Returns the number of feedbacks.
     """
     count = 0
     if state is not None:
@@ -81,6 +81,6 @@ def restore(
 
 
 def read_all(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
-    """Read revised ranks and drop them: a `rerank` for `restore` that changes no queue."""
+    """Read revised ranks and ignore them: a `rerank` for `restore` that changes no queue."""
     for _ in ranks:
         pass

@@ -1,7 +1,7 @@
-"""The loop of a crawl: lease the best address, have it visited, settle in one transaction all that the visit brought.
+"""Run the loop of a crawl: lease the best address, visit it, and settle all results of the visit in one transaction.
 
-`PageVisitor` makes the visit of a page, `ProbeVisitor` that of an endpoint. Whatever stops the process, no settled
-visit is lost: an unsettled lease expires, and its address is visited again.
+`PageVisitor` visits pages, `ProbeVisitor` endpoints. Whatever stops the process, no settled visit is lost: an unsettled
+lease expires, and its address is visited again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from geocrawl.utc import moment
 
 
 class Visitor(Protocol):
-    """Makes the visit that a lease is for, ready to be settled."""
+    """Makes the visit of a leased address, to be settled by the loop."""
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased address in this turn of its host."""
 
 
 class _UnderWay:
-    """A lease whose visit is being made."""
+    """A lease whose visit is running."""
 
     def __init__(self, lease: Lease, queue: CrawlQueue) -> None:
         self.lease = lease
@@ -36,7 +36,7 @@ class _UnderWay:
 
     @property
     def host(self) -> HostState:
-        """Return the host's state after the requests so far, also when the visit was cut off in the middle of one."""
+        """Return the host's state after the requests so far, even if the visit was cancelled during one."""
         return self.turn.host if self.turn is not None else self.lease.host
 
     async def extend(self, until: float) -> None:
@@ -50,14 +50,14 @@ class _UnderWay:
 
 
 class Crawler:
-    """A number of workers that visit what one queue leases to them."""
+    """Runs workers that visit the addresses leased from one queue."""
 
     _RETRY_S = 1.0
-    """A retry that is due so soon is waited for; later ones are left to the next run."""
+    """Longest wait for a retry; later retries are left to the next run."""
     _SILENT_S = 5.0
-    """A wait so short is not told to anybody."""
+    """Shorter waits are not reported."""
     _NAP_S = 0.005
-    """Shortest sleep of a worker without work: a host that is ready by the clock may still be leased."""
+    """Shortest sleep of a worker without work: a host that is due may still be leased."""
 
     def __init__(
         self,
@@ -77,11 +77,14 @@ class Crawler:
         retry_first_s: float = 60.0,
         pages_counted: Callable[[], int] | None = None,
     ) -> None:
-        """`max_time_s`: 0 for no limit. `patience_s`: the longest wait, without an answer, for hosts in back-off that
-        have addresses never visited. `idle_s`: the longest sleep of a worker without work, for another process may have
-        queued some. `settle_s`: how long visits under way may last after a stop. `retry_first_s`: as in `Settings`.
-        `pages_counted` returns the number of pages that `max_pages` limits, where the crawler is not to count them
-        itself (a replay's access log)."""
+        """Set the parts and limits of a crawl.
+
+        `max_time_s`: 0 for no limit. `patience_s`: the longest wait, without an answer, for hosts in back-off that have
+        addresses never visited. `idle_s`: the longest sleep of a worker without work, because another process may have
+        queued some. `settle_s`: how long running visits may last after a stop. `retry_first_s`: as in `Settings`.
+        `pages_counted` returns the number of pages that `max_pages` limits, if the crawler is not to count them itself
+        (a replay's access log).
+        """
         self._queue = queue
         self._learning = learning
         self._fetcher = fetcher
@@ -101,33 +104,33 @@ class Crawler:
         self._under_way: set[int] = set()
         self._changed = asyncio.Event()
         self._leasing = asyncio.Lock()
-        """Workers lease one after the other: each counts the pages that those before it have under way."""
+        """Workers lease one after the other, because each counts the pages that other workers are visiting."""
         self._stopping = False
         self._answered_at = clock.now()
-        """When a visit last brought an answer that another try would not better; patience counts from then on."""
+        """Time of the last answer that a retry would not improve; patience is counted from then on."""
         self._told = ""
 
     @property
     def stopping(self) -> bool:
-        """Whether `stop` was called."""
+        """Return whether `stop` was called."""
         return self._stopping
 
     @property
     def visits(self) -> int:
-        """Visits that were answered or failed so far."""
+        """Return the number of visits that were answered or failed so far."""
         return self._summary.visits
 
     def stop(self, reason: str) -> None:
-        """Lease nothing new and let the visits under way settle. Safe in a signal handler, any number of times."""
+        """Stop leasing, and let running visits settle. Safe in a signal handler, and may be called repeatedly."""
         if not self._stopping:
             self._stopping = True
             self._summary.stopped = reason
             self._changed.set()
 
     async def run(self) -> RunSummary:
-        """Crawl until nothing waits, a limit is reached or `stop` is called.
+        """Crawl until the queue is empty, a limit is reached or `stop` is called.
 
-        May be called again after an error: the counts go on, and so do the limits.
+        May be called again after an error: counts and limits continue.
         """
         started = self._clock.monotonic()
         self._answered_at = self._clock.now()
@@ -145,8 +148,7 @@ class Crawler:
         return self._summary
 
     async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Wait for the workers; after a stop for `settle_s` at most. (`run` then cancels them: they release their
-        leases.)"""
+        """Wait for the workers, after a stop for `settle_s` at most; `run` then cancels those left."""
         waiting = set(tasks)
         while waiting and not self._stopping:
             done, waiting = await asyncio.wait(waiting, timeout=0.2, return_when=asyncio.FIRST_COMPLETED)
@@ -180,7 +182,7 @@ class Crawler:
                 return
 
     def _pages_left(self) -> bool:
-        """Return whether another page may be leased. Pages under way count: all of them may be answered."""
+        """Return whether another page may be leased. Pages being visited count, because all may be answered."""
         return self._pages_counted() + self._pages_under_way < self._max_pages
 
     async def _pause_s(self) -> float | None:
@@ -205,7 +207,7 @@ class Crawler:
         return min(max(wait_s, self._NAP_S), self._idle_s)
 
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
-        """Say for which host the run waits and until when, once for each wait."""
+        """Report for which host the run waits and until when, once for each wait."""
         first = hosts[0]
         said = f"Waiting for {first.name} until {moment(first.ready_at)} UTC ({first.urls:,} addresses wait there"
         said += f", {sum(host.urls for host in hosts[1:]):,} on {len(hosts) - 1:,} other hosts)." if hosts[1:] else ")."
@@ -230,8 +232,7 @@ class Crawler:
         self._pages_under_way += lease.entry.purpose is Purpose.PAGE
 
     async def _visit(self, under_way: _UnderWay) -> Visit:
-        """Have the leased address visited in a turn of its host; return a failed visit where a defect of ours broke
-        it."""
+        """Visit the leased address in a turn of its host; return a failed visit when an exception ended the visit."""
         lease = under_way.lease
         try:
             async with self._fetcher.turn(lease.host, under_way.extend) as turn:
@@ -243,9 +244,9 @@ class Crawler:
             return broken(lease, error, under_way.host, self._clock.now(), self._retry_first_s)
 
     async def _settle(self, visit: Visit) -> tuple[Visit, Settled]:
-        """Settle a visit; when what it brought cannot be written, settle that it failed. Return which was settled.
+        """Settle a visit; if its results cannot be written, settle it as failed. Return the visit that was settled.
 
-        Faults of the database are raised: nothing is wrong with the visit.
+        Faults of the database are raised, because the visit is not their cause.
         """
         try:
             return visit, await self._queue.settle(visit)

@@ -1,4 +1,4 @@
-"""Choose the links of a page that are kept, each with its rank and the reason why it is refused, if any."""
+"""Choose the links of a page that are stored, each with its rank and the reason of its refusal, if any."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geocrawl.urls import RECORDS, records_page
 _RANKED_BY_PLACE = ADDRESS_ONLY | {RECORDS}
 """Places of links whose rank does not come from the text around them."""
 _SCRIPT = "stop:script"
-"""Why a script is refused that the reader did not choose for a page."""
+"""Reason for refusing a script that the reader did not choose."""
 
 FoundCandidate = tuple[Candidate, int | None]
 """A candidate, and the index of its link in `Document.links`; None when the document itself is the candidate."""
@@ -22,7 +22,7 @@ class PageLinks:
     """Chooses the links of pages for one crawl."""
 
     def __init__(self, refusals: Refusals, *, records_only: bool) -> None:
-        """`records_only`: keep links to a catalogue's pages of records alone (a harvest)."""
+        """Set the rules of refusal; `records_only` keeps only links to a catalogue's pages of records (a harvest)."""
         self._refusals = refusals
         self._records_only = records_only
 
@@ -40,22 +40,22 @@ class PageLinks:
     def of_sitemaps(self, sitemaps: Sequence[Url], own: Rank) -> list[RankedLink]:
         """Return links to the sitemaps that robots.txt names, ranked as the page `own`.
 
-        They are links of every page of the host, and so each is read once.
+        These are links of every page of the host, so each sitemap is read once.
         """
         links = (Link(url, where="sitemap") for url in sitemaps if not self._records_only)
         return [RankedLink(link, own, self._refusals.reason(link.url)) for link in links]
 
     def of_redirect(self, source: Url, target: Url, own: Rank) -> RankedLink:
-        """Return the link from a page to its redirect's target, as deep and as high as the page."""
+        """Return the link from a page to its redirect's target, with the page's depth and rank."""
         refused = self._refusals.reason(target)
         if refused == _SCRIPT and self._refusals.reason(source) == _SCRIPT:
-            refused = ""  # a script that the reader chose has moved
+            refused = ""  # the reader chose the script that moved
         return RankedLink(Link(target, where="redirect"), own, refused, same_depth=True)
 
     def of_candidate(
         self, found: FoundCandidate, document: Document, ranks: Sequence[Rank | None]
     ) -> tuple[Candidate, RankedLink | None]:
-        """Return a candidate, with its link when it is weak: it may prove to be an ordinary page."""
+        """Return a candidate, with its link if weak, because a weak candidate may be an ordinary page."""
         candidate, index = found
         if not candidate.weak or index is None:
             return candidate, None
@@ -65,7 +65,7 @@ class PageLinks:
     def _ordinary(
         self, document: Document, ranks: Sequence[Rank | None], candidates: set[int | None]
     ) -> list[RankedLink]:
-        """Return one link for each address, the one that is ranked highest."""
+        """Return the highest-ranked link to each address."""
         if self._records_only:
             return []
         best: dict[str, RankedLink] = {}
@@ -84,15 +84,15 @@ class PageLinks:
         return list(best.values())
 
     def _refusal(self, link: Link) -> str:
-        """Return why a link is refused, '' when it is not. Scripts are refused unless the reader chose them."""
+        """Return the reason for refusing a link, '' for none. Scripts are refused unless the reader chose them."""
         reason = self._refusals.reason(link.url)
         return "" if link.where == SCRIPT_SRC and reason == _SCRIPT else reason
 
     def _records(self, document: Document, own: Rank) -> list[RankedLink]:
-        """Return links to pages of a catalogue's records, ranked as the page that names them, whatever their words.
+        """Return links to a catalogue's pages of records, with the rank of the page that names them.
 
-        A page of records with a number is as deep as the page before it. One without a number is deeper, so that the
-        depth limit ends a catalogue that never ends.
+        A numbered page of records has the depth of the page before it. A page without a number is one deeper, so that
+        the depth limit ends an endless catalogue.
         """
         links = (link for link in document.links if link.where == RECORDS)
         return [
@@ -103,12 +103,12 @@ class PageLinks:
 
 
 def passed_on_the_way(page: Page, rank: Rank) -> list[RankedLink]:
-    """Return links to the redirects that led to a page in the same visit: known from now on, and never visited."""
+    """Return links to the redirects that led to a page in the same visit, which are recorded and never visited."""
     return [RankedLink(Link(hop, where="redirect"), rank, refused="redirect-target") for hop in page.hops]
 
 
 def digest_of(document: Document, candidates: Sequence[Candidate]) -> int:
-    """Return 64 bits, signed, over the addresses of a page's links and candidates, whatever their order."""
+    """Return a signed 64-bit hash of the addresses of a page's links and candidates, independent of their order."""
     named = {link.url.identity for link in document.links} | {candidate.endpoint.key for candidate in candidates}
     text = "\n".join(sorted(named)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)

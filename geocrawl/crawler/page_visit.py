@@ -1,4 +1,4 @@
-"""Visit a page: fetch and read it, have the strategy judge it, and put into one `Visit` all that it leads to."""
+"""Visit a page: fetch and read it, let the strategy judge it, and collect all results in one `Visit`."""
 
 from __future__ import annotations
 
@@ -44,8 +44,11 @@ class PageVisitor:
         store_from: float | None = None,
         records_only: bool = False,
     ) -> None:
-        """`store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is.
-        `records_only`: a catalogue's pages lead to its pages of records and to candidates alone (a harvest)."""
+        """Set the parts and limits of visits.
+
+        `store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is kept.
+        `records_only`: follow a catalogue's pages only to its pages of records and to candidates (a harvest).
+        """
         self._reader = reader
         self._recogniser = recogniser
         self._strategy = strategy
@@ -57,23 +60,23 @@ class PageVisitor:
         self._store_from = store_from
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
-        """Visit the leased page. What the web does never makes it raise."""
+        """Visit the leased page. Whatever a server sends, no exception is raised."""
         answer = await self._ask(lease, turn)
         return self._made(lease, answer, turn.host, await turn.sitemaps(lease.entry.url))
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
-        """Fetch the leased page; redirects to another address are not followed, unless they hand out a cookie."""
+        """Fetch the leased page; redirects to another address are not followed, unless they set a cookie."""
         url, known = lease.entry.url, lease.entry.validators
         answer = await turn.fetch(
             url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
         )
         if isinstance(answer, Page) and answer.location is not None and "set-cookie" in answer.headers:
-            # A redirect that hands out a cookie wants it back on the next hop: such a chain is one visit.
+            # A redirect that sets a cookie expects it with the next request: such a chain is one visit.
             answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
         return answer
 
     def _made(self, lease: Lease, answer: Page | Failure, host: HostState, sitemaps: Sequence[Url]) -> Visit:
-        """Return the visit that an answer makes."""
+        """Return the visit that results from an answer."""
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:
@@ -113,7 +116,7 @@ class PageVisitor:
         return replace(visit, retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
-        """Return a visit that leads to the redirect's target, which has a visit of its own."""
+        """Return a visit that leads to the redirect's target, which is visited separately."""
         entry = lease.entry
         if entry.hops >= self._max_redirects:
             return self._answered(lease, page, host, State.FAILED, str(FailureCode.REDIRECT_LOOP))
@@ -156,7 +159,7 @@ class PageVisitor:
         return StoredPage(document.encoding, zlib.compress(page.body))
 
     def _answered(self, lease: Lease, page: Page, host: HostState, state: State, reason: str) -> Visit:
-        """Return the visit of an answer of which nothing is known yet but its head."""
+        """Return the visit of an answer by its status and headers alone."""
         return Visit(
             lease=lease,
             state=state,

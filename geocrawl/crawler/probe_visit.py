@@ -1,7 +1,7 @@
-"""Visit an endpoint: interview it by the probe that fits best, check its content, and settle what its answers lead to.
+"""Visit an endpoint: run the interview of the best-fitting probe and the content check, and collect all results.
 
-Both happen in one turn of the leased host. An answer may lead to endpoints that it names, to endpoints of other kinds
-at such an address, and to a catalogue's pages of records.
+Interview and content check happen in one turn of the leased host. An answer may lead to endpoints that it names, to
+endpoints of other kinds at such an address, and to a catalogue's pages of records.
 """
 
 from __future__ import annotations
@@ -46,9 +46,12 @@ class ProbeVisitor:
         siblings: int = 0,
         wants_lead: Callable[[Candidate, Candidate], bool] = lambda asked, named: True,
     ) -> None:
-        """`records_rank`: of a catalogue's first page of records. `content_checks`: empty asks no service for content.
-        `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to
-        queue the endpoint `named`, which an answer of the endpoint `asked` names."""
+        """Set the parts and limits of visits.
+
+        `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty. `map_requests`,
+        `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to queue the endpoint
+        `named`, which an answer of the endpoint `asked` names.
+        """
         self._probes = probes
         self._recogniser = recogniser
         self._clock = clock
@@ -63,7 +66,7 @@ class ProbeVisitor:
         self._wants_lead = wants_lead
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
-        """Interview the leased endpoint. What the web does never makes it raise."""
+        """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
         found = await run_interview(self._probe_for(candidate), candidate, turn, lease.entry.validators)
@@ -79,7 +82,7 @@ class ProbeVisitor:
         return max(self._probes, key=lambda probe: probe.recognise(candidate))
 
     async def _check_content(self, verdict: Verdict, candidate: Candidate, turn: Turn) -> ContentReport | None:
-        """Ask a valid service for content, within the budgets of one check and of the host."""
+        """Check the content of a valid service, within the budgets of one check and of the host."""
         if verdict.service is None or verdict.status is not Status.VALID:
             return None
         check, host = self._content_checks.get(verdict.service.kind), candidate.endpoint.url.host

@@ -30,9 +30,9 @@ class CrawlReport:
     no_seed_answered: bool
     notes: tuple[str, ...] = ()
     left: tuple[WaitingHost, ...] = ()
-    """Hosts that have addresses never visited, the first to be ready first."""
+    """Hosts with addresses never visited, in the order in which they become ready."""
     retries: int = 0
-    """Failed addresses that will be tried again."""
+    """Number of failed addresses that will be tried again."""
     next_retry_at: float | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -81,7 +81,7 @@ class CrawlReport:
     def _left(self) -> Iterator[str]:
         """Yield a line for each of the first hosts whose addresses were not all visited, and one for retries."""
         for host in self.left[:_MOST_NAMED]:
-            yield f"Not visited: {host.urls:,} addresses of {host.name}, to be asked from {_utc(host.ready_at)} on."
+            yield f"Not visited: {host.urls:,} addresses of {host.name}, to be requested from {_utc(host.ready_at)} on."
         if more := self.left[_MOST_NAMED:]:
             yield f"Not visited: {sum(host.urls for host in more):,} addresses of {len(more):,} more hosts."
         if self.retries:

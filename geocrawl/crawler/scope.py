@@ -1,4 +1,4 @@
-"""Decide which addresses a crawl leaves alone: operator's lists, stop rules, trap guards, the scope of the seeds."""
+"""Decide which addresses a crawl refuses: by the operator's lists, stop rules, trap guards, the scope of the seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Refusals:
-    """`ports.Refusals`: by the operator's lists, stop rules, trap guards and the scope of the seeds."""
+    """Refuses addresses by operator's lists, stop rules, trap guards and the scope of the seeds (`ports.Refusals`)."""
 
     def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
         self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))
@@ -26,7 +26,7 @@ class Refusals:
             self.admit(seed)
 
     def reason(self, url: Url) -> str:
-        """Return why an address is not visited: a code such as stop:media, trap:calendar or scope; '' when it is."""
+        """Return the reason for refusing an address: a code such as stop:media, trap:calendar or scope; '' for none."""
         reason = self._by_text(url)
         if reason or self._scope == "any":
             return reason
@@ -41,7 +41,7 @@ class Refusals:
 
 
 def text_rule(settings: Settings, today: dt.date) -> Callable[[Url], str]:
-    """Return a function that returns why an address is refused by its text alone, '' when it is not."""
+    """Return a function that returns the reason for refusing an address by its text alone, '' for none."""
     stop = StopRules.load(Path(settings.stop_rules) if settings.stop_rules else None)
     trap = TrapGuard(settings, today)
     bound = records_bound(settings)

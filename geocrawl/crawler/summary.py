@@ -9,25 +9,26 @@ from geocrawl.model import Purpose, Settled, State, Status, Visit
 
 @dataclass(slots=True)
 class RunSummary:
-    """What one run did."""
+    """The counts of one run of a crawl."""
 
     pages: int = 0
-    """Pages answered: neither robots.txt, nor redirects, nor probes."""
+    """Number of answered pages, without robots.txt, redirects and probes."""
     failures: int = 0
     probes: int = 0
     valid: int = 0
     links: int = 0
-    """New links."""
+    """Number of new links."""
     seconds: float = 0.0
     stopped: str = ""
-    """Why the run ended: done, max-pages, max-time, signal, resting (all that is left failed and is to be asked again
-    later), patience (hosts with addresses never visited are in back-off for too long)."""
+    """Reason why the run ended: done, max-pages, max-time, signal, resting (only failed addresses are left, to be
+    retried later), patience (hosts with addresses never visited are in back-off for too long).
+    """
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
 
     @property
     def visits(self) -> int:
-        """Visits that were answered or failed, refused ones left out."""
+        """Return the number of visits that were answered or failed, without refused ones."""
         return self.pages + self.probes + self.failures
 
     def count(self, visit: Visit, settled: Settled) -> None:

@@ -1,4 +1,4 @@
-"""What visits of pages and of endpoints have in common: failures that may pass, when to try again, a 304, a defect."""
+"""Share code between visits of pages and of endpoints: transient failures, retry times, a 304, a defect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ NOT_MODIFIED = "not-modified"
 """Reason of a visit whose address answered that nothing was modified (304)."""
 
 INTERNAL_ERROR = "internal-error"
-"""Reason of a visit that an exception broke. It is tried again, for it may have come of what a later version reads."""
+"""Reason of a visit that an exception broke. The visit is tried again, because a later version may have no such defect.
+"""
 
 TRANSIENT = frozenset(
     {
@@ -30,12 +31,13 @@ TRANSIENT = frozenset(
         "http-504",
     }
 )
-"""Reasons that may be gone at the next try. Any other failure is final until the address is due again."""
+"""Reasons of failure that may pass until the next try. Any other failure is final until the address is due again."""
 
 
 def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) -> float:
     """Return how long to wait before the next try: `first_s`, doubled with each try so far, or longer if the server
-    asked for that."""
+    requested that.
+    """
     return max(first_s * 2.0**lease.entry.attempts, asked_s or 0.0)
 
 
@@ -55,7 +57,7 @@ def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
 
 
 def broken(lease: Lease, error: Exception, host: HostState, at: float, first_s: float) -> Visit:
-    """Return the failed visit in whose place `error` was raised: a defect of ours, whatever the server sent."""
+    """Return a failed visit instead of raising `error`: a defect of geocrawl, whatever the server sent."""
     return Visit(
         lease=lease,
         state=State.FAILED,
