@@ -1,12 +1,12 @@
-"""The schema: every table of the database, with the meaning of its columns.
+"""Define the schema: every table of the database, with the meaning of its columns.
 
 Times are seconds since 1970 UTC (`datetime(settled_at, 'unixepoch')` in SQL), durations have their unit in the name,
 lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL means unknown or not yet.
 
-A class is named as its table. Statements of the catalogue are written with the `Table` objects of `tables.py`;
-`migrations/` brings the database of an older program to this schema (`make schema-check` compares the two); `make
-schema` writes from the classes `schema.sql`, which lays out a new database, and the tables' part of docs/database.md.
-Importing the classes takes 0.4 s (SQLModel), so nothing that `geocrawl status` needs imports them.
+A class has the name of its table. Statements of the catalogue use the `Table` objects of `tables.py`. `migrations/`
+upgrades older databases to this schema (`make schema-check` compares the two). From the classes, `make schema` writes
+`schema.sql`, which creates a new database, and the tables' part of docs/database.md. Importing the classes takes 0.4 s
+(SQLModel), so no module that `geocrawl status` needs imports them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write what is derived from the tables: `python -m geocrawl.store.schema`, from the folder of the sources."""
+"""Write the files derived from the tables: `python -m geocrawl.store.schema`, in the folder of the sources."""
 
 from __future__ import annotations
 

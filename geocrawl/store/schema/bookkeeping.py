@@ -1,4 +1,4 @@
-"""Facts about the whole database, running totals, runs, and the counts of a day."""
+"""Define the tables of facts about the whole database, running totals, runs, and daily counts."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ class Run(SQLModel, table=True):
     started_at: float
     ended_at: float | None = None
     owner: str
-    """The process: `machine boot namespace started:pid`; `machine:pid` from former versions and without /proc."""
+    """The process of the run: `machine boot namespace started:pid`; `machine:pid` from former versions and without
+    /proc.
+    """
     strategy: str
     settings: str
     """JSON mapping of the settings that differ from their defaults; secrets are left out."""
     pages: int | None = None
     services: int | None = None
     stopped: str | None = None
-    """Why it ended."""
+    """Reason why the run ended."""
 
 
 class Daily(SQLModel, table=True):
-    """One count of a day of the daemon: pages, probes, valid, failures …"""
+    """One of the daemon's daily counts: pages, probes, valid, failures …"""
 
     __table_args__ = {"sqlite_with_rowid": False}
     day: str = Field(primary_key=True)

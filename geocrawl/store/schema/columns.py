@@ -1,4 +1,4 @@
-"""Kinds of columns that more than one table of the schema has."""
+"""Define types of columns that several tables share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from sqlalchemy import BigInteger, Integer, TextClause
 from sqlmodel import Field
 
 HASH = BigInteger().with_variant(Integer(), "sqlite")
-"""A signed 64-bit hash (`store/keys.py`). SQLite's INTEGER holds 64 bits, and a primary key is the row's own number
-only when it is declared as INTEGER; other engines need BIGINT."""
+"""A signed 64-bit hash (`store/keys.py`). SQLite's INTEGER has 64 bits, and only a primary key declared as INTEGER is
+the row's own number; other engines need BIGINT.
+"""
 
 
 def starting_with(text: str | TextClause, value: float | str) -> Any:
-    """Return a field whose column is `text` in a row that does not name it; `value` is the same in Python.
+    """Return a field with the default `text` in the database, which is `value` in Python.
 
-    The database fills it in, not SQLAlchemy: an INSERT then names what its writer gives and nothing else.
+    The database fills in the default, not SQLAlchemy, so that an INSERT names only the columns that its author wrote.
     """
     return Field(default=value, sa_column_kwargs={"server_default": text, "default": None})

@@ -1,4 +1,4 @@
-"""Addresses and hosts that a crawl knows, and the order in which it asks them."""
+"""Define the tables of addresses and hosts that a crawl knows, with their order of visits."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Host(SQLModel, table=True):
     next_at: float = starting_with("0", 0.0)
     """No request before this time."""
     errors: int = starting_with("0", 0)
-    """Requests that failed in a row."""
+    """Number of requests that failed in a row."""
     last_error_at: float = starting_with("0", 0.0)
     crawl_delay_s: float | None = None
     """Crawl-delay of the host's robots.txt."""
     parked: int = starting_with("0", 0)
-    """1: backs off for so long that the query for ready hosts need not pass over it."""
+    """1: in back-off for so long that the query for ready hosts excludes the host by an index."""
     waiting: int = starting_with("0", 0)
     """URLs in the host's queue, a leased one included."""
     best_tier: int = starting_with("0", 0)
@@ -48,9 +48,9 @@ class Host(SQLModel, table=True):
     pages: int = starting_with("0", 0)
     """Different pages seen of the host, for the cap `max_pages_per_host`."""
     lease_until: float = starting_with("0", 0.0)
-    """Leased until then; 0: free."""
+    """Time until which the host is leased; 0: free."""
     lease_token: int = starting_with("0", 0)
-    """Counts the host's leases; a settlement with an older one is ignored."""
+    """Number of the host's last lease; a settlement with an older number is ignored."""
     lease_url: int | None = None
     lease_owner: str | None = None
     """The process that leased the host: `machine boot namespace started:pid`, and `machine:pid` where Linux's /proc is
@@ -60,13 +60,13 @@ class Host(SQLModel, table=True):
     asked: int = starting_with(text("0"), 0)
     """Requests on that day."""
     troubled_at: float = starting_with(text("0"), 0.0)
-    """When one address of the host last answered with a server's error (500, 502, 503, 504)."""
+    """Time at which one address of the host last answered with a server error (500, 502, 503, 504)."""
     troubled_address: str = starting_with(text("''"), "")
-    """That address: when another one fails soon after it, the host itself is in trouble."""
+    """Address of that error: when another address fails soon after, the host itself has the fault."""
 
 
 class Url(SQLModel, table=True):
-    """A page or a probe, known to the frontier. `id` is the order in which they were first seen."""
+    """A page or a probe known to the frontier. `id` is the order in which URLs were first seen."""
 
     __table_args__ = (
         Index("url_queue", "host_id", text("tier DESC"), text("score DESC"), sqlite_where=text("state = 'waiting'")),
@@ -89,21 +89,21 @@ class Url(SQLModel, table=True):
     reason: str | None = None
     """ok, or why the visit failed or was refused."""
     depth: int
-    """Links from a seed, the least that is known."""
+    """Least known number of links from a seed."""
     tier: int
     score: float
     found_on: int | None = None
     """Page of the best-ranked link to the URL; NULL for a seed."""
     anchor: str | None = None
-    """That link's text, at most 200 characters."""
+    """Text of the best-ranked link, at most 200 characters."""
     found_in: str | None = None
-    """That link's element: a, area, form, redirect, seed …"""
+    """Element of the best-ranked link: a, area, form, redirect, seed …"""
     hops: int = starting_with("0", 0)
-    """Redirects between hosts that led here."""
+    """Number of redirects between hosts that led to the URL."""
     attempts: int = starting_with("0", 0)
-    """Visits that failed."""
+    """Number of failed visits."""
     endpoint_id: int | None = Field(default=None, foreign_key="endpoint.id")
-    """Of a probe: the endpoint that is asked. Of a page: the endpoint that its address may be."""
+    """Of a probe: the endpoint that is probed. Of a page: the endpoint that its address may be."""
     retry_at: float | None = None
     first_seen: float
     settled_at: float | None = None
@@ -113,20 +113,20 @@ class Url(SQLModel, table=True):
     elapsed_ms: float | None = None
     title: str | None = None
     relevance: int | None = None
-    """Of the page to the topic: 0, 1, 2 (gws eq. 2)."""
+    """Relevance of the page to the topic: 0, 1, 2 (gws eq. 2)."""
     page_score: float | None = None
     """The strategy's own score of the page; for gws r = cos(T, P)."""
     digest: int | None = Field(default=None, sa_column=Column(HASH))
-    """64 bits of BLAKE2b over the text and the links of a page that named services: tells whether it changed."""
+    """64 bits of BLAKE2b over the text and the links of a page that named services, to detect changes of the page."""
     changes: int = starting_with(text("0"), 0)
-    """Revisits that found the page changed."""
+    """Number of revisits that found the page changed."""
     revisit_s: float | None = None
-    """Time between two visits, learnt from the page's changes; NULL: it is not visited again by itself."""
+    """Time between two visits, learnt from the page's changes; NULL: the page is not revisited automatically."""
     revisit_at: float | None = None
 
 
 class Seed(SQLModel, table=True):
-    """A page that the daemon starts from."""
+    """A start page of the daemon."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     identity: str = Field(primary_key=True)
@@ -135,12 +135,12 @@ class Seed(SQLModel, table=True):
     region: str
     language: str
     source: str
-    """Who named the page, with the licence of the list; '' for a person."""
+    """Source of the seed, with the licence of the list; '' for a person."""
     added_at: float
 
 
 class OutLinks(SQLModel, table=True):
-    """Links of a visited page, so that a shorter way to the page reaches them without a second fetch."""
+    """Links of a visited page: a shorter path to the page later updates their depth without a second fetch."""
 
     __tablename__ = "outlinks"
     url_id: int = Field(primary_key=True)
@@ -149,36 +149,37 @@ class OutLinks(SQLModel, table=True):
 
 
 class Validator(SQLModel, table=True):
-    """ETag and Last-Modified, by which a service or a page that is read again is asked whether its last answer still
-    holds (RFC 9110, section 8.8). An answer that was not read whole for long is no longer asked for by them."""
+    """ETag and Last-Modified of a service or a page, sent with the next request to learn whether the last answer is
+    still valid (RFC 9110, section 8.8). An answer that was not read whole for long is requested without them.
+    """
 
     url_id: int = Field(primary_key=True, foreign_key="url.id")
     address: str
-    """What was asked, redirects followed: validators are sent with requests for exactly this address."""
+    """Requested address after redirects: validators are sent with requests for exactly this address."""
     etag: str
-    """As the server sent it; '' when there was none."""
+    """ETag as the server sent it; '' for none."""
     modified: str
-    """Last-Modified, as the server sent it; '' when there was none."""
+    """Last-Modified as the server sent it; '' for none."""
     read_at: float
-    """When the document was last read whole."""
+    """Time at which the document was last read whole."""
 
 
 class Robots(SQLModel, table=True):
-    """What an origin answered for /robots.txt."""
+    """The answer of an origin to the request for /robots.txt."""
 
     origin: str = Field(primary_key=True)
     status: int | None = None
     body: str | None = None
-    """NULL when there was no answer. A long text is a BLOB: UTF-8, compressed by zlib."""
+    """Text of the answer; NULL without an answer. A long text is a BLOB: UTF-8, compressed by zlib."""
     fetched_at: float
     expires_at: float
 
 
 class Lesson(SQLModel, table=True):
-    """Feedback of one visit that a learning strategy was given since its last dump (`strategy:state` in `meta`)."""
+    """Feedback of one visit that a learning strategy got since its last dump (`strategy:state` in `meta`)."""
 
     number: int = Field(primary_key=True)
-    """Order of settlement."""
+    """Number of the settlement, in their order."""
     url_id: int
     purpose: str
     depth: int
@@ -190,7 +191,7 @@ class Lesson(SQLModel, table=True):
     links: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     """Ids of `url`, little-endian 32-bit integers: the links that were kept, in the page's order."""
     memo: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    """Features that the strategy noted when it judged the page."""
+    """Features that the strategy stored when it judged the page."""
 
 
 class PageStore(SQLModel, table=True):
@@ -205,6 +206,6 @@ class PageStore(SQLModel, table=True):
     encoding: str
     """Character encoding, as the Encoding Standard spells it."""
     size_bytes: int
-    """Of `body`."""
+    """Size of `body`."""
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     """The page as it was answered, compressed by zlib (`zlib.decompress` in Python)."""

@@ -1,4 +1,4 @@
-"""Endpoints over time: each probe, the content that was asked for, changes of health and of descriptions."""
+"""Define the tables of endpoints over time: probes, content checks, changes of health and of descriptions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Probe(SQLModel, table=True):
     status: str
     """valid or invalid"""
     reason: str
-    """Code of the verdict; not-modified: the answer was 304, and the last description still holds."""
+    """Code of the verdict; not-modified: the answer was 304, and the last description is still valid."""
     detail: str
     http_status: int | None = None
     content_type: str
     first_bytes: str
-    """Beginning of the answer that decided."""
+    """Beginning of the decisive answer."""
     elapsed_ms: float
-    """Of the request that decided."""
+    """Duration of the decisive request."""
     requests: int
     deviations: str
     """JSON list of {code, detail}."""
@@ -35,7 +35,7 @@ class Proof(SQLModel, table=True):
     endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     position: int = Field(primary_key=True)
     layer: str
-    """Name of the layer, feature type … that was asked for."""
+    """Name of the requested layer, feature type …"""
     crs: str
     outcome: str
     """ok, blank, exception, not-an-image, image-error-text, wrong-size, axis-order, timeout, http-error, refused"""
@@ -63,11 +63,11 @@ class HealthEvent(SQLModel, table=True):
     before: str
     after: str
     reason: str
-    """Reason of the verdict that changed it."""
+    """Reason of the verdict that changed the health."""
 
 
 class Change(SQLModel, table=True):
-    """What differs between two descriptions of a service, as one endpoint gave them."""
+    """A difference between two descriptions of a service by the same endpoint."""
 
     __table_args__ = (Index("change_at", "at"), Index("change_service", "service_id", "at"))
     id: int = Field(primary_key=True)

@@ -1,4 +1,4 @@
-"""The layout of a new database (`schema.sql`), written from the tables."""
+"""Write the layout of a new database (`schema.sql`) from the tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _statements() -> Iterator[str]:
     yield _ALEMBIC_VERSION
     for table in METADATA.sorted_tables:
         yield _sql(CreateTable(table))
-        # In the declared order: of two indexes that serve a query equally, SQLite chooses by the order of their making.
+        # In the declared order: of two indexes that fit a query equally, SQLite chooses by the order of their creation.
         for index in sorted(table.indexes, key=lambda each: _DECLARED.index(each.name)):
             yield _sql(CreateIndex(index))
     yield _SERVICE_TEXT

@@ -1,4 +1,4 @@
-"""What limits a crawl: hosts that are left alone, and the counts behind the budgets of patterns and sites."""
+"""Define the tables of limits: opt-outs of hosts, and the counts behind the budgets of patterns and sites."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from geocrawl.store.schema.columns import HASH, starting_with
 
 
 class Blocked(SQLModel, table=True):
-    """A host that is left alone on request, with all hosts beneath it (`geocrawl forget HOST`)."""
+    """An opt-out: a host that receives no requests, with all hosts below it (`geocrawl forget HOST`)."""
 
     __table_args__ = {"sqlite_with_rowid": False}
     host: str = Field(primary_key=True)
@@ -18,18 +18,18 @@ class Blocked(SQLModel, table=True):
 
 
 class Pattern(SQLModel, table=True):
-    """What the pages of one URL pattern brought (`urls.patterns`), for the budget `max_fruitless_per_pattern`."""
+    """The finds by pages of one URL pattern (`urls.patterns`), for the budget `max_fruitless_per_pattern`."""
 
     key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over the pattern."""
     fruitless: int
-    """Requests that brought nothing new."""
+    """Number of requests without a find."""
     finds: int
-    """Pages that brought endpoints nobody knew, or led to such pages."""
+    """Number of pages that named new endpoints, or led to such pages."""
     last_relevance: int
-    """Relevance of the page that was read last, plus 1; 0: none was read."""
+    """Relevance of the last page that was read, plus 1; 0: none was read."""
     late: int = starting_with(text("0"), 0)
-    """Requests granted beyond the budget when nothing else waited, for the limit `max_late_per_pattern`."""
+    """Number of requests beyond the budget when the queue was empty otherwise, for the limit `max_late_per_pattern`."""
 
 
 class Site(SQLModel, table=True):
@@ -38,17 +38,19 @@ class Site(SQLModel, table=True):
     __table_args__ = {"sqlite_with_rowid": False}
     name: str = Field(primary_key=True)
     hosts: int
-    """Different hosts seen of the site, for the cap `max_hosts_per_site`."""
+    """Number of different hosts seen of the site, for the cap `max_hosts_per_site`."""
     held_at: float | None = None
-    """Since when the site is quarantined, until a person looks at it (`geocrawl release SITE`); NULL: it is not."""
+    """Time since which the site is quarantined, until a person decides (`geocrawl release SITE`); NULL: not
+    quarantined.
+    """
     held_for: str
-    """What was seen too often: the pattern of the site's endpoints."""
+    """Reason of the quarantine: the pattern of the site's endpoints that was seen too often."""
     released: int
-    """1: a person has looked, and the site is not quarantined again."""
+    """1: a person has released the site, which is not quarantined again."""
 
 
 class Alike(SQLModel, table=True):
-    """How many services of a site have addresses of one pattern, for the cap `max_alike_services`."""
+    """The number of services of a site with addresses of one pattern, for the cap `max_alike_services`."""
 
     key: int = Field(sa_column=Column(HASH, primary_key=True))
     """64 bits of BLAKE2b over site and pattern."""
@@ -56,7 +58,7 @@ class Alike(SQLModel, table=True):
 
 
 class QueryGroup(SQLModel, table=True):
-    """How many addresses were seen that differ only in their query, for the cap `max_queries_per_path`."""
+    """The number of addresses seen that differ only in their query, for the cap `max_queries_per_path`."""
 
     __tablename__ = "query_group"
     key: int = Field(sa_column=Column(HASH, primary_key=True))

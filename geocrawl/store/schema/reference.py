@@ -1,4 +1,4 @@
-"""The tables' part of docs/database.md, written from the docstrings of the classes and of their columns."""
+"""Write the tables' part of docs/database.md from the docstrings of the classes and of their columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {"VARCHAR": "text", "FLOAT": "real", "INTEGER": "integer", "BIGINT": "6
 
 
 def with_tables(page: str) -> str:
-    """Return docs/database.md with the part between the two marks written anew; ValueError when it has no marks."""
+    """Return the text of docs/database.md with a new part between the two marks; raise ValueError without marks."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -29,7 +29,7 @@ def with_tables(page: str) -> str:
 
 
 def tables() -> str:
-    """Return the description of every table as Markdown: a section a file, a heading and the columns a table."""
+    """Return Markdown: a section for each file, in it a heading and the columns for each table."""
     return "\n".join(line for room, models in groupby(MODELS, _room) for line in _section(room, list(models)))
 
 
@@ -38,7 +38,7 @@ def _room(model: type[SQLModel]) -> str:
 
 
 def _section(room: str, models: list[type[SQLModel]]) -> Iterator[str]:
-    yield f"## {room.rpartition('.')[2].capitalize()}\n\n{_prose(sys.modules[room])}\n"
+    yield f"## {room.rpartition('.')[2].capitalize()}\n\n{_subject(sys.modules[room])}\n"
     for model in models:
         table = METADATA.tables[str(model.__tablename__)]
         yield f"### `{table.name}`\n\n{_prose(model)}\n\n| column | type | meaning |\n|---|---|---|"
@@ -48,12 +48,18 @@ def _section(room: str, models: list[type[SQLModel]]) -> Iterator[str]:
         yield ""
 
 
+def _subject(room: object) -> str:
+    """Return the docstring of a module as a phrase: "Define the tables of seeds." becomes "Seeds."."""
+    prose = _prose(room).removeprefix("Define the tables of ").removeprefix("the ")
+    return prose[:1].upper() + prose[1:]
+
+
 def _prose(documented: object) -> str:
     return " ".join((inspect.getdoc(documented) or "").split())
 
 
 def _meanings(model: type[SQLModel]) -> dict[str, str]:
-    """Return the string that stands beneath each field in the class, by the field's name."""
+    """Return field name → the docstring below the field in the class."""
     (definition,) = ast.parse(inspect.getsource(model)).body
     assert isinstance(definition, ast.ClassDef)
     meanings = {}

@@ -1,4 +1,4 @@
-"""The catalogue: services, the endpoints at which they answer, the evidence for them, and which endpoints are one."""
+"""Define the tables of the catalogue: services, layers, endpoints, evidence, and which endpoints are one service."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Service(SQLModel, table=True):
     fees: str
     access_constraints: str
     version: str
-    """Of the protocol."""
+    """Version of the protocol."""
     formats: str
     """JSON list of media types."""
     online_resource: str
-    """Address that the service gives as its own."""
+    """Address of the service by its own capabilities."""
     layer_count: int
-    """Named layers."""
+    """Number of named layers."""
     west: float | None = None
     south: float | None = None
     east: float | None = None
@@ -43,23 +43,24 @@ class Service(SQLModel, table=True):
     """The box, with `west`, `south` and `east`, around all layers whose extent is known."""
     first_seen: float
     last_ok: float
-    """Last valid answer of any of its endpoints."""
+    """Time of the last valid answer of any of the service's endpoints."""
     best_id: int | None = None
     """The endpoint whose address is the best to show and use."""
 
 
 class Layer(SQLModel, table=True):
-    """A layer or a group of layers, a feature type, a coverage, a collection …, with what it states itself. The rest is
-    inherited from `parent`."""
+    """A layer or a group of layers, a feature type, a coverage, a collection …, with the properties that it states
+    itself. All others are inherited from `parent`.
+    """
 
     __tablename__ = "layer"
     service_id: int = Field(primary_key=True, foreign_key="service.id")
     position: int = Field(primary_key=True)
     """Order in the document, groups before their children."""
     parent: int | None = None
-    """`position` of the group that holds the layer."""
+    """`position` of the group that contains the layer."""
     name: str
-    """'' for a group that cannot be asked for."""
+    """Name for requests; '' for a group that cannot be requested."""
     title: str
     abstract: str
     crs: str
@@ -69,7 +70,7 @@ class Layer(SQLModel, table=True):
     keywords: str
     """JSON list."""
     queryable: int
-    """1: GetFeatureInfo is offered."""
+    """1: the service offers GetFeatureInfo for the layer."""
     west: float | None = None
     south: float | None = None
     east: float | None = None
@@ -94,53 +95,57 @@ class Endpoint(SQLModel, table=True):
     key: str
     """Identity of the endpoint: its address without scheme and without the parameters of a single request."""
     url: str
-    """Address to ask."""
+    """Address for requests."""
     host: str
     site: str
     """Registered domain of the host."""
     weak: int
-    """0: named by a page or a person; 1: known by its path alone; 2: guessed, because another kind of service answers
-    at such an address. An endpoint that was guessed and never valid is left out of `status` and `export`."""
+    """0: named by a page or a person; 1: recognised by its path alone; 2: guessed, because another kind of service
+    answers at such an address. An endpoint that was guessed and never valid is left out of `status` and `export`.
+    """
     service_id: int | None = Field(default=None, foreign_key="service.id")
-    """What answered here last; kept while it is invalid."""
+    """Service that answered here last; kept while the endpoint is invalid."""
     status: str | None = None
-    """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the question."""
+    """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the probe."""
     reason: str | None = None
     """Code of the last verdict: ok, http-404, html, timeout-read …"""
     detail: str | None = None
     version: str | None = None
-    """Of the protocol, at the last valid answer."""
+    """Version of the protocol in the last valid answer."""
     deviations: str | None = None
     """JSON list of {code, detail}: departures from the standard that were tolerated (docs/deviations.md)."""
     http_status: int | None = None
     first_seen: float
     last_probe: float | None = None
     last_ok: float | None = None
-    """Last valid answer."""
+    """Time of the last valid answer."""
     probes: int = starting_with("0", 0)
-    """Times it was probed."""
+    """Number of probes."""
     level: str | None = None
-    """What the endpoint was seen to do when it was last valid: advertised, answers, delivers; NULL: no content was
-    asked for yet."""
+    """Proven ability of the endpoint when it was last valid: advertised, answers, delivers; NULL: no content check yet.
+    """
     proved_at: float | None = None
-    """When content was last asked for."""
+    """Time of the last content check."""
     https: int | None = None
-    """1: answers over HTTPS; NULL: not asked."""
+    """1: answers over HTTPS; NULL: unknown."""
     cors: str | None = None
     """Access-Control-Allow-Origin of the content; '' when the server sends none."""
     health: str = starting_with(text("'new'"), "new")
-    """new, alive, degraded, down, gone: what all probes over time say (`status` is the verdict of the last one)."""
+    """new, alive, degraded, down, gone: the state by all probes over time (`status` is the verdict of the last probe).
+    """
     health_since: float | None = None
     in_a_row: int = starting_with(text("0"), 0)
-    """Valid answers in a row, or failures as a negative number."""
+    """Number of valid answers in a row, or negative of failures in a row."""
     interval_s: float = starting_with(text("0"), 0.0)
-    """Between the last probe and the next, before jitter."""
+    """Time between the last probe and the next, before jitter."""
     due_at: float | None = None
     """Time of the next probe; NULL: none, because the endpoint never worked or is gone."""
 
 
 class Evidence(SQLModel, table=True):
-    """A page or a person that named an endpoint: why it is believed to exist. At most 20 rows an endpoint."""
+    """A page or a person that named an endpoint: the reason to believe that the endpoint exists. At most 20 rows for
+    each.
+    """
 
     __table_args__ = (UniqueConstraint("endpoint_id", "page", "link"),)
     id: int = Field(primary_key=True)
@@ -157,7 +162,7 @@ class Evidence(SQLModel, table=True):
 
 
 class Description(SQLModel, table=True):
-    """What an endpoint said of itself when it was last valid, as far as it tells one service from another."""
+    """An endpoint's description of itself when it was last valid, as far as needed to match services."""
 
     __table_args__ = (
         Index("description_fingerprint", "kind", "fingerprint"),
@@ -174,24 +179,26 @@ class Description(SQLModel, table=True):
     items: str
     """Hash of the provider and the names of the items."""
     telling: int
-    """Named items that few other services have."""
+    """Number of named items that few other services have."""
     calls_itself: str
     """Host of the online resource that the description names."""
     provider: str
 
 
 class SameService(SQLModel, table=True):
-    """Why two endpoints are one service, or by a person's word are not."""
+    """The reason why two endpoints are one service, or by a person's decision are two."""
 
     __tablename__ = "same_service"
     __table_args__ = (Index("same_service_second", "second_id"),)
     first_id: int = Field(primary_key=True, foreign_key="endpoint.id")
-    """The smaller of the two."""
+    """The smaller id of the two endpoints."""
     second_id: int = Field(primary_key=True, foreign_key="endpoint.id")
     signal: str = Field(primary_key=True)
-    """document or layers: what both describe; host, path, port or node: what the addresses differ in; person"""
+    """document or layers: equal parts of the descriptions; host, path, port or node: the difference of the addresses;
+    person
+    """
     detail: str
     """Reason as a sentence for people."""
     same: int
-    """1: one service; 0: two services, which only a person says."""
+    """1: one service; 0: two services, by a person's decision only."""
     at: float

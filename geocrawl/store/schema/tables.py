@@ -1,4 +1,4 @@
-"""The tables of the catalogue as SQLAlchemy's `Table` objects, with which its statements are written.
+"""Provide the tables of the catalogue as SQLAlchemy's `Table` objects, for its statements.
 
 `ENDPOINT.c.url` is a column of the table `endpoint`. The frontier's statements are plain SQL
 (`frontier/statements.py`).

@@ -1,1 +1,1 @@
-"""Alembic's migrations, applied when a database is opened for writing (`store/engine/database.py`)."""
+"""Upgrade databases by Alembic's migrations, when one is opened for writing (`store/engine/database.py`)."""

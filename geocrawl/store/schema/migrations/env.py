@@ -1,7 +1,7 @@
-"""Alembic's entry.
+"""Run Alembic's migrations.
 
-At run time `database.upgrade` hands over a connection with its transaction. On the command line a file is named
-(`make schema-check` does it), and the migrations are compared with the tables, which takes SQLModel's import:
+At run time `database.upgrade` passes a connection with its transaction. On the command line (`make schema-check`) an
+argument names the database file, and the migrations are compared with the tables, for which SQLModel is imported:
 `alembic -x db=FILE upgrade head`, `alembic -x db=FILE check`, `alembic -x db=FILE revision --autogenerate -m "…"`.
 """
 
@@ -14,7 +14,7 @@ from sqlalchemy import Column, create_engine
 def _on_the_command_line() -> None:
     from geocrawl.store.schema import METADATA
 
-    # SQLite tells of an index neither which columns descend nor its WHERE: tests compare these with `sqlite_master`.
+    # SQLite's reflection of indexes lacks descending columns and WHERE: tests compare these with `sqlite_master`.
     descending = {
         index.name
         for table in METADATA.tables.values()

@@ -1,4 +1,4 @@
-"""The first schema: frontier, hosts, catalogue, full text. `store/schema` says what the columns mean."""
+"""Create the first schema: frontier, hosts, catalogue, full text. `store/schema` explains the columns."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -177,7 +177,7 @@ def _urls() -> None:
 
 
 def _full_text() -> None:
-    """SQLite's own index of words (FTS5), a row a service under the service's id."""
+    """Create the full-text index (SQLite's FTS5), with a row for each service under the service's id."""
     op.execute(
         "CREATE VIRTUAL TABLE service_text USING fts5"
         "(title, abstract, keywords, provider, layers, tokenize = 'porter unicode61 remove_diacritics 2')"

@@ -1,4 +1,4 @@
-"""What strategies learn from: the visits settled since a strategy's last dump."""
+"""Add the feedback from which strategies learn: visits settled since a strategy's last dump."""
 
 from alembic import op
 from sqlalchemy import Column, Integer, LargeBinary, String

@@ -1,4 +1,4 @@
-"""Pages kept for their topic."""
+"""Add pages kept for their topic."""
 
 from alembic import op
 from sqlalchemy import Column, Float, ForeignKey, Integer, LargeBinary, String

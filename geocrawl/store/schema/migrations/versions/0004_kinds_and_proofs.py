@@ -1,4 +1,4 @@
-"""Services of every kind, what they were seen to deliver, and which endpoints are one service."""
+"""Add services of every kind, their content checks, and which endpoints are one service."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Health of endpoints over time, and what changed between two descriptions of a service."""
+"""Add health of endpoints over time, and changes between two descriptions of a service."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,7 +17,7 @@ def upgrade() -> None:
     op.add_column("endpoint", Column("interval_s", Float, nullable=False, server_default=sa.text("0")))
     op.add_column("endpoint", Column("due_at", Float))
     op.create_index("endpoint_due", "endpoint", ["due_at"], sqlite_where=sa.text("due_at IS NOT NULL"))
-    # What was valid before this step is alive, and what failed since is in doubt: both are asked again at once.
+    # Endpoints valid before this step are alive, and those that failed since are in doubt: both are probed at once.
     op.execute(
         "UPDATE endpoint SET health = CASE WHEN status = 'valid' THEN 'alive' ELSE 'degraded' END, "
         "health_since = last_probe, in_a_row = CASE WHEN status = 'valid' THEN 1 ELSE -1 END, due_at = last_probe "

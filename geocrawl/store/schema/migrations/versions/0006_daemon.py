@@ -1,4 +1,4 @@
-"""What a daemon keeps: counts of a day, pages to visit again, start pages, hosts that are left alone."""
+"""Add the daemon's tables: daily counts, revisits, start pages, opt-outs of hosts."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What endpoints said of themselves, so that one service at many addresses is told, and the best of its addresses."""
+"""Add endpoints' descriptions of themselves, to match endpoints of one service and choose its best address."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -26,7 +26,7 @@ def upgrade() -> None:
     op.create_index("description_fingerprint", "description", ["kind", "fingerprint"])
     op.create_index("description_family", "description", ["kind", "family"])
     op.add_column("service", Column("best_id", Integer))
-    # Endpoints that were one service stay so until they are asked again.
+    # Endpoints that were one service stay so until they are probed again.
     op.execute(
         "INSERT INTO same_service (first_id, second_id, signal, detail, same, at) "
         "SELECT min(e.id), other.id, 'document', 'the same document on one site', 1, coalesce(other.last_ok, 0) "

@@ -1,4 +1,4 @@
-"""Budgets of URL patterns and sites, sites quarantined until a person looks, counts of refused URLs by reason."""
+"""Add budgets of URL patterns and sites, quarantined sites, counts of refused URLs by reason."""
 
 from alembic import op
 from sqlalchemy import Column, Float, Integer, String

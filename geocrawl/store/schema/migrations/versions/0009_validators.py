@@ -1,4 +1,4 @@
-"""Validators: what pages and services can be asked by whether they were modified."""
+"""Add validators, for conditional requests for pages and services."""
 
 from alembic import op
 from sqlalchemy import Column, Float, ForeignKey, Integer, String

@@ -1,4 +1,4 @@
-"""How often a host was asked on a day."""
+"""Add the number of requests to a host on a day."""
 
 import sqlalchemy as sa
 from alembic import op

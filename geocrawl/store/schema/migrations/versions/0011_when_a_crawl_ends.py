@@ -1,4 +1,4 @@
-"""Which address of a host answered last with a server's error, and what spent patterns were granted late."""
+"""Add the last address of a host with a server error, and requests granted to patterns beyond their budget."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,1 +1,1 @@
-"""The steps from schema to schema, one numbered file each; the number of the last is `database.REVISIONS[-1]`."""
+"""Upgrade from schema to schema, one numbered file for each step; the last number is `database.REVISIONS[-1]`."""
