@@ -37,7 +37,7 @@ def read_model(path: Path, form: Format) -> dict[str, Any]:
         raise UsageError(f"{path} is no {form.name}; train one with {form.trained_by}")
     if data.get("version") != form.version:
         raise UsageError(
-            f"the model {path} has version {data.get('version')}, this geocrawl reads {form.version}; train it anew "
+            f"the model {path} has version {data.get('version')}, this geocrawl reads {form.version}; train it again "
             f"with {form.trained_by}"
         )
     return data
