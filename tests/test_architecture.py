@@ -16,6 +16,8 @@ from scripts import architecture
 from tests.support.places import ROOT
 
 PACKAGE, TESTS = ROOT / "geocrawl", ROOT / "tests"
+MOST_LINES_OF_A_FILE, MOST_LINES_OF_A_FUNCTION = 375, 60
+"""Bounds that say that something grew; most files have fewer than 200 lines, most functions fewer than 20."""
 TESTS_OF_THE_WHOLE = ("acceptance", "attacks", "servers", "support", "systemd")
 TESTS_OF_THE_PROJECT = ("test_architecture.py", "test_contributing.py", "test_documentation.py")
 TEXT = (ROOT / "docs" / "architecture.md").read_text("utf-8")
@@ -89,6 +91,20 @@ def test_what_the_loop_asks_of_a_store_is_awaited(port: type) -> None:
 def test_every_public_name_of_the_store_is_loaded_from_its_module() -> None:
     assert [name for name in store.__all__ if getattr(store, name).__class__ is store.__class__] == []
     assert sorted(store.__all__) == sorted(name for names in store._MODULES.values() for name in names.split())
+
+
+def test_a_file_tells_one_story_and_a_function_does_one_thing() -> None:
+    long = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text("utf-8")
+        if text.count("\n") > MOST_LINES_OF_A_FILE:
+            long.append(str(path.relative_to(ROOT)))
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MOST_LINES_OF_A_FUNCTION:
+                    long.append(f"{path.relative_to(ROOT)}:{node.name}")
+    assert long == []
 
 
 def test_every_insert_names_its_columns() -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.detect import Detector
+    from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Fetcher, Observer, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store import Store
@@ -114,7 +115,6 @@ def make_session(
     `environment`: another clock and web than the real ones. Raises UsageError for invalid settings.
     """
     from geocrawl.crawler.learning import Learning
-    from geocrawl.page.document import PageReader
 
     stored_strategy, stored_topic = store.facts.strategy(), store.facts.topic()
     if stored_topic and not settings.topic:
@@ -144,14 +144,21 @@ def make_session(
         queue=queue,
         catalog=catalog,
         detector=make_detector(),
-        reader=PageReader(
-            respect_nofollow=settings.respect_nofollow,
-            max_scripts=settings.max_scripts_per_page,
-            headline="headline" in strategy.needs,
-            prose="prose" in strategy.needs,
-        ),
+        reader=_make_reader(settings, strategy),
         environment=environment,
         share_with=share_with,
+    )
+
+
+def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
+    """Return the reader of pages, which reads what the strategy needs of them."""
+    from geocrawl.page.document import PageReader
+
+    return PageReader(
+        respect_nofollow=settings.respect_nofollow,
+        max_scripts=settings.max_scripts_per_page,
+        headline="headline" in strategy.needs,
+        prose="prose" in strategy.needs,
     )
 
 

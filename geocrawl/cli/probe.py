@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,8 +16,22 @@ from geocrawl.sanitize import plain
 
 if TYPE_CHECKING:
     from geocrawl.app.probe_line import ProbeLine
+    from geocrawl.model import Url
     from geocrawl.settings import Settings
 
+ListFile = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="LIST", help="Addresses, one a line, or a CSV file with a column url."),
+]
+Maps = Annotated[
+    bool, typer.Option("--maps", help="Also request content from a valid service: a map, tile, feature or record.")
+]
+ExpectedKind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[what the address says]."
+    ),
+]
 
 _LEVELS = {
     "advertised": "advertised: capabilities only, no content checked",
@@ -47,19 +62,9 @@ _EXPLANATIONS = {
 def probe(
     overrides: opt.Overrides,
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Addresses to probe.")] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="LIST", help="Addresses, one a line, or a CSV file with a column url."),
-    ] = None,
-    maps: Annotated[
-        bool, typer.Option("--maps", help="Also request content from a valid service: a map, tile, feature or record.")
-    ] = False,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[what the address says]."
-        ),
-    ] = None,
+    file: ListFile = None,
+    maps: Maps = False,
+    kind: ExpectedKind = None,
     save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
     json: opt.Json = False,
 ) -> None:
@@ -82,12 +87,8 @@ def probe(
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
     from geocrawl.app.probe_list import run_probe
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import UsageError
 
-    addresses = gather_seeds(urls or [], file)
-    if not addresses:
-        raise UsageError("nothing to probe: give an address or --file LIST")
+    addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
     from geocrawl.cli.progress import configure_logging
@@ -107,6 +108,17 @@ def probe(
         typer.echo(f"Stopped: {result.left:,} addresses are left; the same command resumes.", err=True)
     if not result.valid:
         raise typer.Exit(1)
+
+
+def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
+    """Return the addresses that were given. Raises UsageError when there are none."""
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.errors import UsageError
+
+    addresses = gather_seeds(urls, file)
+    if not addresses:
+        raise UsageError("nothing to probe: give an address or --file LIST")
+    return addresses
 
 
 def _catalogue_of(settings: Settings) -> Path | None:

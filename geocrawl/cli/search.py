@@ -59,17 +59,7 @@ def search(
         rows = queries.search(
             " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
         )
-    if format_ == "json":
-        output.echo_json([asdict(row) for row in rows])
-    elif format_ == "csv":
-        _print_csv(rows)
-    elif rows:
-        output.print_table(
-            ("id", "kind", "alive", "level", "layers", "title", "address"),
-            [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
-        )
-    else:
-        typer.echo("No service matches.", err=True)
+    _print(rows, format_)
     if not rows:
         raise typer.Exit(1)
 
@@ -89,6 +79,20 @@ def _bbox(text: str) -> BBox:
     if not (-180 <= west <= 180 and -180 <= east <= 180 and -90 <= south <= north <= 90):
         raise wrong
     return west, south, east, north
+
+
+def _print(rows: list[Found], format_: str) -> None:
+    if format_ == "json":
+        output.echo_json([asdict(row) for row in rows])
+    elif format_ == "csv":
+        _print_csv(rows)
+    elif rows:
+        output.print_table(
+            ("id", "kind", "alive", "level", "layers", "title", "address"),
+            [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
+        )
+    else:
+        typer.echo("No service matches.", err=True)
 
 
 _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")

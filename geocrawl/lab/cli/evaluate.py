@@ -10,7 +10,7 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
-    from geocrawl.lab.contest.contest import ContestResults
+    from geocrawl.lab.contest.contest import ContestResults, Plan
 
 
 def evaluate(
@@ -53,7 +53,21 @@ def evaluate(
         set=opt.key_value_pairs(set_) if set_ else {},
     )
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
-    outcome = run_contest(plan, tell)
+    _show(plan, run_contest(plan, tell), out, json=json)
+
+
+def _named(text: str) -> list[str]:
+    """Return the strategies to compare, each once; `all` means every strategy and the oracle."""
+    from geocrawl.priority.registry import strategies
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if "all" in names:
+        names = [*names, *strategies(), "oracle"]
+    return [name for name in dict.fromkeys(names) if name != "all"]
+
+
+def _show(plan: Plan, outcome: ContestResults, out: Path | None, *, json: bool) -> None:
+    """Write the results to the folder `out`, if one is given, and print them."""
     if out is not None:
         from geocrawl.lab.contest.report import write_all
 
@@ -65,16 +79,6 @@ def evaluate(
         typer.echo(to_json(plan, outcome), nl=False)
     else:
         _print(outcome)
-
-
-def _named(text: str) -> list[str]:
-    """Return the strategies to compare, each once; `all` means every strategy and the oracle."""
-    from geocrawl.priority.registry import strategies
-
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if "all" in names:
-        names = [*names, *strategies(), "oracle"]
-    return [name for name in dict.fromkeys(names) if name != "all"]
 
 
 def _print(outcome: ContestResults) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from geocrawl.model import HARVEST_TIER, Purpose, Url
+from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.store.operations.opt_out import FORGOTTEN
@@ -67,6 +68,16 @@ class Caps:
     hosts_per_site: int
     late_per_pattern: int = 0
     """Of a spent pattern, when nothing else waits: most visits to addresses that listings name."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Caps:
+        """Return the limits that the settings name."""
+        return cls(
+            settings.max_fruitless_per_pattern,
+            settings.max_alike_services,
+            settings.max_hosts_per_site,
+            settings.max_late_per_pattern,
+        )
 
 
 class Budgets:

@@ -80,12 +80,7 @@ class SqlFrontier:
         self._hosts = Hosts(self._connection)
         self._counters = Counters(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
-        caps = Caps(
-            settings.max_fruitless_per_pattern,
-            settings.max_alike_services,
-            settings.max_hosts_per_site,
-            settings.max_late_per_pattern,
-        )
+        caps = Caps.of(settings)
         self._queue = Queue(self._connection, self._hosts, self._counters)
         self._reopener = BudgetReopener(database, self._queue, caps)
         self._records_only = records_only
@@ -95,21 +90,7 @@ class SqlFrontier:
         self._feedback = FeedbackLog(database)
         self._reranking = Reranking(database, self._hosts, self._counters)
         self._batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
-        waits = RevisitWaits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
-        self._settlement = Settlement(
-            self._connection,
-            SettlementRules(rules, settings.max_attempts, waits),
-            self._arrivals,
-            self._hosts,
-            self._counters,
-            self._queue,
-            catalog,
-            database.blocked,
-            budgets,
-            pages=PageStore(self._connection, settings.page_store_bytes),
-            content_reports=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
-            feedback=self._feedback if learns else None,
-        )
+        self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
         self._leases = Leases(
             self._connection,
@@ -128,6 +109,25 @@ class SqlFrontier:
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
         self._free_from_the_dead()
+
+    def _make_settlement(
+        self, settings: Settings, rules: ArrivalRules, budgets: Budgets, *, learns: bool
+    ) -> Settlement:
+        waits = RevisitWaits(settings.revisit_first_s, settings.revisit_least_s, settings.revisit_most_s)
+        return Settlement(
+            self._connection,
+            SettlementRules(rules, settings.max_attempts, waits),
+            self._arrivals,
+            self._hosts,
+            self._counters,
+            self._queue,
+            self._catalog,
+            self._database.blocked,
+            budgets,
+            pages=PageStore(self._connection, settings.page_store_bytes),
+            content_reports=ContentReportWriter(self._connection, thumbnail_bytes=settings.thumbnail_bytes),
+            feedback=self._feedback if learns else None,
+        )
 
     def _forget(self) -> None:
         for part in (self._hosts, self._arrivals, self._counters):
