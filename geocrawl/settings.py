@@ -202,7 +202,7 @@ class Settings:
         empty="no limit",
     )
     hours: str = _setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
-    due_per_tick: int = _setting(500, "most services or pages that one look at what is due puts into the queue")
+    due_per_tick: int = _setting(500, "most due services or pages that are queued at once")
     revisit_first_s: float = _setting(
         7 * 86400.0, "first wait before a start page, or a page that named services, is read again", unit="s"
     )
@@ -277,12 +277,12 @@ class Settings:
     )
     max_late_per_pattern: int = _setting(
         10_000,
-        "then, when nothing else waits, most of them that listings name; of others max_fruitless_per_pattern again",
+        "then, if only such addresses wait, most that listings name; of others max_fruitless_per_pattern",
         empty="none",
     )
     max_alike_services: int = _setting(
         500,
-        "most services of one site whose addresses differ only so; then it is quarantined until `geocrawl release`",
+        "most services of one site with such addresses; then it is quarantined until `geocrawl release`",
         empty="no limit",
     )
     calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
