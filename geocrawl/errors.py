@@ -1,4 +1,4 @@
-"""The exceptions that end a command. Each message says what happened, to which file or URL, and what to do."""
+"""Define the exceptions that end a command. Each message states what happened, to which file or URL, and what to do."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ Maps = Annotated[
 ]
 ExpectedKind = Annotated[
     str | None,
-    typer.Option(
-        "--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[what the address says]."
-    ),
+    typer.Option("--kind", metavar="KIND", help="Kind of service to expect (`geocrawl kinds`) \\[by the address]."),
 ]
 
 _LEVELS = {

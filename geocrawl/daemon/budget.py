@@ -44,7 +44,7 @@ class Hours:
         return cls(ends[0] % DAY_MIN, ends[1] % DAY_MIN)
 
     def include(self, now: float) -> bool:
-        """Return whether a time (seconds since the epoch) lies in the window."""
+        """Return whether a time (seconds since the epoch) is in the window."""
         moment = dt.datetime.fromtimestamp(now, dt.UTC)
         minute = moment.hour * 60 + moment.minute
         if self.from_min == self.to_min:

@@ -43,7 +43,7 @@ class Notifier:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
                 sender.sendto(state.encode(), self._address)
         except OSError:
-            return  # the watchdog will tell
+            return  # systemd's watchdog will notice
 
 
 def _watchdog_s(environ: Mapping[str, str]) -> float:

@@ -35,7 +35,7 @@ _LEAST_HEADER_BYTES = 32
 
 
 class ConnectionLost(aiohttp.ClientConnectionError):
-    """The connection ended between the request and the first byte of its answer; the cause says how."""
+    """The connection ended between the request and the first byte of its answer; `__cause__` is the reason."""
 
     def __init__(self, *, was_kept: bool) -> None:
         """`was_kept`: an earlier request had been answered on the connection."""

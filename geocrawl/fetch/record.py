@@ -32,7 +32,7 @@ class WarcRecorder:
     def __init__(
         self, path: Path, *, software: str, seeds: Sequence[str], say: Callable[[str], object] = lambda line: None
     ) -> None:
-        """Open or create the file. `say` is given the line that tells of the recording's early end.
+        """Open or create the file. `say` is called with a line if the recording ends early.
 
         Raises UsageError for a database, EnvironmentFault when the file cannot be written.
         """

@@ -21,7 +21,7 @@ _AGENT_LINE = re.compile(
     r"^([^\S\n]*user(?:-|[^\S\n]+)?agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
 )
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
-_OTHER_CRAWLERS = "!"  # no product token holds it
+_OTHER_CRAWLERS = "!"  # no product token contains this
 _MARKUP = re.compile(r"\s*<")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
 MAX_SITEMAPS = 20
@@ -91,7 +91,7 @@ class RobotsCache:
 
 
 def product_token(user_agent: str) -> str:
-    """Return the name by which robots.txt knows us (RFC 9309, 2.2.1): the User-Agent's first token, lower case."""
+    """Return our name in robots.txt (RFC 9309, 2.2.1): the User-Agent's first token, in lower case."""
     found = _TOKEN.match(user_agent.strip())
     return found[0].lower() if found else "geocrawl"
 
@@ -124,7 +124,7 @@ def read_text(body: bytes, limit: int) -> str:
 def sitemaps_of(text: str) -> tuple[str, ...]:
     """Return the addresses of a robots.txt's Sitemap lines, each once, in order, at most `MAX_SITEMAPS`.
 
-    They hold for every crawler (sitemaps.org, "Specifying the Sitemap location").
+    Sitemaps apply to every crawler (sitemaps.org, "Specifying the Sitemap location").
     """
     if "itemap" not in text and "ITEMAP" not in text:
         return ()

@@ -30,8 +30,8 @@ WINDOWS_1252 = Encoding("windows-1252", "cp1252")
 _GB18030 = Encoding("gb18030", "gb18030")
 _BIG5 = Encoding("big5", "big5hkscs")
 
-# Name of Python's codec for a label → what the Encoding Standard means by the label. Also the list of what is allowed:
-# Python has codecs (utf-7, unicode_escape, base64) that no document may ask for.
+# Name of Python's codec for a label → its encoding in the Encoding Standard. Other codecs of Python (utf-7,
+# unicode_escape, base64) are not allowed for documents.
 _MEANT = {
     "utf-8": UTF_8,
     "utf-8-sig": UTF_8,
@@ -93,7 +93,7 @@ _MOSTLY = 0.8
 
 @lru_cache(maxsize=512)
 def find_encoding(label: str) -> Encoding | None:
-    """Return what the Encoding Standard means by `label`; None for a label that no browser knows."""
+    """Return the encoding of `label` in the Encoding Standard; None for a label unknown to browsers."""
     label = label.strip().lower()
     for spelling in (label, label.removeprefix("x-")):
         try:

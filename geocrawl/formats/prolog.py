@@ -1,4 +1,5 @@
-"""What stands before a document's root: byte order marks, white space, HTTP header lines, messages of PHP, a DOCTYPE.
+"""Read the prolog, the part before a document's root: byte order marks, white space, HTTP header lines, messages of
+PHP, a DOCTYPE.
 
 Works on bytes, before anything is known of their encoding.
 """
@@ -12,9 +13,9 @@ from geocrawl.formats.charset import byte_order_mark
 from geocrawl.model import Deviation
 
 MAX_PROLOG_BYTES = 8_192
-"""How far a DOCTYPE is looked for."""
+"""Number of first characters in which a DOCTYPE is searched."""
 _MAX_JUNK_BYTES = 65_536
-"""A document that has not begun by then does not begin: nobody writes longer messages before it."""
+"""Number of characters within which a document must begin: error messages before it are shorter."""
 _WIDE = {  # first bytes of XML in two and four bytes a character → Python's codec
     b"\xff\xfe\x00\x00": "utf-32",
     b"\x00\x00\xfe\xff": "utf-32",
@@ -97,7 +98,7 @@ def _as_utf_8(body: bytes) -> bytes:
 
 
 def _is_markup(before: bytes) -> bool:
-    """Return whether only comments, instructions and a DOCTYPE stand before a root: that is well-formed XML."""
+    """Return whether only comments, instructions and a DOCTYPE precede a root: that is well-formed XML."""
     return before.lstrip()[:2] in (b"<!", b"<?")
 
 

@@ -46,7 +46,7 @@ def response_record(
 
 
 def resource_record(address: str, content_type: str, body: bytes, at: float) -> bytes:
-    """Return a resource record (6.4): what an address gave, without the exchange that brought it. `at`: epoch, s."""
+    """Return a resource record (6.4): the content of an address, without the HTTP exchange. `at`: epoch, s."""
     buffer, writer = _writer()
     moment = dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     record = writer.create_warc_record(

@@ -1,4 +1,4 @@
-"""The domain's words: frozen values that pass between rooms, without behaviour beyond their own invariants.
+"""Define the types of the domain: frozen values that pass between packages, without behaviour beyond their invariants.
 
 Each has one meaning in code, database, command line and documentation (docs/words.md). Times are seconds since the Unix
 epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).

@@ -1,4 +1,4 @@
-"""Pages that were read, and a strategy's judgement of them."""
+"""Define pages that were read, and a strategy's judgement of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from geocrawl.model.web import Link, Rank, Relevance, Url
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page as it was read: what strategies, recognition and the catalogue need of it."""
+    """A page as it was read: the parts that strategies, the detector and the catalogue need."""
 
     url: Url
     depth: int
@@ -20,9 +20,9 @@ class Document:
     text: str
     """Visible text of the body without scripts and styles, white space folded."""
     links: tuple[Link, ...] = ()
-    """In document order; one address may occur several times with different anchors.
+    """Links in document order; one address may occur several times with different anchors.
 
-    () when meta robots or X-Robots-Tag says nofollow.
+    () when meta robots or X-Robots-Tag contains nofollow.
     """
     language: str = ""
     """From `<html lang>` or Content-Language, lower case; '' when not named."""
@@ -33,11 +33,11 @@ class Document:
     json_keys: tuple[str, ...] = ()
     """The first keys, at most 64, of a JSON object; () for any other body."""
     headline: str = ""
-    """The most likely headline (`page.headline`), or the title where none stands out; '' unless it is requested."""
+    """The most likely headline (`page.headline`), or the title without one; '' unless requested."""
     prose: str = ""
-    """`text` without the anchors of its links, with the same limit; '' unless it is requested."""
+    """`text` without the anchors of links, with the same limit; '' unless requested."""
     anchor_chars: int = 0
-    """Number of characters of those anchors, white space folded; 0 unless `prose` is requested."""
+    """Number of characters of all anchors, white space folded; 0 unless `prose` is requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,6 @@ class Judgement:
     score: float
     """The strategy's own score of the page; for gws r = cos(T, P), 0…1."""
     ranks: tuple[Rank | None, ...]
-    """One for each of `Document.links`, in order; None drops the link."""
+    """Rank of each of `Document.links`, in order; None drops the link."""
     features: bytes = b""
-    """What the strategy wants returned with the visit's `Feedback`; b"" for one that does not learn."""
+    """Data that the strategy gets back with the visit's `Feedback`; b"" for a strategy that does not learn."""

@@ -1,4 +1,4 @@
-"""The frontier: the life cycle of a URL, leases, and the result of a visit."""
+"""Define the values of the frontier: the state of a URL, leases, and the result of a visit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Entry:
     attempts: int
     """Number of earlier attempts that failed."""
     hops: int = 0
-    """Redirects between hosts that led here."""
+    """Number of redirects between hosts that led to the URL."""
     candidate: Candidate | None = None
     """The candidate to be probed; None for a page."""
     validators: Validators | None = None
@@ -43,14 +43,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """One entry and its host: nobody else sends requests to the host until the lease is settled or expires."""
+    """One entry and its host: no other worker sends requests to the host until the lease is settled or expires."""
 
     entry: Entry
     host: HostState
     token: int
-    """Fencing number: a settlement with an outdated one is ignored."""
+    """Fencing number: a settlement with an outdated number is ignored."""
     until: float
-    """When the lease expires."""
+    """Time at which the lease expires."""
 
     @property
     def visit_id(self) -> str:
@@ -68,9 +68,9 @@ class RankedLink:
     link: Link
     rank: Rank
     refused: str = ""
-    """Why it is recorded and never visited (stop:media, trap:calendar …); '' for a link to visit."""
+    """Reason why the link is recorded and never visited (stop:media, trap:calendar …); '' for a link to visit."""
     same_depth: bool = False
-    """Whether it is a redirect's target, which has the depth of its source."""
+    """Whether the link is to a redirect's target, which has the depth of its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ class StoredPage:
     """A page to be kept because it is on the topic."""
 
     encoding: str
-    """The Encoding Standard's name; '' for what is no text."""
+    """Encoding, by the name of the Encoding Standard; '' for binary content."""
     body: bytes
     """The answer's body, decoded by Content-Encoding and compressed by zlib."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """A stored page as it is read back."""
+    """A stored page as read from the database."""
 
     address: str
     title: str
@@ -95,7 +95,7 @@ class KeptPage:
     content_type: str
     """Media type without parameters; '' when the server named none."""
     encoding: str
-    """The Encoding Standard's name; '' for what is no text."""
+    """Encoding, by the name of the Encoding Standard; '' for binary content."""
     body: bytes
     """The answer's body, decoded by Content-Encoding."""
 
@@ -127,7 +127,7 @@ class Visit:
     verdict: Verdict | None = None
     """Verdict of a probe; None for a page."""
     digest: int | None = None
-    """64-bit hash of the page's links and candidates, by which a change is noticed."""
+    """64-bit hash of the page's links and candidates, to detect changes."""
     content_report: ContentReport | None = None
     """Result of the service's content check; None when none was made."""
     retry_after_s: float | None = None
@@ -137,27 +137,28 @@ class Visit:
     dump: bytes | None = None
     """The strategy's dump from before this visit's feedback, when a dump is due; else None."""
     dump_counts: Mapping[str, int] = field(default_factory=dict)
-    """With `dump`: how much the strategy has learnt, for status."""
+    """With `dump`: counts of what the strategy has learnt, for status."""
     stored: StoredPage | None = None
-    """The page itself, when it is to be kept."""
+    """The page to be kept, if any."""
     validators: Validators | None = None
-    """Validators to store. None deletes stored ones, unless the answer was 'not modified' or there was none."""
+    """Validators to store. None deletes the stored ones, unless there was no answer or it was 'not modified'."""
     not_modified: bool = False
-    """Whether the answer was 'not modified' (304): what is stored of the last full answer stays, and nothing is
-    learnt."""
+    """Whether the answer was 'not modified' (304): the stored results of the last full answer stay, and no strategy
+    learns.
+    """
     fault: str = ""
     """Traceback of the exception that broke the visit, for the log; '' for none."""
 
     @property
     def found(self) -> Status | None:
-        """Return what a probe found the endpoint to be; None for a page, and when the endpoint could not be asked."""
+        """Return the status that a probe found; None for a page, and when the endpoint could not be requested."""
         if self.verdict is not None:
             return self.verdict.status
         return Status.VALID if self.not_modified and self.lease.entry.purpose is Purpose.PROBE else None
 
     @property
     def is_page_answered(self) -> bool:
-        """Return whether a page was answered otherwise than by a redirect: limits on pages count these."""
+        """Return whether a page was answered without a redirect: limits on pages count these answers."""
         if self.lease.entry.purpose is not Purpose.PAGE or self.http_status is None:
             return False
         return self.not_modified or not 300 <= self.http_status < 400
@@ -165,7 +166,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a strategy may learn from one settled visit.
+    """The result of one settled visit, from which a strategy learns.
 
     Feedback is stored until the strategy's next dump covers it. The dump and the feedback after it, learnt again in
     order, restore the strategy's state, whenever the process was killed.
@@ -177,7 +178,7 @@ class Feedback:
     purpose: Purpose
     depth: int
     found_on: int | None
-    """Frontier id of the page whose link led here; None for an address that a person entered."""
+    """Frontier id of the page whose link led to the visit; None for an address that a person entered."""
     state: State
     reason: str
     valid: bool | None = None
@@ -195,20 +196,20 @@ class Settled:
     new_links: int = 0
     new_candidates: int = 0
     ignored: bool = False
-    """Whether the lease was no longer ours, so that nothing was written."""
+    """Whether the lease was no longer valid, so that nothing was written."""
     feedback: Feedback | None = None
-    """For a strategy that learns; None for any other."""
+    """Feedback for a strategy that learns; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingHost:
-    """A host that cannot be asked now, with addresses that were never visited."""
+    """A host that cannot receive requests now, with addresses that were never visited."""
 
     name: str
     ready_at: float
-    """When it may be asked again."""
+    """Time from which requests may be sent again."""
     urls: int
-    """Addresses in its queue."""
+    """Number of addresses in the host's queue."""
 
 
 @dataclass(frozen=True, slots=True)

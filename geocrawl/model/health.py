@@ -1,18 +1,17 @@
-"""The health of a service over time: a state machine as a table, and when to probe again. Pure.
+"""Decide the health of an endpoint over time, by a state machine, and the time of its next probe.
 
-A verdict says what one probe found. Health judges an endpoint by that and earlier verdicts, so that neither one bad
-minute makes a service dead nor one lucky answer a dead service alive (hysteresis):
+A verdict is the result of one probe. Health depends on this and earlier verdicts, so that neither one bad minute makes
+a service dead nor one lucky answer a dead service alive (hysteresis):
 
     new ──ok──► alive ──fail──► degraded ──fail ×3──► down ──180 days──► gone
      │            ▲                │  ▲                │                  │
      │            └────ok ×2───────┘  └──────ok────────┘                  └─ok─► degraded
      └─180 days (never valid)─► gone
 
-`TRANSITIONS` is the whole table: the first row that matches applies. A state's `Pace` says when the next probe is due:
-stable services are probed rarely, failing ones soon with a doubling back-off, dead ones monthly, gone ones never.
-Endpoints that were never valid have a pace of their own: many are announced before they are set up, or are found on a
-bad day. A gone endpoint stays in the catalogue as a tombstone: links to it do not bring it back, only a person's probe
-can.
+`TRANSITIONS` is the whole table: the first row that matches applies. A state's `Pace` determines when the next probe is
+due: stable services are probed rarely, failing ones soon with a doubling back-off, dead ones monthly, gone ones never.
+Endpoints that were never valid have a separate pace: many are announced before they are set up, or are found on a bad
+day. A gone endpoint stays in the catalogue as a tombstone: links do not revive it, only a person's probe can.
 """
 
 from __future__ import annotations
@@ -67,10 +66,10 @@ TRANSITIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When an endpoint in one state is probed again."""
+    """The intervals between probes of an endpoint in one state."""
 
     first_s: float
-    """Interval after it entered this state."""
+    """Interval after the endpoint entered this state."""
     factor: float
     """Each further interval as a multiple of the last one."""
     longest_s: float
@@ -84,16 +83,16 @@ PACES: Mapping[Health, Pace | None] = {
     Health.GONE: None,
 }
 JITTER = 0.1
-"""Share of an interval by which it varies, so that endpoints found together are not probed together for ever."""
+"""Random share of an interval, so that endpoints found together are not probed together for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What is known of an endpoint's health."""
+    """The health of an endpoint, with its next probe."""
 
     state: Health = Health.NEW
     since: float = 0.0
-    """When it entered this state, in seconds since the epoch."""
+    """Time at which the endpoint entered this state, in seconds since the epoch."""
     in_a_row: int = 0
     """Valid answers in a row (positive), or failures (negative)."""
     interval_s: float = 0.0
@@ -105,7 +104,7 @@ class Condition:
 def after(condition: Condition, *, ok: bool, at: float, key: str) -> Condition:
     """Return the condition after a probe at time `at`. `key` (the endpoint's identity) determines the jitter.
 
-    Not to be called when the endpoint could not be asked (robots.txt, our own network): that is no event.
+    Do not call this when no request could be sent (robots.txt, own network away): that is no event.
     """
     in_a_row = _count(condition.in_a_row, ok=ok)
     since = condition.since or at

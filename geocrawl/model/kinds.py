@@ -1,4 +1,4 @@
-"""Kinds of service: their names, and the form in which each declares what tells it apart."""
+"""Define kinds of service: their names, and the declaration of their signs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """Service kinds, as the catalogue and its exports spell them."""
+    """Kinds of service, by their names in the catalogue and its exports."""
 
     WMS = "wms"
     WFS = "wfs"
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 def stored_kind(name: str) -> Kind:
     """Return the kind that a database calls `name`.
 
-    A kind that only former versions knew (`sensorthings`, which had no probe) was asked as a WMS, and still is.
+    A kind of former versions (`sensorthings`, which had no probe) is probed as a WMS, as it was then.
     """
     try:
         return Kind(name)
@@ -39,23 +39,23 @@ def stored_kind(name: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class PathForm:
-    """A form of path by which a server is known before it is asked, without a request in the query."""
+    """A form of path by which a server is recognised before any request, without a request in the query."""
 
     name: str
-    """The software, or the custom, that makes such addresses."""
+    """The software or convention that makes such addresses."""
     hint: str
-    """A text that stands in every such path: a cheap look before the pattern is tried."""
+    """A text that occurs in every such path: a quick check before the pattern is tried."""
     path: str
     """Regular expression, searched in the path in lower case."""
     example: str
     """An address of this form, for tests and for people."""
     query: str = ""
-    """A text that must stand in the query in lower case, too; '' for none."""
+    """A text that must occur in the query in lower case, too; '' for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostForm:
-    """A form of host name that a host has whose only service is of the kind: there its root is a candidate."""
+    """A form of name for hosts whose only service is of the kind: the root of such a host is a candidate."""
 
     name: str
     host: str
@@ -78,46 +78,45 @@ class ParameterForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDeclaration:
-    """What tells one kind of service apart: in addresses, in documents, and for people.
+    """The signs of one kind of service in addresses and documents, and its description for people.
 
     Texts of addresses and names of XML roots are in lower case; JSON keys are as a document has them.
     """
 
     kind: Kind
     name: str
-    """For people."""
+    """Name of the kind for people."""
     proof: str
-    """What an answer must be to prove the kind, for people."""
+    """Description of an answer that proves the kind, for people."""
     items: tuple[str, str] = ("layer", "layers")
-    """What one content item is called, and several, for people."""
+    """Words for one content item and for several, for people."""
 
     services: frozenset[str] = frozenset()
     """Values of SERVICE."""
     requests: frozenset[str] = frozenset()
-    """Values of REQUEST that name this kind when SERVICE is not given. Those of two kinds are never the same."""
+    """Values of REQUEST that name this kind without SERVICE. No two kinds share a value."""
     shared_requests: frozenset[str] = frozenset({"getcapabilities"})
-    """Values of REQUEST that other kinds have, too: they name this kind only beside its SERVICE, or where the path says
-    so."""
+    """Values of REQUEST that other kinds have, too: they name this kind only with its SERVICE or its form of path."""
     old_requests: frozenset[str] = frozenset()
-    """Values of REQUEST that are requests only beside other parameters of the kind (WMS 1.0.0, 6.2.8)."""
+    """Values of REQUEST that are requests only together with other parameters of the kind (WMS 1.0.0, 6.2.8)."""
     paths: tuple[PathForm, ...] = ()
     hosts: tuple[HostForm, ...] = ()
     parameters: tuple[ParameterForm, ...] = ()
     found_beside: str = ""
-    """Beside which services the kind is asked for unseen, when no address tells it; for people."""
+    """Services next to which the kind is guessed without any address, for people."""
 
     roots: frozenset[str] = frozenset()
     """Root elements of its documents that no other kind has."""
     error_roots: frozenset[str] = frozenset()
-    """Root elements of what its servers answer when they are asked for nothing."""
+    """Root elements of its servers' answers to a request without parameters."""
     namespaces: tuple[str, ...] = ()
-    """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), as they go on behind OGC's host: `wfs`."""
+    """Namespaces of OWS Common's root `Capabilities` (OGC 06-121r9), without OGC's host: `wfs`."""
     operation: str = ""
     """Name of an operation that only this kind has, for capabilities without a namespace."""
     sections: tuple[tuple[str, ...], ...] = ()
-    """Ways to elements that only this kind has, for capabilities without a namespace and without operations."""
+    """Paths to elements that only this kind has, for capabilities without a namespace and without operations."""
     keys: tuple[frozenset[str], ...] = ()
-    """Sets of top-level keys, any of which a page of JSON of this kind has whole."""
+    """Sets of top-level keys: a JSON page of this kind contains at least one set completely."""
     relations: frozenset[str] = frozenset()
     """Relations of links that only its landing page has."""
     is_document: Callable[[Mapping[str, Any]], bool] | None = None

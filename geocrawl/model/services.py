@@ -1,4 +1,4 @@
-"""Services: candidates, verdicts, what a valid service describes, and what it delivers."""
+"""Define candidates, verdicts, descriptions of valid services, and results of content checks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 SIBLING = "sibling"
-"""`Evidence.signal` of an endpoint that is asked because another kind answers at such an address."""
+"""`Evidence.signal` of an endpoint that is guessed because another kind answers at such an address."""
 
 
 class Item(StrEnum):
-    """What the content items of a service are: layers, or what other kinds have in their place."""
+    """The type of a service's content items: layers, or their counterpart in other kinds."""
 
     LAYER = "layer"
     """WMS, WMTS, TMS, ArcGIS MapServer and ImageServer."""
@@ -44,19 +44,19 @@ class Endpoint:
     key: str
     """Identity: lower-case host, no default port, parameter names without case, sorted; values and path keep theirs."""
     url: Url
-    """To show and export: the address without request parameters, vendor parameters (map=, tokens) kept."""
+    """Address for display and export, without request parameters, with vendor parameters (map=, tokens)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why we believe that an endpoint exists."""
+    """The reason to believe that an endpoint exists."""
 
     signal: str
-    """How it was found: query, path, form, redirect, document, text, given …"""
+    """Sign by which the endpoint was found: query, path, form, redirect, document, text, given …"""
     page: str = ""
     """Address of the page that named it."""
     link: str = ""
-    """The address as it stood there."""
+    """The address as the page writes it."""
     anchor: str = ""
 
 
@@ -89,17 +89,17 @@ class Deviation:
 class Layer:
     """A content item: a layer or a group of layers (WMS 1.3.0, 7.2.4.6), a feature type, a coverage, a collection …
 
-    Holds what it states itself; the rest is inherited from the group above it.
+    Only properties that the item states itself are stored; others are inherited from the group above.
     """
 
     name: str
-    """'' for a group that cannot be asked for."""
+    """Name for requests; '' for a group that cannot be requested."""
     title: str
     abstract: str = ""
     parent: int | None = None
     """Index of the group above it in `Service.layers`; None for a root."""
     crs: tuple[str, ...] = ()
-    """Of this layer alone; what a group states is inherited and stored with the group."""
+    """Reference systems of this layer alone; those that a group states are inherited and stored with the group."""
     box: Polygon | None = None
     """Its own WGS 84 extent, x = longitude, y = latitude, degrees; None: inherited or unknown."""
     bounds: tuple[str, float, float, float, float] | None = None
@@ -109,12 +109,12 @@ class Layer:
     keywords: tuple[str, ...] = ()
     item: Item = Item.LAYER
     formats: tuple[str, ...] = ()
-    """Of this item alone, where the kind states formats for each item; else those of the service count."""
+    """Formats of this item alone, if the kind states formats for each item; else those of the service apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What answers at an endpoint, as its capabilities describe it."""
+    """A service that answers at an endpoint, as its capabilities describe it."""
 
     kind: Kind
     version: str
@@ -123,21 +123,21 @@ class Service:
     keywords: tuple[str, ...] = ()
     provider: str = ""
     contact: Mapping[str, str] = field(default_factory=dict)
-    """person, organization, position, email, phone, address, city, country — those that were given."""
+    """person, organization, position, email, phone, address, city, country, as far as stated."""
     fees: str = ""
     access_constraints: str = ""
     formats: tuple[str, ...] = ()
-    """Formats of what the service gives: of GetMap, GetFeature, GetTile …"""
+    """Output formats of the service: of GetMap, GetFeature, GetTile …"""
     online_resource: str = ""
     layers: tuple[Layer, ...] = ()
-    """Groups before their children."""
+    """Layers, groups before their children."""
     fingerprint: str = ""
-    """Hash of the described content: the same at two addresses when one service answers at both."""
+    """Hash of the described content: equal at two addresses of one service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The end of an interview: what the endpoint is, with evidence."""
+    """The result of an interview, with evidence."""
 
     status: Status
     reason: str
@@ -154,10 +154,11 @@ class Verdict:
     """Duration of the decisive request."""
     requests: int = 0
     moved_to: Url | None = None
-    """Where a redirect to another host leads; that address is a candidate of its own."""
+    """Target of a redirect to another host, which becomes a separate candidate."""
     leads: tuple[Candidate, ...] = ()
     """Other endpoints that the answer names (an ArcGIS folder's services, a MapServer's WMS) or makes likely (the WFS
-    beside a WMS)."""
+    next to a WMS).
+    """
     pages: tuple[Link, ...] = ()
     """Pages of records that a catalogue has (the first GetRecords, `/collections/…/items`): read like any page."""
     validators: Validators | None = None
@@ -167,10 +168,10 @@ class Verdict:
 
 
 class Level(StrEnum):
-    """What a service was seen to do, beyond its capabilities."""
+    """The proven ability of a service, beyond its capabilities."""
 
     ADVERTISED = "advertised"
-    """Capabilities only: nothing was asked for, or nothing was answered."""
+    """Capabilities only: no content was requested, or no request was answered."""
     ANSWERS = "answers"
     """An image (a tile, a feature, a record) came back, but it shows no content: blank, of the wrong size …"""
     DELIVERS = "delivers"
@@ -178,7 +179,7 @@ class Level(StrEnum):
 
 
 class ContentOutcome(StrEnum):
-    """What one request for content brought."""
+    """The outcome of one request for content."""
 
     OK = "ok"
     BLANK = "blank"
@@ -187,14 +188,14 @@ class ContentOutcome(StrEnum):
     NOT_AN_IMAGE = "not-an-image"
     """Neither an image (feature, record …) nor an exception."""
     IMAGE_ERROR_TEXT = "image-error-text"
-    """An image in which the exception is written."""
+    """An image with the error message drawn in it."""
     WRONG_SIZE = "wrong-size"
     AXIS_ORDER = "axis-order"
-    """Content comes only when the axes are given in the order that is wrong for this version."""
+    """Content is delivered only when the axes are in the wrong order for this version."""
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     REFUSED = "refused"
-    """By robots.txt, by the address guard, or by a budget."""
+    """Refused by robots.txt, by the address guard, or by a budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,7 @@ class Attempt:
     """One request for content: an entry of the content report."""
 
     layer: str
-    """Name of the item asked for."""
+    """Name of the requested item."""
     crs: str
     outcome: ContentOutcome
     milliseconds: float
@@ -213,12 +214,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class ContentReport:
-    """What came of asking a valid service for content."""
+    """The result of a content check of a valid service."""
 
     level: Level
     attempts: tuple[Attempt, ...] = ()
     https: bool | None = None
-    """Whether it answers over HTTPS; None: not asked."""
+    """Whether the service answers over HTTPS; None: unknown."""
     cors: str = ""
     """Access-Control-Allow-Origin as answered to a request with an Origin; '' when there was none."""
     thumbnail: bytes = b""

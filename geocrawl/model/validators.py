@@ -1,10 +1,9 @@
-"""Validators (RFC 9110, 8.8): what is kept of an answer for a conditional request, and the fields of that request.
-Pure.
+"""Extract validators from answers (RFC 9110, 8.8), and make the header fields of conditional requests.
 
-To a conditional request a server answers 304 (Not Modified) instead of sending the same document again, which costs it
-and us a few hundred bytes. Only what can be sent back unchanged and cannot mean anything else is kept: printable ASCII
-of a limited length, an entity tag in its quotes (a bare `*` would mean any document), and a date in the form that
-senders must use.
+To a conditional request a server answers 304 (Not Modified) instead of sending the same document again, which saves
+nearly all bytes. A validator is kept only if it can be sent back unchanged and has a single meaning: printable ASCII of
+a limited length, an entity tag in its quotes (a bare `*` would mean any document), and a date in the form that senders
+must use.
 """
 
 from __future__ import annotations

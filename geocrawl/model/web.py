@@ -1,4 +1,4 @@
-"""Addresses, links and web servers' answers."""
+"""Define addresses, links and answers of web servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Url(NamedTuple):
     host: str
     """Lower-case host name (IDNA) or IP address, without port: the unit of politeness."""
     origin: str
-    """scheme://host[:port] without the default port: what a robots.txt applies to (RFC 9309)."""
+    """scheme://host[:port] without the default port: the scope of a robots.txt (RFC 9309)."""
     site: str
     """Registered domain by the public suffix list; the host itself when it has none."""
 
@@ -36,9 +36,9 @@ class Link(NamedTuple):
     """Text around the link, white space folded, at most 200 characters."""
     rel: str = ""
     where: str = "a"
-    """Element that carries it: a, area, frame, iframe, link, meta-refresh, form, redirect, seed, xml, sitemap …"""
+    """Element of the link: a, area, frame, iframe, link, meta-refresh, form, redirect, seed, xml, sitemap …"""
     kind: str = ""
-    """Service kind, as `Kind` spells it, that the page names beside the address; '' when it names none.
+    """Kind of service, as spelt in `Kind`, that the page names next to the address; '' for none.
 
     `{type: "wms", url: …}`, `L.tileLayer.wms(…)`, the protocol OGC:WMS, "WMS service: …".
     """
@@ -69,11 +69,11 @@ class Rank(NamedTuple):
 
 
 HARVEST_TIER = 900
-"""The tier of a harvest's pages of records: above every strategy's tiers, for a harvest visits nothing else."""
+"""The tier of a harvest's pages of records: above every strategy's tiers, because a harvest visits nothing else."""
 
 
 class Purpose(StrEnum):
-    """What a request is for, which determines the limits on its body and the media types that are read."""
+    """The purpose of a request, which determines the limits on its body and the media types that are read."""
 
     PAGE = "page"
     PROBE = "probe"
@@ -83,7 +83,7 @@ class Purpose(StrEnum):
 
 
 class FailureCode(StrEnum):
-    """Why there is no answer, by cause."""
+    """The cause of a missing answer."""
 
     DNS = "dns"
     REFUSED = "refused"
@@ -112,18 +112,20 @@ class FailureCode(StrEnum):
     FORGOTTEN = "forgotten"
     """The host opted out (`geocrawl forget`); nothing was sent."""
     RESTING = "resting"
-    """The host is in back-off, or another process leases it; nothing was sent (`geocrawl probe` beside a catalogue)."""
+    """The host is in back-off, or another process leases it; nothing was sent (`geocrawl probe` with shared
+    politeness).
+    """
 
 
 NOT_PERMITTED = frozenset(
     {FailureCode.GUARD, FailureCode.DENY, FailureCode.ALLOW, FailureCode.FORGOTTEN, FailureCode.RESTING}
 )
-"""Codes of requests that were not sent because they may not be: no verdict follows, and no second try."""
+"""Codes of requests that were not sent because that is forbidden: no verdict follows, and no second try."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a server sent with an answer for conditional requests (RFC 9110, 8.8)."""
+    """Header fields of an answer that are used in conditional requests (RFC 9110, 8.8)."""
 
     address: str
     """Address of the answer, redirects followed: validators are sent with requests for exactly this address."""
@@ -157,10 +159,10 @@ class Page:
     cut: bool = False
     """Whether the body was longer than the limit and ends there (probes only; a page is refused)."""
     not_modified: bool = False
-    """Whether this is a 304 to a conditional request: the last full answer still holds. Any other 304 is an ordinary
+    """Whether this is a 304 to a conditional request: the last full answer is still valid. Any other 304 is an ordinary
     answer."""
     retry_after_s: float | None = None
-    """Seconds until the address may be asked again, by Retry-After with 429 or 503; None when it does not say."""
+    """Seconds until the address may be asked again, by Retry-After with 429 or 503; None without one."""
 
     @property
     def content_type(self) -> str:
@@ -185,7 +187,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """State of a host that politeness depends on; stored, so it lasts over processes and restarts."""
+    """State of a host for politeness; stored, so that it is shared by processes and survives restarts."""
 
     name: str
     next_at: float = 0.0
@@ -200,18 +202,18 @@ class HostState:
     asked: int = 0
     """Number of requests on that day."""
     troubled_at: float = 0.0
-    """When one address of the host last answered with a server's error."""
+    """Time at which one address of the host last answered with a server error."""
     troubled_address: str = ""
-    """That address; '' when there was none."""
+    """Address of that error; '' without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsRecord:
-    """What an origin answered for /robots.txt."""
+    """The answer of an origin to the request for /robots.txt."""
 
     origin: str
     status: int | None
     body: str | None
-    """Its text; None when it could not be read (RFC 9309, 2.3.1.4)."""
+    """Text of robots.txt; None when it could not be read (RFC 9309, 2.3.1.4)."""
     fetched_at: float
     expires_at: float

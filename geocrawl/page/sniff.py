@@ -34,7 +34,7 @@ _XML_ROOT_ENDS = ("capabilities", "metadata", "exceptionreport", "recordsrespons
 
 
 class Form(StrEnum):
-    """The format as which an answer is read."""
+    """The format of an answer, which decides its reader."""
 
     HTML = "html"
     XML = "xml"
@@ -51,7 +51,7 @@ def is_binary(body: bytes, content_type: str) -> bool:
 
 
 def text_form(text: str, content_type: str) -> Form:
-    """Return the format as which decoded text is to be read, by its beginning more than by `content_type`."""
+    """Return the format of decoded text, by its beginning more than by `content_type`."""
     head = text[:_HEAD_CHARS].lstrip("\ufeff")
     if not head.lstrip().startswith("<"):
         return Form.HTML if "html" in content_type and "<" in text else Form.TEXT

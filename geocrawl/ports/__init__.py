@@ -1,6 +1,6 @@
-"""The protocols between rooms, one file a subject: small, so that each side can be tested and replaced alone.
+"""Define the protocols between packages, one file for each subject: small, so that each side can be tested alone.
 
-`crawler/` knows the other rooms by these protocols alone; `app/wiring.py` chooses the classes that implement them.
+`crawler/` uses other packages through these protocols alone; `app/wiring.py` chooses the implementing classes.
 """
 
 from geocrawl.ports.catalog import CatalogQueries

@@ -32,7 +32,7 @@ class CrawlQueue(Protocol):
         does what they leave if they die."""
 
     async def settle(self, visit: Visit) -> Settled:
-        """Write all that a visit brought, in one transaction, and end its lease."""
+        """Write all results of a visit in one transaction, and end its lease."""
 
     async def renew(self, lease: Lease, until: float) -> Lease | None:
         """Have a lease last until then at least, and return it; None when another process has leased the host since."""
@@ -56,7 +56,7 @@ class LearningLog(Protocol):
         """Yield the feedback since the last dump, in order."""
 
     def revised(self) -> int:
-        """Return the feedback after which the queue was last ranked anew (`rerank`'s `through`); 0: it never was."""
+        """Return the feedback after which the queue was last reranked (`rerank`'s `through`); 0: never."""
 
     def clear_feedback(self) -> None:
         """Drop the dump and the feedback: another strategy begins."""

@@ -11,7 +11,7 @@ from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance, Url
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A waiting link as the database knows it: enough to rank it without reading its page again."""
+    """A waiting link as stored in the database: enough to rank it without reading its page again."""
 
     id: int
     url: Url
@@ -51,7 +51,7 @@ class Strategy(Protocol):
         """Return whether the strategy learns from feedback; else none is stored."""
 
     def learn(self, feedback: Feedback) -> None:
-        """Learn from a settled visit. Deterministic: the same feedback in the same order gives the same strategy."""
+        """Learn from a settled visit. Deterministic: the same feedback in the same order results in the same state."""
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank | None]]] | None:
         """Return batches of (frontier id, new rank) when links are to be reranked, else None.

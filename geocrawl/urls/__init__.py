@@ -1,4 +1,4 @@
-"""Read web addresses as browsers do, tell when two are the same, and say which are not worth a visit.
+"""Read web addresses as browsers do, normalise them, and decide which are not worth a visit.
 
 Everything here is pure and decides by the URL alone, never by the order in which URLs arrive, so that a crawl run to
 its end gives the same catalogue in any order. `reading` makes the two texts of a `Url`, with `hosts` for the part

@@ -21,7 +21,7 @@ class AddressList:
     """A list of domains, which are looked up, and of patterns, which are tried one by one."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        """Read the entries; raise ValueError, which says what is expected, for one that is not valid."""
+        """Read the entries; raise ValueError, which describes valid entries, for an invalid one."""
         self._domains = set[str]()
         self._patterns = list[_Pattern]()
         for entry in entries:
@@ -80,7 +80,7 @@ class _Pattern:
 
 
 def read_entry(text: str) -> str | _Pattern:
-    """Return a domain's name or a pattern; raise ValueError, which says what is expected, for anything else."""
+    """Return a domain's name or a pattern; raise ValueError, which describes valid entries, for anything else."""
     entry = text.strip().lower()
     wrong = ValueError(
         f"a domain (example.org), a top-level domain (.cn) or an address with * (example.org/private/*), not {text!r}"

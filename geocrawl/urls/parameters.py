@@ -38,7 +38,7 @@ class Parameters:
     """Parameters of one request of a service that is requested by a path."""
 
     def is_noise(self, name: str, value: str) -> bool:
-        """Return whether a query parameter says who visits, or from where, not what is shown. `name` in any case."""
+        """Return whether a query parameter identifies the visitor or referrer, not the content. `name` in any case."""
         name = name.lower()
         return name in self.noise or (name in self.session_if_random and _RANDOM.fullmatch(value) is not None)
 

@@ -55,7 +55,7 @@ class Owner:
         return f"process {self.pid} on {self.machine}" if self.machine else "another process"
 
     def is_running(self, here: Owner) -> bool | None:
-        """Return whether the process runs; None when the process `here` cannot tell.
+        """Return whether the process runs; None when the process `here` cannot determine that.
 
         It cannot for another machine and for another PID namespace, whose numbers name other processes. A boot that is
         over ended its processes; that is only concluded outside containers, where a machine's name is its own.

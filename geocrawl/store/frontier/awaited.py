@@ -33,7 +33,7 @@ class AwaitedFrontier:
         return self._frontier.others_at_work()
 
     async def settle(self, visit: Visit) -> Settled:
-        """Write all that a visit brought, in one transaction, and end its lease."""
+        """Write all results of a visit in one transaction, and end its lease."""
         return self._frontier.settle(visit)
 
     async def renew(self, lease: Lease, until: float) -> Lease | None:

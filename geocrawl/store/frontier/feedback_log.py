@@ -67,11 +67,11 @@ class FeedbackLog:
             self._database.delete_meta(name)
 
     def revised(self) -> int:
-        """Return the number of the feedback after which the queue was last ranked anew; 0: it never was."""
+        """Return the number of the feedback after which the queue was last reranked; 0: never."""
         return int(self._database.meta(REVISED) or 0)
 
     def write_revised(self, number: int) -> None:
-        """Write that the queue was ranked anew after this feedback."""
+        """Record that the queue was reranked after this feedback."""
         self._database.write_meta(REVISED, str(number))
 
 

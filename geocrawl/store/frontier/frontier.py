@@ -216,7 +216,7 @@ class SqlFrontier:
         return self._leases.others_at_work()
 
     def settle(self, visit: Visit) -> Settled:
-        """Write all that a visit brought, in one transaction, and free its host."""
+        """Write all results of a visit in one transaction, and free its host."""
         with self._database.transaction:
             return self._settlement.write(visit)
 
@@ -262,7 +262,7 @@ class SqlFrontier:
         return self._feedback.read()
 
     def revised(self) -> int:
-        """Return the number of the feedback after which the queue was last ranked anew; 0: it never was."""
+        """Return the number of the feedback after which the queue was last reranked; 0: never."""
         return self._feedback.revised()
 
     def strategy_state(self) -> bytes | None:

@@ -44,7 +44,7 @@ class Current(NamedTuple):
 
 @dataclass(slots=True)
 class KnownUrl:
-    """A page or probe that stands in the frontier."""
+    """A page or probe that is in the frontier."""
 
     id: int
     depth: int
@@ -54,7 +54,7 @@ class KnownUrl:
 
 @dataclass(slots=True)
 class Facts:
-    """What decides on addresses that nobody knew."""
+    """The facts that decide on unknown addresses."""
 
     next_url_id: int = 1
     next_host_id: int = 1
@@ -79,7 +79,7 @@ class Wanted:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nobody new arrives."""
+        """Return whether no unknown address arrives."""
         return not (self.hosts or self.patterns)
 
 

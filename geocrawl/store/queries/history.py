@@ -171,7 +171,7 @@ def changes_since(connection: Connection, since: float, most: int) -> Iterator[d
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """How long services live (Kaplan and Meier, 1958)."""
+    """The survival of services (Kaplan and Meier, 1958)."""
 
     services: int
     """Endpoints that ever were valid."""

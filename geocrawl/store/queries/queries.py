@@ -113,7 +113,7 @@ class Queries:
         return changes_since(self._connection, since, most)
 
     def survival(self) -> Survival:
-        """Return how long services live."""
+        """Return the survival curve of services."""
         from geocrawl.store.queries.history import survival
 
         return survival(self._connection)

@@ -67,7 +67,7 @@ class EndpointRow:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDetail:
-    """Everything that the catalogue knows of a service."""
+    """All stored data about a service."""
 
     id: int
     kind: str

@@ -1,4 +1,4 @@
-"""Read what the database knows of one address: `geocrawl why`."""
+"""Read the stored data about one address: `geocrawl why`."""
 
 from __future__ import annotations
 
