@@ -95,7 +95,7 @@ class _Checker:
         return answers
 
     async def _follow(self, url: Url) -> Page | Failure:
-        """Return the answer at the end of a page's redirects. Each host on the way has a turn of its own."""
+        """Return the answer at the end of a page's redirects. Each host on the path has a separate turn."""
         candidate = self._detector.of_url(url)
         purpose = Purpose.PAGE if candidate is None or candidate.weak else Purpose.PROBE
         at = url

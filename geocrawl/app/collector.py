@@ -24,8 +24,8 @@ def tune() -> None:
 def long_run() -> Iterator[None]:
     """Let the collector run rarely, and pass over what the start of the program made, for the time of a run.
 
-    Modules, tables and models of the start live as long as the run, so walking through them at every full collection
-    frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.
+    Modules, tables and models that are loaded at the start exist as long as the run, so scanning them at every full
+    collection frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.
     """
     thresholds = gc.get_threshold()
     gc.freeze()

@@ -78,7 +78,8 @@ class RetryPolicy:
 
     @contextmanager
     def opened(self, prepare: Callable[[Store], T]) -> Iterator[T]:
-        """Open the database, yield the result of `prepare`, and close the database in the end. A retry opens it anew.
+        """Open the database, yield the result of `prepare`, and close the database in the end. A retry opens the
+        database again.
 
         Raises as `call` does.
         """

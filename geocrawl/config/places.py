@@ -21,8 +21,8 @@ DATABASE_NAME = "geocrawl.db"
 
 
 def configuration_files(environ: Mapping[str, str], cwd: Path) -> tuple[Path, ...]:
-    """Return the files in which configuration is looked for, the strongest first; they need not exist."""
-    # `sudo -u` leaves people in folders that are closed to them: no configuration of theirs is in them.
+    """Return the possible configuration files, the one with the highest precedence first; they need not exist."""
+    # `sudo -u` may leave the user in a folder without access: such a folder is skipped.
     here = (cwd / FILE_IN_FOLDER,) if os.access(cwd, os.X_OK) else ()
     try:
         own = (user_folder("config", environ) / "config.toml",)

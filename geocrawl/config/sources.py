@@ -85,7 +85,7 @@ def from_file(file: Path) -> Source:
     except (FileNotFoundError, NotADirectoryError):
         return source
     except OSError as error:
-        if isinstance(error, PermissionError) and file == SYSTEM_FILE:  # it may hold passwords of the service's sites
+        if isinstance(error, PermissionError) and file == SYSTEM_FILE:  # may contain passwords of the service's sites
             return source
         source.problems.append(f"{file}: cannot be read: {error.strerror or error}")
         return source
@@ -183,7 +183,7 @@ def _beside(file: Path, name: str, value: object) -> object:
     try:
         path = sqlite_path(value)
     except GeocrawlError:
-        return value  # refused when it is used, with a line that says why
+        return value  # an invalid value is refused later, with a reason
     return value if path == MEMORY else str(file.parent / path)
 
 

@@ -19,7 +19,7 @@ _JUMP_S = 60.0
 class Jobs:
     """The daemon's jobs, one method for each tick of that name.
 
-    Each is short, makes transactions of its own and may be called at any time. Each returns counts for the log.
+    Each job is short, makes its own transactions, may be called at any time and returns counts for the log.
     """
 
     def __init__(

@@ -323,7 +323,7 @@ def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
 def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
     """Return where a redirect leads (RFC 9110, 10.2.2); None for no redirect, or one to no web address.
 
-    Bytes beyond ASCII are escaped as they stand, whatever their encoding.
+    Bytes beyond ASCII are escaped unchanged, whatever their encoding.
     """
     if response.status_code not in _REDIRECTS:
         return None

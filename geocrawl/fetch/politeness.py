@@ -9,7 +9,7 @@
                                                     address is asked again by its own retry, after Retry-After
     connection failures, time-outs                  ERROR: no address was spoken to
     any other answer                                OK: earlier errors in a row are forgotten
-    an answer that breaks a limit or a format       NEUTRAL: says nothing about the state of the host
+    an answer that breaks a limit or a format       NEUTRAL: no sign of the state of the host
 
 A second address is a different one that fails within `trouble_window_s` of the first. All requests of one interview
 with a service count as one address, whatever their parameters.

@@ -55,7 +55,7 @@ def lines(value: object) -> tuple[str, ...]:
 
 
 def string_of(value: object, *names: str) -> str:
-    """Return a string as it stands, at most 2,000 characters; '' when there is none.
+    """Return a string unchanged, at most 2,000 characters; '' when there is none.
 
     Of an object, return the first of the members `names` that is a string, or without `names` its first member (texts
     by language); of a list, the string of its first element.

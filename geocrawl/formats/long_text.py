@@ -61,7 +61,7 @@ class LongText:
         return [*self._notes.values()]
 
     def raw(self) -> Iterator[bytes]:
-        """Yield the bytes as they stand, from the first character of XML on."""
+        """Yield the bytes unchanged, from the first character of XML on."""
         declared = prolog.declared_encoding(self._body)
         for conflict in charset_conflict(self._body, declared, self._content_type):
             self._notes.setdefault(conflict.code, conflict)

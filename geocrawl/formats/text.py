@@ -10,7 +10,7 @@ import html
 import re
 
 REPLACEMENT = "\ufffd"
-"""What stands for a character that cannot be."""
+"""Replacement for a character that is not allowed."""
 _LONG_REFERENCE = re.compile(r"&#(?:([0-9]{8,})|[xX]([0-9a-fA-F]{7,}));?")
 _ILL_FORMED = re.compile("[\0\ud800-\udfff]")
 # Each escape is matched whole, so that the second backslash of an escaped one begins none.

@@ -55,7 +55,7 @@ class AddressRules:
 
 
 def is_beneath(host: str, domains: set[str] | frozenset[str]) -> bool:
-    """Return whether a host is one of the domains or a subdomain of one, with one look-up a label."""
+    """Return whether a host is one of the domains or a subdomain of one, with one look-up for each label."""
     while host not in domains:
         _, dot, host = host.partition(".")
         if not dot:

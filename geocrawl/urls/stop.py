@@ -146,5 +146,5 @@ def _normalise(where: str, key: str, entry: object) -> str:
     if key == "extensions":
         entry = entry.removeprefix(".")
     if key in ("extensions", "segments") and "/" in entry:
-        raise UsageError(f"{where}: {entry!r} holds a '/', but it is compared with one part of a path")
+        raise UsageError(f"{where}: {entry!r} contains a '/', but it is compared with one part of a path")
     return quote(entry, safe="!$&'()*+,;=:@/?%~").lower()

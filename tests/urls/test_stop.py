@@ -106,7 +106,7 @@ def test_a_users_file_adds_to_the_rules(tmp_path: Path) -> None:
         ("[media]\nextensions = 3", r"\[media\] extensions: expected a list"),
         ("[media]\nextensions = [3]", r"\[media\] extensions: expected a text, got 3"),
         ("[media]\nextensions = ['']", r"\[media\] extensions: expected a text"),
-        ("[media]\nsegments = ['a/b']", r"\[media\] segments: 'a/b' holds a '/'"),
+        ("[media]\nsegments = ['a/b']", r"\[media\] segments: 'a/b' contains a '/'"),
         ("[media]\nhosts = ['a b']", r"\[media\] hosts: 'a b' is not a host"),
         ("[media]\nwords = ['a']", r"\[media\] words: unknown key"),
         ("[Media x]\nhosts = []", "line 1"),

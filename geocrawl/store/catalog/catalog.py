@@ -34,7 +34,7 @@ from geocrawl.store.schema.tables import ENDPOINT, EVIDENCE, PROBE, SERVICE
 from geocrawl.urls import read_url
 
 MAX_EVIDENCE = 20
-"""Pages kept for each endpoint: a link in a site's navigation stands on every page of it."""
+"""Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
 _TEXT_CHARS = 500
 _REMEMBERED_ENDPOINTS = 5_000
 
@@ -95,7 +95,7 @@ _WRITE_VERDICT = (
         probes=ENDPOINT.c.probes + 1,
     )
 )
-# What was read last still holds: version, deviations, status and reason stay.
+# The last full answer is still valid: version, deviations, status and reason stay.
 _WRITE_NOT_MODIFIED = update(ENDPOINT).where(_THIS).values(probes=ENDPOINT.c.probes + 1)
 _WRITE_UNASKED = update(ENDPOINT).where(_THIS, ENDPOINT.c.status.is_(None))
 _WAS_NAMED_OR_VALID = or_(ENDPOINT.c.weak < GUESSED, ENDPOINT.c.last_ok.is_not(None))
@@ -254,7 +254,7 @@ class Catalog:
         self._health.write_unasked(endpoint_id, at)
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """Keep a person's word that two endpoints are one service, or are not; in a transaction of its own."""
+        """Store a person's decision that two endpoints are one service, or are two, in a separate transaction."""
         with self._database.transaction:
             self._services.decide(one, other, same=same, at=at)
 

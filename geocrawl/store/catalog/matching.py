@@ -18,7 +18,7 @@ from geocrawl.model import Service
 from geocrawl.urls import site_of, spelling_differences, spelling_group
 
 DISTINCTIVE_ITEMS = 3
-"""A document with fewer distinctive items says too little to tell one service from another."""
+"""A document with fewer distinctive items is not enough to distinguish one service from another."""
 _SAMPLE_DATA = ("topp:", "tiger:", "sf:", "nurc:", "cite:", "cgf:", "spearfish", "tike:", "ne:")
 """How names begin in the sample data that GeoServer and other servers are delivered with."""
 _GENERIC_NAME = re.compile(r"\A(?:layer|default|test|group|map)?[ _-]?[0-9]*\Z", re.IGNORECASE)
@@ -29,8 +29,7 @@ SIGNALS = ("person", "document", "host", "path", "port", "node", "layers")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A row of the table `description`: what an endpoint said of itself when it was last valid, as far as it tells one
-    service from another."""
+    """A row of the table `description`: an endpoint's description of itself when it was last valid, for matching."""
 
     endpoint_id: int
     key: str

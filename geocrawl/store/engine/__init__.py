@@ -1,1 +1,1 @@
-"""Open, lock, read and describe the database: the only package that knows SQLite."""
+"""Open, lock, read and describe the database: the only package that uses SQLite."""

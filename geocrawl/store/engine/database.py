@@ -1,4 +1,4 @@
-"""Opening the database: made, brought up to date or refused, and then one connection for this process.
+"""Open the database: create, upgrade or refuse it, then use one connection for this process.
 
 SQLite in WAL mode: one process writes at a time, readers never wait. Each settlement is one transaction that begins
 with the write lock (`BEGIN IMMEDIATE`), so what it read cannot change before it writes. With `synchronous=NORMAL` a
@@ -37,7 +37,7 @@ _PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -65536",  # KiB: bounds the memory that SQLite takes, whatever the queue's size
+    "PRAGMA cache_size = -65536",  # KiB: limits SQLite's memory, whatever the queue's size
     "PRAGMA wal_autocheckpoint = 16000",  # pages (64 MiB): one written often is copied into the file once
 )
 
@@ -123,7 +123,7 @@ class Database:
         return None if row is None else bytes(row[0])
 
     def set_meta(self, name: str, value: str | bytes) -> None:
-        """Store a fact under a name, in a transaction of its own."""
+        """Store a fact under a name, in a separate transaction."""
         with self.transaction:
             self.write_meta(name, value)
 

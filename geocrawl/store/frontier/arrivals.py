@@ -134,7 +134,7 @@ class ArrivalPlan:
         *,
         candidate_of: int | None = None,
     ) -> KnownUrl:
-        """Add or improve the page that a link leads to; return it as it then stands.
+        """Add or improve the page that a link leads to; return its new state.
 
         `candidate_of`: the endpoint that its address may be; then the page waits for that endpoint's probe.
         """

@@ -1,4 +1,4 @@
-"""Serve the best N waiting pages as a batch (best-N-first); the links that they bring wait for the next batch.
+"""Serve the best N waiting pages as a batch (best-N-first); the links that they add wait for the next batch.
 
 A batch is a tier above every strategy's own: its pages are served before all others, and the next batch is made only
 when none of them waits or is leased. The tier is stored with the URLs, so a killed crawl continues with its batch. A
@@ -36,7 +36,7 @@ class Batches:
         if self._connection.execute(sql.BATCH_GOES_ON, (BATCH_TIER,)).fetchone():
             return
         probing = self._connection.execute(sql.COUNT_HEADS, (PROBE_TIER,)).fetchone()[0]
-        # The best N pages stand on hosts whose best page is among the best N; a probe in front hides how good that is.
+        # The best N pages are on hosts whose best page is among the best N; a probe in front hides how good that is.
         hosts = self._connection.execute(sql.BEST_HOSTS, (self._stride + probing,)).fetchall()
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):

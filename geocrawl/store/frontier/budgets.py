@@ -1,4 +1,4 @@
-"""Bound what sites make without end: URL patterns that bring nothing, and sites whose services look alike.
+"""Limit endless content: URL patterns without finds, and sites whose services look alike.
 
 A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
 knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
@@ -81,7 +81,7 @@ class Caps:
 
 
 class Budgets:
-    """Counts what patterns and sites bring. Every method works inside the caller's transaction."""
+    """Counts the finds of patterns and sites. Every method works within the caller's transaction."""
 
     def __init__(
         self, connection: Connection, caps: Caps, on_growth: Callable[[int], object] = lambda key: None

@@ -26,7 +26,7 @@ CANDIDATE = "candidate"
 """Reason of a page that is refused while a probe finds out whether it is a service."""
 
 UNRANKED = "unranked"
-"""Reason of a page that the present strategy dropped from the queue; another one may bring it back."""
+"""Reason of a page that the present strategy dropped from the queue; another strategy may requeue it."""
 
 INTERNAL_ERROR = "internal-error"
 """Reason of a URL whose visits ended the process as often as a visit may fail (`crawler.visits` has the same)."""

@@ -22,7 +22,7 @@ class LinkMemory:
 
     def __init__(self, *, by_depth: bool) -> None:
         """`by_depth`: the score follows the depth, and only the tier is the link's own."""
-        # Python's hash tells identities apart as well as a 64-bit key does, in less memory than the text.
+        # Python's hash distinguishes identities as well as a 64-bit key, in less memory than the text.
         self._seen: TwoGenerations[int, KnownUrl] = TwoGenerations(_REMEMBERED_LINKS)
         self._compared = 1 if by_depth else 2
 
@@ -45,5 +45,5 @@ class LinkMemory:
         self._seen.put(hash(url.identity), known)
 
     def clear(self) -> None:
-        """Drop everything: rows were undone, deleted or ranked anew."""
+        """Drop everything: rows were rolled back, deleted or reranked."""
         self._seen.clear()

@@ -22,7 +22,7 @@ _READY = 1_000_000
 _WRITTEN = 50_000
 """Ranks written in one transaction, which lasts about a quarter of a second."""
 _STEP = 2_000
-"""Ranks taken from the strategy at once."""
+"""Number of ranks that are read from the strategy at once."""
 
 
 class Reranking:
@@ -35,7 +35,7 @@ class Reranking:
         self._counters = counters
 
     def write(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
-        """Write (id, new rank) of pages, where None drops a page from the queue; return how many were ranked anew.
+        """Write (id, new rank) of pages, where None drops a page from the queue; return how many were reranked.
 
         Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is.
         """

@@ -70,7 +70,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What `read_facts` is asked for."""
+    """The keys for which `read_facts` reads facts."""
 
     hosts: Collection[str] = ()
     sites: Collection[str] = ()
@@ -95,7 +95,7 @@ class SnapshotReader:
         self._hosts.clear()
 
     def remember_host(self, name: str, host: tuple[int, int]) -> None:
-        """Remember (id, pages seen) of a host as it stands after a settlement."""
+        """Remember (id, pages seen) of a host after a settlement."""
         self._hosts.put(name, host)
 
     def read_current(self, url_id: int) -> Current | None:

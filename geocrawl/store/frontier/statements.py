@@ -1,4 +1,4 @@
-"""The frontier's SQL statements, each with a sentence that says what it does; `?1` and so on are its parameters."""
+"""Define the frontier's SQL statements, each with a sentence on its effect; `?1` and so on are parameters."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages =
 WHERE id = ?1"""
 # Have a lease last until ?4, unless another process leased the host since.
 RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
-# End a lease that was given back.
+# End a lease that was released without a settlement.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
 # Write the politeness of a host whose lease was given back.
 WRITE_POLITENESS = """
@@ -211,7 +211,7 @@ SEE_QUERIES = """
 INSERT INTO query_group (key, seen) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = seen + excluded.seen"""
 # Read the number of query variants seen of a path.
 QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
-# Read pages that a strategy may rank anew, in order; ?1 is the last one of the batch before.
+# Read pages that a strategy may rerank, in order; ?1 is the last one of the batch before.
 RANKABLE = """
 SELECT u.id, u.address, u.anchor, u.depth, p.relevance, u.found_on FROM url u LEFT JOIN url p ON p.id = u.found_on
 WHERE u.id > ?1 AND u.purpose = 'page' AND (u.state = 'waiting' OR (u.state = 'refused' AND u.reason = 'unranked'))
@@ -237,7 +237,7 @@ INSERT INTO validator (url_id, address, etag, modified, read_at) VALUES (?1, ?2,
 # Drop a URL's validators.
 FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
 
-# --------------------------------------------------------------------------- ranks anew
+# --------------------------------------------------------------------------- reranking
 
 # Make the staging table of new ranks, by URL id; no tier: the page is dropped.
 MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"

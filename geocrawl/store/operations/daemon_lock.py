@@ -79,7 +79,7 @@ class DaemonLock:
             return
         raise EnvironmentFault(
             f"{self._database.path}: a daemon runs on it already: {other.owner}, "
-            f"since {moment(other.since)} UTC; `geocrawl status` tells more"
+            f"since {moment(other.since)} UTC; `geocrawl status` shows more"
         )
 
     def beat(self, now: float, state: str) -> bool:

@@ -133,7 +133,7 @@ def _reopen(connection: Connection, ids: Sequence[int]) -> None:
     hosts.flush()
     counters.flush()
     if ids:
-        connection.execute(sql.COUNT, (FORGETS, 1))  # every process looks its rows up anew
+        connection.execute(sql.COUNT, (FORGETS, 1))  # every process reads its rows again
 
 
 def _put_back_one(connection: Connection, touched: UnreachedEndpoint) -> None:

@@ -156,7 +156,7 @@ class Room:
         for host_id, count in left.items():
             hosts.refresh(host_id, left=count)
         counters.flush()
-        self._connection.execute(sql.COUNT, (FORGETS, 1))  # every process looks its rows up anew
+        self._connection.execute(sql.COUNT, (FORGETS, 1))  # every process reads its rows again
         return len(rows)
 
     def _worst_pages(self) -> list[_Waiting]:

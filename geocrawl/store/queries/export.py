@@ -42,7 +42,7 @@ class ExportRow:
     """A JSON list of {code, detail}."""
     service_id: int | None
     level: str
-    """advertised, answers, delivers; '' when no content was asked for."""
+    """advertised, answers, delivers; '' without a content check."""
     cors: str
 
 

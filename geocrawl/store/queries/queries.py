@@ -215,7 +215,7 @@ class Queries:
         return read_blocked(self._connection)
 
     def has_opted_out(self, host: str) -> bool:
-        """Return whether a host, or one that it lies beneath, opted out."""
+        """Return whether a host, or a parent domain of it, opted out."""
         from geocrawl.store.operations.opt_out import OptOut
 
         return OptOut(self._connection).covers(host)

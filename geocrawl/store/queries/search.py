@@ -30,7 +30,7 @@ class Found:
     alive: bool
     """Valid at its last probe, at one of its endpoints at least."""
     level: str
-    """What its best endpoint was seen to do: delivers, answers, advertised; '' when no content was asked for."""
+    """Level of the best endpoint: delivers, answers, advertised; '' without a content check."""
     url: str
     """The best of its addresses."""
     last_ok: float

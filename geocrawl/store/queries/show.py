@@ -1,4 +1,4 @@
-"""Read a service or an endpoint with all that the catalogue knows of it: `geocrawl show`."""
+"""Read a service or an endpoint with all stored data about it: `geocrawl show`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class EndpointRow:
     last_ok: float | None
     probes: int
     level: str | None
-    """advertised, answers, delivers; None: no content was asked for."""
+    """advertised, answers, delivers; None: no content check."""
     proved_at: float | None
     https: bool | None
     cors: str | None
