@@ -40,7 +40,7 @@ class HarvestStart:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the addresses of these pages of records carry a number, by which the next pages follow."""
+        """Return whether the addresses of these pages of records carry a number, by which the next pages follow."""
         return any(records_page(page) is not None and "?" in page.address for page in self.pages)
 
     def holds(self, page: Url) -> bool:

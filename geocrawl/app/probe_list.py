@@ -116,14 +116,14 @@ class _Lines:
         self.valid = 0
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
-        """Nothing is shown."""
+        """Show nothing."""
 
     def noted(self, text: str) -> None:
         """Write a line for a person to standard error."""
         sys.stderr.write(f"geocrawl: {text}\n")
 
     def leased(self, lease: Lease) -> None:
-        """Nothing is shown."""
+        """Show nothing."""
 
     def wants_lead(self, asked: Candidate, named: Candidate) -> bool:
         """Return whether `named` is an address of the list, as the kind as which it answered."""

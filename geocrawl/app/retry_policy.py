@@ -58,7 +58,7 @@ class RetryPolicy:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the last attempt to write failed and the next one is still to come."""
+        """Return whether the last attempt to write failed and the next one is still to come."""
         return self._waiting_since is not None
 
     def call(self, attempt: Callable[[], T]) -> T:

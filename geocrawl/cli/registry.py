@@ -87,7 +87,7 @@ GROUPS: Mapping[str, str] = {
 
 
 def installed_commands() -> Mapping[str, str]:
-    """`COMMANDS` without those of the laboratory where `geocrawl.lab` is not installed."""
+    """Return `COMMANDS` without those of the laboratory where `geocrawl.lab` is not installed."""
     if find_spec("geocrawl.lab"):
         return COMMANDS
     return {name: target for name, target in COMMANDS.items() if not target.startswith("geocrawl.lab.")}

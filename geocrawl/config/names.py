@@ -56,36 +56,36 @@ class Setting:
 
     @property
     def described(self) -> str:
-        """The help, with the meaning of an empty value."""
+        """Return the help, with the meaning of an empty value."""
         empty = {"text": "''", "list": "[]"}.get(self.takes, "0")
         return f"{self.help}; {empty}: {self.empty}" if self.empty else self.help
 
     @property
     def default_shown(self) -> str:
-        """The default as help shows it: `1s`, `no limit`; '' when there is nothing to show."""
+        """Return the default as help shows it: `1s`, `no limit`; '' when there is nothing to show."""
         if self.default in ("", 0, (), {}, None):
             return self.empty
         return str(self.show(self.default))
 
     @property
     def option_names(self) -> tuple[str, ...]:
-        """The option's names, the short one last."""
+        """Return the option's names, the short one last."""
         short = self.option.short if self.option else ""
         return (self.option_name, short) if short else (self.option_name,)
 
     @property
     def metavar(self) -> str:
-        """What stands for the value in the option's help."""
+        """Return the placeholder of the value in the option's help."""
         own = self.option.metavar if self.option else ""
         return own or {"duration": "DURATION", "size": "SIZE"}.get(self.takes, "N")
 
     @property
     def option_name(self) -> str:
-        """The setting on the command line, such as `--max-time`."""
+        """Return the setting's name on the command line, such as `--max-time`."""
         return self.option.name if self.option and self.option.name else "--" + self.name.replace("_", "-")
 
     def is_option_of(self, command: str) -> bool:
-        """Whether a command, such as 'seeds check', has the option."""
+        """Return whether a command, such as 'seeds check', has the option."""
         return self.option is not None and (not self.option.commands or command in self.option.commands)
 
     def read(self, value: object) -> object:

@@ -21,7 +21,7 @@ class CountingObserver:
     def __init__(
         self, inner: Observer, *, begun: Callable[[Lease], object], ended: Callable[[Entry, Visit], object]
     ) -> None:
-        """`begun` is called for each lease, `ended` for each settled visit."""
+        """Begin to count. The observer calls `begun` for each lease, `ended` for each settled visit."""
         self._inner = inner
         self._begun = begun
         self._ended = ended

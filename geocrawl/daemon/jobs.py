@@ -30,7 +30,7 @@ class Jobs:
         clock: Clock,
         log: Callable[..., object] = lambda event, **values: None,
     ) -> None:
-        """`log(event, **values)` writes a line."""
+        """Set up the jobs; `log(event, **values)` writes a line."""
         self._queries = store.queries
         self._metrics = MetricsFile(settings.metrics_file, settings.traffic_per_day_bytes, log)
         self._most = settings.due_per_tick

@@ -30,7 +30,7 @@ class MetricsFile:
     """The file of metrics that a daemon writes again and again."""
 
     def __init__(self, name: str, max_traffic_bytes: int, log: Callable[..., object]) -> None:
-        """`name`: the file; '' for none. `log(event, **values)` writes a line."""
+        """Write metrics to the file `name`; '' for none. `log(event, **values)` writes a line."""
         self._path = Path(name).expanduser() if name else None
         self._max_traffic_bytes = max_traffic_bytes
         self._log = log

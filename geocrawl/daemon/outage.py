@@ -44,7 +44,7 @@ class Outage:
     """Decides from the results of visits whether the network is away."""
 
     def __init__(self, well: Iterable[str] = ()) -> None:
-        """`well`: hosts that are known to answer, the one that answered last at the end."""
+        """Begin without an outage; `well` are the hosts known to answer, the last to answer at the end."""
         self._well = dict.fromkeys(well)
         self._lost: set[str] = set()
         self._in_a_row = 0
@@ -54,17 +54,17 @@ class Outage:
 
     @property
     def suspected(self) -> bool:
-        """Whether the network seems to be away."""
+        """Return whether the network seems to be away."""
         return self._in_a_row >= _IN_A_ROW and len(self._lost) >= _HOSTS
 
     @property
     def since(self) -> float | None:
-        """When the outage began (seconds since the epoch), until `end` is called; None: there is no outage."""
+        """Return when the outage began (seconds since the epoch), until `end` is called; None without an outage."""
         return self._away_since
 
     @property
     def text(self) -> str:
-        """A line for a person about the outage."""
+        """Return a line for a person about the outage."""
         return f"the network seems to be away: the last {self._in_a_row} visits reached nobody"
 
     def end(self) -> None:

@@ -55,7 +55,9 @@ class Daemon:
         reload: Callable[[], Configured],
         ticks: Sequence[Tick] = TICKS,
     ) -> None:
-        """`log(event, **values)` writes a line. `reload` reads the configuration again, or raises UsageError."""
+        """Set up the daemon. `log(event, **values)` writes a line. `reload` reads the configuration again, or raises
+        UsageError.
+        """
         self._ticks = ticks
         self._jobs = jobs
         self._lock = lock

@@ -38,7 +38,7 @@ class ConnectionLost(aiohttp.ClientConnectionError):
     """The connection ended between the request and the first byte of its answer; `__cause__` is the reason."""
 
     def __init__(self, *, was_kept: bool) -> None:
-        """`was_kept`: an earlier request had been answered on the connection."""
+        """Make the error; `was_kept`: an earlier request had been answered on the connection."""
         super().__init__("the server ended the connection before it answered")
         self.was_kept = was_kept
 

@@ -177,7 +177,7 @@ class PoliteTurn:
 
 
 def _is_busy(answer: Answer | Failure) -> bool:
-    """Whether an address asks to be left alone for a while: the turn asks nothing else of it, under no parameters."""
+    """Return whether a server is busy (503): the turn then requests the address no more, with any parameters."""
     return isinstance(answer, Answer) and answer.status == 503
 
 

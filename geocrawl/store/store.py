@@ -85,7 +85,7 @@ class Store:
 
     @property
     def path(self) -> Path:
-        """The database's file, as messages name it."""
+        """Return the database's file, as named in messages."""
         return self.database.path
 
     def close(self) -> None:
@@ -187,21 +187,21 @@ class Store:
 
     @cached_property
     def queries(self) -> Queries:
-        """What people and programs ask of the catalogue."""
+        """Return the queries of the catalogue for people and programs."""
         from geocrawl.store.queries.queries import Queries
 
         return Queries(self.database.connection)
 
     @cached_property
     def facts(self) -> Facts:
-        """What commands remember about the whole database."""
+        """Return the stored facts about the whole database."""
         from geocrawl.store.operations.facts import Facts
 
         return Facts(self.database)
 
     @property
     def opt_out(self) -> OptOut:
-        """The hosts that opted out, as this process knows them."""
+        """Return the hosts that opted out, as known to this process."""
         return self.database.blocked
 
     def forget(self, host: str, reason: str, at: float) -> Removed:

@@ -1,7 +1,8 @@
 """Study and measure a user's own crawl, recorded by `geocrawl crawl --record` (`recorded_worlds.recording`).
 
-There is no truth beside it. Only the fixed judge says what is relevant, and what can be found is what any strategy of
-the contest found (the pool). How much was asked for that was not recorded is reported.
+A recording comes without truth. The fixed judge alone decides which pages are relevant, and the services that any
+strategy of the contest found (the pool) count as reachable. The number of requests for addresses that were not recorded
+is reported.
 """
 
 from __future__ import annotations

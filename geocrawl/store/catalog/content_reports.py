@@ -42,7 +42,7 @@ class ContentReportWriter:
     """Writes content reports; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, *, thumbnail_bytes: int) -> None:
-        """`thumbnail_bytes`: limit on the size of all thumbnails; beyond it the oldest are deleted."""
+        """Write reports. `thumbnail_bytes`: limit on the size of all thumbnails; beyond it the oldest are deleted."""
         self._connection = connection
         self._thumbnail_bytes = thumbnail_bytes
         self._written_thumbnails = 0

@@ -20,7 +20,7 @@ _UNSPACED = re.compile(
 
 
 def spaced(text: str) -> str:
-    """`text` with a space around each character of a script written without them; full-width forms made plain
+    """Return `text` with a space around each character of a script written without them; full-width forms made plain
     (NFKC)."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFKC", text))
 

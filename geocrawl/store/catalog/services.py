@@ -80,7 +80,7 @@ class ServiceWriter:
     """Writes services; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection, segment: Segment) -> None:
-        """`segment` splits texts into words for the index."""
+        """Write services; `segment` splits texts into words for the index."""
         self._connection = connection
         self._segment = segment
         self._clusters = EndpointClusters(connection)

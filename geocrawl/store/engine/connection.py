@@ -69,17 +69,17 @@ class Rows:
 
     @property
     def columns(self) -> list[str]:
-        """The columns' names in the order of a row's values."""
+        """Return the columns' names in the order of a row's values."""
         return [column[0] for column in self._cursor.description]
 
     @property
     def rowcount(self) -> int:
-        """How many rows an INSERT, UPDATE or DELETE changed."""
+        """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
         return self._cursor.rowcount
 
     @property
     def lastrowid(self) -> int:
-        """The id of the row that an INSERT made."""
+        """Return the id of the row that an INSERT made."""
         assert self._cursor.lastrowid is not None, "only asked after an INSERT"
         return self._cursor.lastrowid
 
@@ -90,7 +90,7 @@ class Connection:
     __slots__ = ("_compiler", "_execute", "_raw", "path")
 
     def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
-        """`path`: the database as errors name it."""
+        """Wrap a connection; `path` is the database's name in errors."""
         self.path = path
         self._raw = raw
         self._execute = raw.execute
@@ -153,7 +153,7 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open: a full disk may have undone it already."""
+        """Return whether a transaction is open: a full disk may have undone it already."""
         return self._raw.in_transaction
 
     def copy_into(self, other: Connection, pages_a_step: int) -> None:

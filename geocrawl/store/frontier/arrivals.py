@@ -317,5 +317,5 @@ def _anchor(ranked: RankedLink) -> str | None:
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
-    """Whether a redirect led here: a catalogue's next page is as deep as the one before, but not on its way."""
+    """Return whether a redirect led here: a catalogue's next page is as deep as the one before, but not on its way."""
     return ranked.same_depth and source.id is not None and ranked.link.where != RECORDS

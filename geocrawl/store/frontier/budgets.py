@@ -86,7 +86,7 @@ class Budgets:
     def __init__(
         self, connection: Connection, caps: Caps, on_growth: Callable[[int], object] = lambda key: None
     ) -> None:
-        """`on_growth(key)` is called when the spent budget of a pattern grows."""
+        """Count for budgets; `on_growth(key)` is called when the spent budget of a pattern grows."""
         self._connection = connection
         self._caps = caps
         self._on_growth = on_growth
@@ -173,7 +173,7 @@ class Budgets:
             self._on_growth(key)
 
     def _is_listed(self, url_id: int, key: int) -> bool:
-        """Whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
+        """Return whether a page of a spent pattern is named by pages of another one whose finds make up for it."""
         row = self._connection.execute(_NAMED_BY, (url_id,)).fetchone()
         listing = read_url(row[0]) if row is not None else None
         listing_key = page_pattern_key(listing) if listing is not None else None
@@ -199,12 +199,12 @@ def crowded_site_reason(caps: Caps, host: str, hosts: int) -> str:
 
 
 def is_spent(pattern: tuple[int, int] | None, caps: Caps) -> bool:
-    """Whether the budget of a pattern with these (fruitless requests, finds) is spent; None: it was never asked."""
+    """Return whether the budget of a pattern with these (fruitless requests, finds) is spent; None: no requests yet."""
     return pattern is not None and 0 < caps.fruitless_per_pattern * (1 + pattern[1]) <= pattern[0]
 
 
 def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
-    """Whether a page counts towards its pattern's budget.
+    """Return whether a page counts towards its pattern's budget.
 
     Start pages have none, a harvest's pages have bounds of their own, and pages that are read again were counted.
     """

@@ -160,7 +160,7 @@ class Leases:
         return min(times, default=None)
 
     def is_queue_empty(self) -> bool:
-        """Whether no URL waits or is under way; failed ones may be tried again later."""
+        """Return whether no URL waits or is under way; failed ones may be tried again later."""
         return self._connection.execute(sql.NEXT_READY_ANY).fetchone()[0] is None
 
     def waiting_hosts(self, *, pages: bool = True) -> list[WaitingHost]:

@@ -21,7 +21,7 @@ class LinkMemory:
     """URLs by identity, with their depth, rank and state when a link to them was last read or written."""
 
     def __init__(self, *, by_depth: bool) -> None:
-        """`by_depth`: the score follows the depth, and only the tier is the link's own."""
+        """Make an empty memory. `by_depth`: the score follows the depth, and only the tier is the link's own."""
         # Python's hash distinguishes identities as well as a 64-bit key, in less memory than the text.
         self._seen: TwoGenerations[int, KnownUrl] = TwoGenerations(_REMEMBERED_LINKS)
         self._compared = 1 if by_depth else 2

@@ -103,7 +103,7 @@ def place_of(ranked: RankedLink, source: Source) -> tuple[int, Rank]:
 
 
 def is_admitted(arrival: CandidateArrival, urls: dict[int, KnownUrl], facts: Facts, caps: Caps) -> bool:
-    """Whether a candidate is kept: it is known, or the budget of its pattern is not spent."""
+    """Return whether a candidate is kept: it is known, or the budget of its pattern is not spent."""
     if arrival.probe_key in urls:
         return True
     return not is_spent(facts.patterns.get(candidate_pattern(arrival.candidate)), caps)

@@ -75,7 +75,7 @@ class BudgetReopener:
             self._write()
 
     def is_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Whether it is time to look for refused addresses."""
+        """Return whether it is time to look for refused addresses."""
         return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
 
     def reopen(self) -> int:
@@ -97,7 +97,9 @@ class BudgetReopener:
         return count
 
     def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
-        """Whether it is time to serve spent patterns: nothing waits, and something was settled since the last try."""
+        """Return whether it is time to serve spent patterns: the queue is empty, and visits were settled since the last
+        try.
+        """
         if not self._budget or not self._caps.late_per_pattern:
             return False
         return nothing_waits() and self._settlements() != self._served_late_at
@@ -122,7 +124,7 @@ class BudgetReopener:
         return count
 
     def _is_listing(self, by: int | None, key: int) -> bool:
-        """Whether pages of the pattern `by` (None: of no pattern) list those of another pattern, `key`."""
+        """Return whether pages of the pattern `by` (None: of no pattern) list those of another pattern, `key`."""
         return by is None or (by != key and not is_spent(self._pattern(by)[:2], self._caps))
 
     def _pattern(self, key: int) -> tuple[int, int, int]:
