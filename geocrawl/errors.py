@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 
 class GeocrawlError(Exception):
     """Base of all errors shown to people as one line."""
@@ -33,3 +35,16 @@ class PassingFault(DatabaseFault):
 
 class RefusedValue(DatabaseFault):
     """The database refuses a value that was to be written (a constraint, its size); it can write others."""
+
+
+class OwnFault(EnvironmentFault):
+    """This machine cannot send requests for now: its proxy, its network, its name resolution or a resource fails.
+
+    No server is to blame: the visit under way is given back, and nothing is recorded as failed.
+    """
+
+    def __init__(self, cause: str, over: str, is_over: Callable[[], Awaitable[bool]]) -> None:
+        """`cause` and `over`: sentences without a full stop. `is_over` tests whether visits may be tried again."""
+        super().__init__(cause)
+        self.over = over
+        self.is_over = is_over

@@ -128,9 +128,10 @@ class Settings:
     )
     patience_s: float = _setting(
         3600.0,
-        "wait so long, without an answer, for hosts in back-off whose pages were never visited",
+        "wait so long, without an answer, for hosts in back-off whose pages were never visited, and for a proxy, "
+        "network or name resolution that is away (the daemon waits for these without limit)",
         unit="s",
-        option=Option(("crawl", "harvest")),
+        option=Option(("crawl", "harvest", "probe")),
     )
     database_patience_s: float = _setting(
         120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)", unit="s"

@@ -33,6 +33,8 @@ class ProbeResult:
     left: int
     """Addresses without a verdict."""
     interrupted: bool
+    outage: bool = False
+    """Whether a fault of this machine lasted for longer than the patience."""
 
 
 Emit = Callable[[ProbeLine], None]
@@ -74,7 +76,8 @@ def run_probe(
             emit(line)
     if journal and not left:
         journal.remove()
-    return ProbeResult(len(lines.done), lines.valid, len(left), interrupted=summary.stopped == "signal")
+    interrupted, outage = summary.stopped == "signal", summary.stopped == "outage"
+    return ProbeResult(len(lines.done), lines.valid, len(left), interrupted=interrupted, outage=outage)
 
 
 @contextmanager

@@ -170,9 +170,10 @@ def make_crawler(
     max_pages: int,
     pages_counted: Callable[[], int] | None = None,
     patience_s: float | None = None,
+    outage_patience_s: float | None = None,
 ) -> Crawler:
-    """Return the session's loop, ready to run once. `pages_counted`, `patience_s`: as in `Crawler`; the setting by
-    default."""
+    """Return the session's loop, ready to run once. `pages_counted`, `patience_s`, `outage_patience_s`: as in
+    `Crawler`; the setting by default."""
     from geocrawl.crawler.loop import Crawler
 
     settings, environment = session.settings, session.environment
@@ -187,6 +188,7 @@ def make_crawler(
         max_pages=max_pages,
         max_time_s=settings.max_time_s,
         patience_s=settings.patience_s if patience_s is None else patience_s,
+        outage_patience_s=outage_patience_s,
         idle_s=environment.idle_s if environment else 1.0,
         settle_s=settings.settle_s,
         retry_first_s=settings.retry_first_s,

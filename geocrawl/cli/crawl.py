@@ -66,5 +66,7 @@ def _run(
     with observe(settings, json=json) as observer:
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
     output.print_report(report, json=json)
+    if report.summary.stopped == "outage":
+        raise typer.Exit(3)
     if report.no_seed_answered:
         raise typer.Exit(1)

@@ -56,5 +56,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
     output.print_report(report, json=json)
+    if report.summary.stopped == "outage":
+        raise typer.Exit(3)
     if not report.summary.pages:
         raise typer.Exit(1)

@@ -104,6 +104,9 @@ def probe(
     )
     if result.interrupted:
         typer.echo(f"Stopped: {result.left:,} addresses are left; the same command resumes.", err=True)
+    if result.outage:
+        typer.echo(f"This machine could send no requests: {result.left:,} addresses were not probed.", err=True)
+        raise typer.Exit(3)
     if not result.valid:
         raise typer.Exit(1)
 

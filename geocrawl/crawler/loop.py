@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from geocrawl.crawler.learning import Learning
+from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
-from geocrawl.errors import GeocrawlError, GivenBack, RefusedValue
+from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
@@ -76,6 +77,7 @@ class Crawler:
         settle_s: float = 8.0,
         retry_first_s: float = 60.0,
         pages_counted: Callable[[], int] | None = None,
+        outage_patience_s: float | None = None,
     ) -> None:
         """Set the parts and limits of a crawl.
 
@@ -83,7 +85,8 @@ class Crawler:
         addresses never visited. `idle_s`: the longest sleep of a worker without work, because another process may have
         queued some. `settle_s`: how long running visits may last after a stop. `retry_first_s`: as in `Settings`.
         `pages_counted` returns the number of pages that `max_pages` limits, if the crawler is not to count them itself
-        (a replay's access log).
+        (a replay's access log). `outage_patience_s`: the longest wait for a fault of this machine, such as a proxy that
+        is away; `patience_s` by default.
         """
         self._queue = queue
         self._learning = learning
@@ -109,6 +112,13 @@ class Crawler:
         self._answered_at = clock.now()
         """Time of the last answer that a retry would not improve; patience is counted from then on."""
         self._told = ""
+        self._fault: OwnFault | None = None
+        self._outage = Outage(clock, observer.noted, patience_s if outage_patience_s is None else outage_patience_s)
+
+    @property
+    def waits_for(self) -> str:
+        """What is at fault on this machine, so that no visit is made now; '' when nothing is."""
+        return self._outage.cause
 
     @property
     def stopping(self) -> bool:
@@ -133,24 +143,49 @@ class Crawler:
         May be called again after an error: counts and limits continue.
         """
         started = self._clock.monotonic()
+        timer = asyncio.create_task(self._end_in_time()) if self._max_time_s > 0 else None
+        try:
+            await self._run_workers()
+            while self._fault is not None and await self._outage_is_over(self._fault):
+                await self._run_workers()
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self._summary.seconds += self._clock.monotonic() - started
+        return self._summary
+
+    async def _run_workers(self) -> None:
+        """Have the workers visit until there is nothing to do, a stop, or a fault of this machine."""
+        self._fault = None
         self._answered_at = self._clock.now()
         self._under_way.clear()
-        timer = asyncio.create_task(self._end_in_time()) if self._max_time_s > 0 else None
         tasks = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         try:
             await self._until_done(tasks)
         finally:
-            for task in (*tasks, timer):
-                if task is not None:
-                    task.cancel()
+            for task in tasks:
+                task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._summary.seconds += self._clock.monotonic() - started
-        return self._summary
+
+    async def _outage_is_over(self, fault: OwnFault) -> bool:
+        """Wait until a fault of this machine is over, and return True; False after a stop or when patience ends."""
+        self._outage.begin(fault)
+        while not self._stopping:
+            pause_s = self._outage.pause_s()
+            if pause_s is None:
+                self._end("outage")
+                return False
+            self._changed.clear()
+            await self._sleep_or_change(pause_s)
+            if not self._stopping and await self._outage.is_over():
+                return True
+        return False
 
     async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Wait for the workers, after a stop for `settle_s` at most; `run` then cancels those left."""
+        """Wait for the workers, after a stop or a fault of this machine for `settle_s` at most; `_run_workers` then
+        cancels those left."""
         waiting = set(tasks)
-        while waiting and not self._stopping:
+        while waiting and not self._is_halted:
             done, waiting = await asyncio.wait(waiting, timeout=0.2, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -159,12 +194,16 @@ class Crawler:
             for task in done:
                 task.result()
 
+    @property
+    def _is_halted(self) -> bool:
+        return self._stopping or self._fault is not None
+
     async def _end_in_time(self) -> None:
         await self._clock.sleep(max(self._max_time_s - self._summary.seconds, 0.0))
         self.stop("max-time")
 
     async def _work(self) -> None:
-        while not self._stopping:
+        while not self._is_halted:
             pause_s: float | None = None
             async with self._leasing:
                 lease = await self._queue.lease(pages=self._pages_left())
@@ -238,6 +277,10 @@ class Crawler:
             async with self._fetcher.turn(lease.host, under_way.extend) as turn:
                 under_way.turn = turn
                 return await self._visitors[lease.entry.purpose].visit(lease, turn)
+        except OwnFault as fault:
+            if not self._outage.is_of_the_address(lease.entry.id):
+                raise
+            return broken(lease, fault, under_way.host, self._clock.now(), self._retry_first_s)
         except GeocrawlError:
             raise
         except Exception as error:
@@ -266,12 +309,16 @@ class Crawler:
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again
                 return
+            if visit.http_status is not None:
+                self._outage.answered(entry.id)
             self._summary.count(visit, result)
             if visit.state is not State.FAILED or visit.retry_after_s is None:
                 self._answered_at = self._clock.now()
             if result.feedback is not None:
                 await self._learning.learn(result.feedback)
             self._observer.settled(entry, visit, result)
+        except OwnFault as fault:
+            self._fault = fault
         except GivenBack:
             pass  # the host's state says when the address may be leased again
         finally:

@@ -60,6 +60,7 @@ class CrawlReport:
             "signal": "stopped; `geocrawl crawl` goes on from here",
             "resting": "the rest failed and will be retried; run `geocrawl crawl` later",
             "patience": "hosts are in back-off for longer than --patience; run `geocrawl crawl` later",
+            "outage": "this machine could send no requests for longer than --patience; then run `geocrawl crawl`",
         }
         rate = s.pages / s.seconds if s.seconds else 0.0
         out = [
@@ -68,7 +69,7 @@ class CrawlReport:
             f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses are queued.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
-        if s.stopped in ("resting", "patience"):
+        if s.stopped in ("resting", "patience", "outage"):
             out[2:2] = self._left()
         if s.reasons:
             out.insert(1, _not_read(s))
@@ -117,6 +118,7 @@ class HarvestReport:
             "signal": "stopped; the same command goes on from here",
             "resting": "the rest failed and will be retried; run the same command later",
             "patience": "hosts are in back-off for longer than --patience; run the same command later",
+            "outage": "this machine could send no requests for longer than --patience; then run the same command",
         }
         changed = f" of what was changed since {self.since}" if self.since else ""
         out = [

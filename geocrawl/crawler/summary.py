@@ -21,7 +21,8 @@ class RunSummary:
     seconds: float = 0.0
     stopped: str = ""
     """Reason why the run ended: done, max-pages, max-time, signal, resting (only failed addresses are left, to be
-    retried later), patience (hosts with addresses never visited are in back-off for too long).
+    retried later), patience (hosts with addresses never visited are in back-off for too long), outage (a fault of this
+    machine lasts too long).
     """
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""

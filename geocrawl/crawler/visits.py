@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import traceback
 
+from geocrawl.errors import OwnFault
 from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
+from geocrawl.resources import BACK, are_there, lack_of
 
 NOT_MODIFIED = "not-modified"
 """Reason of a visit whose address answered that nothing was modified (304)."""
@@ -24,6 +26,7 @@ TRANSIENT = frozenset(
         FailureCode.TRUNCATED,
         FailureCode.BAD_HTTP,
         FailureCode.PROXY,
+        FailureCode.MACHINE,
         "http-429",
         "http-500",
         "http-502",
@@ -57,7 +60,12 @@ def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
 
 
 def broken(lease: Lease, error: Exception, host: HostState, at: float, first_s: float) -> Visit:
-    """Return a failed visit instead of raising `error`: a defect of geocrawl, whatever the server sent."""
+    """Return a failed visit instead of raising `error`: a defect of geocrawl, whatever the server sent.
+
+    Raise OwnFault for an error that a lack of files, threads or disk caused. A lack of memory may come of the document.
+    """
+    if not isinstance(error, (MemoryError, OwnFault)) and (lack := lack_of(error)):
+        raise OwnFault(lack, BACK, are_there) from error
     return Visit(
         lease=lease,
         state=State.FAILED,

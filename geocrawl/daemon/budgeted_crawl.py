@@ -3,6 +3,7 @@ left."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
@@ -47,6 +48,11 @@ class BudgetedCrawl:
         """Return why no page may be visited now, in words; '' when one may."""
         return self._budget.why_no_pages(self._clock.now(), self._day.total("pages"), self._day.total("bytes"))
 
+    @property
+    def waits_for(self) -> str:
+        """What is at fault on this machine, so that no visit is made now; '' when nothing is."""
+        return self._crawler.waits_for if self._crawler else ""
+
     def interrupt(self, reason: str) -> None:
         """Let the visits under way settle, then end the run, if there is one."""
         if self._crawler is not None:
@@ -63,6 +69,7 @@ class BudgetedCrawl:
                 max_pages=self._budget.pages_per_day or NO_LIMIT,
                 pages_counted=self._pages_counted,
                 patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
+                outage_patience_s=math.inf,
             )
             return await self._crawler.run()
         finally:

@@ -234,7 +234,8 @@ class Daemon:
 
     def _beat(self) -> None:
         self._jobs.check_clock()
-        if not self._lock.beat(self._clock.now(), self._state):
+        state = f"waiting: {fault}" if (fault := self._crawl.waits_for) else self._state
+        if not self._lock.beat(self._clock.now(), state):
             self.stop("the database was taken over by another daemon")
             return
         self._day.begin_day()
@@ -248,4 +249,4 @@ class Daemon:
         if self._lock.reloads() != self._reloads:
             self._reloads = self._lock.reloads()
             self.reload()
-        self._notifier.alive(f"{self._state}; today {self._day.total('pages'):,} pages")
+        self._notifier.alive(f"{state}; today {self._day.total('pages'):,} pages")

@@ -10,7 +10,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import aiohttp
 import httpx
@@ -18,6 +18,7 @@ from aiohttp import http_exceptions
 
 from geocrawl.fetch.guard import MARK, GuardRefusal
 from geocrawl.model import FailureCode
+from geocrawl.resources import causes_of, lack_of
 from geocrawl.sanitize import plain
 
 # Errors by which a network or a server can end an exchange; any other is a bug of ours and is not caught. ValueError
@@ -31,6 +32,7 @@ WEB_ERRORS = (
     EOFError,
     OSError,
     ValueError,
+    MemoryError,
 )
 _DETAIL_CHARS = 200
 
@@ -45,10 +47,12 @@ class Unreadable(Exception):
 
 def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCode, str]:
     """Return code and one line of text for one of `WEB_ERRORS` or an `Unreadable`. `proxied`: a proxy was used."""
-    chain = list(_causes(error))
+    chain = list(causes_of(error))
     for one in chain:
         if isinstance(one, Unreadable):
             return one.code, str(one)
+    if lack := lack_of(error):
+        return FailureCode.MACHINE, lack
     for fits, code in _TABLE:
         for one in chain:
             if fits(one):
@@ -56,15 +60,6 @@ def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCod
                     code = FailureCode.PROXY
                 return code, _line(one)
     return FailureCode.BAD_HTTP, _line(error)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        yield one
-        one = one.__cause__ or one.__context__
 
 
 def _line(error: BaseException) -> str:
@@ -94,12 +89,19 @@ def _has_errno(*numbers: int) -> Callable[[BaseException], bool]:
     return lambda error: isinstance(error, OSError) and error.errno in numbers
 
 
+def _is_tunnel_status(*statuses: int) -> Callable[[BaseException], bool]:
+    return lambda error: isinstance(error, aiohttp.ClientHttpProxyError) and error.status in statuses
+
+
 def _is_cut_chunk(error: BaseException) -> bool:
     return isinstance(error, http_exceptions.TransferEncodingError) and "Not enough data" in str(error)
 
 
 _TABLE: tuple[tuple[Callable[[BaseException], bool], FailureCode], ...] = (
-    (_is(aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), FailureCode.PROXY),
+    (_is(aiohttp.ClientProxyConnectionError), FailureCode.PROXY),
+    (_is_tunnel_status(407), FailureCode.PROXY),
+    (_is_tunnel_status(408, 504), FailureCode.TIMEOUT_CONNECT),
+    (_is(aiohttp.ClientHttpProxyError), FailureCode.REFUSED),  # the proxy answers, and cannot reach the server
     (_is_guard, FailureCode.GUARD),
     (_is(aiohttp.ClientConnectorDNSError, socket.gaierror), FailureCode.DNS),
     (_is(aiohttp.ConnectionTimeoutError), FailureCode.TIMEOUT_CONNECT),

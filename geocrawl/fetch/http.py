@@ -19,12 +19,14 @@ from geocrawl.fetch.decode import ACCEPTED, Body, Decoder, Limits
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.names import Names
+from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.transport import Transport
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
+from geocrawl.resources import lack_of
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
 
@@ -132,6 +134,7 @@ class HttpClient:
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
         self._headers[Purpose.MAP]["Origin"] = _ORIGIN
+        self._own_faults = OwnFaults(settings) if transport is None else None
         self._never_conditional = recorder is not None  # a recording without bodies could not be replayed
 
     async def get(
@@ -141,7 +144,7 @@ class HttpClient:
         cookies: httpx.Cookies | None = None,
         validators: Validators | None = None,
     ) -> Answer | Failure:
-        """Request `url` and return the answer, or a Failure for any web failure.
+        """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for one of ours.
 
         `cookies` are sent as far as they apply, `validators` if they belong to this very address.
         """
@@ -158,13 +161,10 @@ class HttpClient:
                 got = await self._receive(
                     response, url, purpose, proxied=proxy is not None, conditional=bool(conditional_fields)
                 )
-        except (Unreadable, *WEB_ERRORS) as error:
-            code, detail = classify(error, proxied=proxy is not None)
-            if code is FailureCode.TIMEOUT_TOTAL:
-                detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
-            status = response.status_code if response is not None else None
-            kind = KeptConnectionLost if _was_kept(error) else Failure
-            return kind(url, code, detail, self._since_ms(started), status=status)
+        except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
+            return await self._failure(error, url, proxy, started, response)
+        if self._own_faults:
+            self._own_faults.answered(url, proxy)
         return Answer(
             url=url,
             status=response.status_code,
@@ -177,6 +177,24 @@ class HttpClient:
             response=response,
             not_modified=got.not_modified,
         )
+
+    async def _failure(
+        self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: httpx.Response | None
+    ) -> Failure:
+        """Return the failure of a server; raise OwnFault for one of this machine, and `error` if it is a defect."""
+        if isinstance(error, RuntimeError) and not lack_of(error):
+            raise error
+        code, detail = classify(error, proxied=proxy is not None)
+        is_repeated = _was_kept(error)
+        if self._own_faults and not is_repeated:
+            fault = await self._own_faults.fault_of(error, code, url, proxy)
+            if fault is not None:
+                raise fault from error
+        if code is FailureCode.TIMEOUT_TOTAL:
+            detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
+        status = response.status_code if response is not None else None
+        kind = KeptConnectionLost if is_repeated else Failure
+        return kind(url, code, detail, self._since_ms(started), status=status)
 
     async def _receive(
         self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool

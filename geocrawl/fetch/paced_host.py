@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 
+from geocrawl.errors import OwnFault
 from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
 from geocrawl.fetch.politeness import (
     Asked,
@@ -118,6 +119,8 @@ class PacedHost:
         await self._wait()
         try:
             answer = await self._http.get(url, purpose, cookies, validators)
+        except OwnFault:  # the host was not reached
+            raise
         except BaseException:  # whatever ended the exchange, the host was asked
             self._state = after_cut_off(self._state, self._clock.now(), self._settings)
             raise

@@ -74,7 +74,6 @@ _OF_FAILURE = dict.fromkeys(
         FailureCode.TIMEOUT_READ,
         FailureCode.TIMEOUT_TOTAL,
         FailureCode.RESET,
-        FailureCode.PROXY,
     ),
     Effect.ERROR,
 )

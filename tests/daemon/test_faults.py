@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,8 @@ from geocrawl.store.operations.backup import restore
 from geocrawl.store.operations.outages import Outages
 from geocrawl.store.queries.history import changes_since, history_of_address
 from tests.support.daemons import Place
-from tests.support.faults import simulated, storage, upgrade
+from tests.support.faults import network, simulated, storage, upgrade
+from tests.support.faults.row import Row
 from tests.support.invariants import check_invariants
 from tests.support.world import ManualClock, World, candidate, link, verdict
 
@@ -68,6 +70,15 @@ def test_a_damaged_database_is_found_at_start_and_a_backup_takes_its_place(tmp_p
 
 def test_of_two_that_start_together_one_lives(tmp_path: Path) -> None:
     assert storage.two_at_once(tmp_path / "x", 1).more["exactly_one_lived"] == 1
+
+
+@pytest.mark.parametrize("strike", [network.network_away, network.names_down])
+def test_a_few_seconds_without_proxy_or_names_leave_no_trace(
+    tmp_path: Path, strike: Callable[[Path, float], Row]
+) -> None:
+    row = strike(tmp_path / "x", 4.0)
+    nothing = {"addresses_that_failed": 0, "given_up": 0, "traces_in_the_history_of_services": 0}
+    assert (row.lost, row.more) == (0, {"noticed": True, "exit_code": 0, **nothing})
 
 
 def test_an_hour_without_network_costs_no_page_and_no_service(tmp_path: Path) -> None:

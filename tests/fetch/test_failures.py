@@ -257,29 +257,6 @@ async def test_a_private_address_is_guard(kit: MakeKit) -> None:
     assert server.connections == 0
 
 
-async def test_a_proxy_that_is_not_there_is_proxy(kit: MakeKit) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        for text in ("http://a.example/", "https://a.example/"):
-            got = await kit(proxy=f"http://127.0.0.1:{held.getsockname()[1]}").get(text)
-            assert isinstance(got, Failure)
-            assert got.code is FailureCode.PROXY, got
-
-
-async def test_a_proxy_whose_name_is_unknown_is_proxy(kit: MakeKit) -> None:
-    got = await kit(proxy="http://no-such-proxy.invalid:3128").get("http://a.example/")
-    assert isinstance(got, Failure)
-    assert got.code is FailureCode.PROXY
-
-
-async def test_a_proxy_that_wants_a_password_is_proxy(kit: MakeKit) -> None:
-    async with serve(lambda target, writer: answer(b"", "407 Proxy Authentication Required")) as server:
-        for text in ("http://a.example/", "https://a.example/"):
-            got = await kit(proxy=server.base).get(text)
-            assert isinstance(got, Failure)
-            assert got.code is FailureCode.PROXY, got
-
-
 async def test_what_robots_txt_forbids_is_robots(kit: MakeKit) -> None:
     rules = answer(b"User-agent: *\nDisallow: /page", content_type="text/plain")
     async with serve(pages({"/robots.txt": rules, "/page": answer(b"secret")})) as server:

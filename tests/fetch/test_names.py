@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from geocrawl.errors import OwnFault
 from geocrawl.fetch.names import Names
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.settings import Settings
@@ -96,9 +97,9 @@ async def test_a_name_that_does_not_exist_is_told_with_the_systems_words() -> No
         await Names(10.0).addresses("no-such-host.invalid")
 
 
-async def test_a_proxy_that_is_not_found_is_the_proxys_failure(kit: MakeKit, resolver: SlowResolver) -> None:
-    got = await kit(proxy="http://slow-proxy.example:3128", dns_timeout_s=0.05).get("http://a.example/")
-    assert isinstance(got, Failure) and got.code is FailureCode.PROXY
+async def test_a_proxy_that_is_not_found_is_a_fault_of_ours(kit: MakeKit, resolver: SlowResolver) -> None:
+    with pytest.raises(OwnFault, match=r"http://slow-proxy.example:3128 does not answer"):
+        await kit(proxy="http://slow-proxy.example:3128", dns_timeout_s=0.05).get("http://a.example/")
 
 
 _ABANDON = """
