@@ -36,6 +36,7 @@ NAMES = (
     "touches",
     "sturdy_ends",
     "sturdy_files",
+    "sturdy_guest",
 )
 
 

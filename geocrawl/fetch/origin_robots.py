@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from geocrawl.errors import GivenBack
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
 from geocrawl.fetch.http import Answer
 from geocrawl.fetch.paced_host import PacedHost, Parts, robots_address
@@ -19,6 +20,7 @@ from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
 from geocrawl.urls import read_url
 
 _REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_MOST_PAUSED = 1000
 _FORBIDDEN = 403
 """Status that is recorded for a robots.txt at an address which the rules of its host forbid."""
 # The server was not reached: a page of this origin would fare the same, so the failure itself is reported.
@@ -42,6 +44,9 @@ class OriginRobots:
         self._settings = parts.settings
         self._robots = parts.robots
         self._others = BorrowedHosts(parts)
+        self._paused: dict[str, list[Url]] = {}
+        """Addresses that an origin's robots.txt led to when its visit was given back; the last one is still to be
+        asked."""
 
     async def rules_for(self, url: Url, host: PacedHost) -> Rules | Failure:
         """Return the rules that apply to an address of the leased host; a Failure when they cannot be had now.
@@ -65,23 +70,32 @@ class OriginRobots:
     async def _ask(self, url: Url, host: PacedHost) -> RobotsRecord | Failure:
         """Fetch the robots.txt of an address's origin, redirects followed. Return a Failure when the origin cannot be
         reached."""
-        answer = await host.request(_robots_of(url), Purpose.ROBOTS)
-        if isinstance(answer, Failure) and answer.code in _NO_CONTACT:
-            return answer
-        passed = {robots_address(url)}
-        for _ in range(_REDIRECTS):
+        asked = self._paused.pop(url.origin, None) or [_robots_of(url)]
+        while True:
+            try:
+                answer = await self._request(asked[-1], host)
+            except GivenBack:
+                self._pause(url.origin, asked)
+                raise
+            if isinstance(answer, RobotsRecord):
+                return replace(answer, origin=url.origin)
+            if isinstance(answer, Failure) and answer.code in _NO_CONTACT and len(asked) == 1:
+                return answer
             target = None if isinstance(answer, Failure) else answer.location
-            if target is None or target.address in passed:
-                break
-            passed.add(target.address)
-            if target.host == host.name:
-                answer = await host.request(target, Purpose.ROBOTS)
-                continue
-            found = await self._ask_elsewhere(target, host)
-            if isinstance(found, RobotsRecord):
-                return replace(found, origin=url.origin)
-            answer = found
-        return self._record(url.origin, answer, host)
+            if target is None or target in asked or len(asked) > _REDIRECTS:
+                return self._record(url.origin, answer, host)
+            asked.append(target)
+
+    def _pause(self, origin: str, asked: list[Url]) -> None:
+        """Remember how far an origin's redirects were followed, so that only the last address is asked for again."""
+        if len(self._paused) >= _MOST_PAUSED:
+            del self._paused[next(iter(self._paused))]
+        self._paused[origin] = asked
+
+    async def _request(self, target: Url, host: PacedHost) -> Answer | Failure | RobotsRecord:
+        if target.host == host.name:
+            return await host.request(target, Purpose.ROBOTS)
+        return await self._ask_elsewhere(target, host)
 
     async def _ask_elsewhere(self, target: Url, borrower: PacedHost) -> Answer | Failure | RobotsRecord:
         """Request a redirect's target on another host, or return what is known of it."""

@@ -118,6 +118,7 @@ async def test_a_host_that_is_leased_is_not_asked_and_the_visits_come_back_one_a
         await world.get(strangers[0] + "/page")
         await world.fetcher.close()
     assert server.targets[-2:] == [f"{VICTIM}/robots.txt", f"{strangers[0]}/page"]
+    assert server.targets.count(f"{strangers[0]}/robots.txt") == 1, "its redirect is remembered"
 
 
 @pytest.mark.parametrize("cause", ["a back-off", "its daily limit"])

@@ -53,6 +53,10 @@ class Started:
         """SIGKILL: no handler runs, nothing is flushed."""
         self._process.send_signal(signal.SIGKILL)
 
+    def terminate(self) -> None:
+        """SIGTERM: the program may end in its own way."""
+        self._process.send_signal(signal.SIGTERM)
+
     def wait(self, *, limit_s: float | None = None) -> Run:
         """Its figures once it has ended; killed when it takes longer than `limit_s`."""
         while self.running():

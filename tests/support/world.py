@@ -84,6 +84,7 @@ class World:
         by_depth: bool = False,
         learns: bool = False,
         stride: int = 1,
+        owner: str = "test:1",
     ) -> None:
         self.clock = ManualClock()
         self.settings = settings or Settings(delay_s=0, max_fruitless_per_pattern=0)
@@ -96,7 +97,7 @@ class World:
             by_depth=by_depth,
             learns=learns,
             stride=stride,
-            owner="test:1",
+            owner=owner,
         )
 
     @contextmanager

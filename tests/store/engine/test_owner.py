@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from tests.support.world import World
 
 HERE = replace(this_process(), boot="0123abcd", namespace="4026531836")
 
@@ -61,3 +65,51 @@ def test_two_machines_of_one_name_whose_containers_number_alike_are_not_told_by_
 
 def test_a_number_that_was_given_out_again_is_another_process() -> None:
     assert replace(HERE, started=HERE.started - 1).is_running(HERE) is False
+
+
+# --------------------------------------------------------------------------- another PID namespace
+
+UNSHARE = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
+LEASE_AND_WAIT = """
+import sys
+from pathlib import Path
+from tests.support.world import World
+from geocrawl.settings import Settings
+from geocrawl.store.engine.owner import this_process
+world = World(Path(sys.argv[1]), Settings(delay_s=0.0), owner=this_process().text)
+lease = world.frontier.lease()
+print(lease and lease.entry.url.address, flush=True)
+sys.stdin.read()
+"""
+
+
+def leasing(path: Path, *prefix: str) -> subprocess.Popen[str]:
+    """A process that leases a host and keeps the lease until it may end."""
+    command = [*prefix, sys.executable, "-c", LEASE_AND_WAIT, str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def leased(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("first_prefix", [(), UNSHARE], ids=["seen from within", "seen from without"])
+def test_a_living_process_of_another_pid_namespace_keeps_its_lease(
+    tmp_path: Path, first_prefix: tuple[str, ...]
+) -> None:
+    if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
+        pytest.skip("this machine gives us no PID namespace")
+    world = World(tmp_path / "c.db")
+    world.seed("a.example/")
+    second_prefix = () if first_prefix else UNSHARE
+    with leasing(tmp_path / "c.db", *first_prefix) as first:
+        assert leased(first) == "http://a.example/"
+        with leasing(tmp_path / "c.db", *second_prefix) as second:
+            assert leased(second) == "None", "it cannot be told dead from there"
+            second.kill()
+        first.kill()
+    with leasing(tmp_path / "c.db") as third:
+        expected = "None" if first_prefix else "http://a.example/"
+        assert leased(third) == expected, "where its process can be asked for, a lease ends with it"
+        third.kill()

@@ -1,0 +1,135 @@
+"""Check a crawl's manners where they are hardest to keep, by the access log of a real server on loopback."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tests.support.guest_web import FORBIDDEN, SORTS, VICTIM, GuestWeb, guest_web
+from tests.support.politeness_web import Access, asked_while_resting, most_at_once, sort_of
+from tests.support.processes import Started, clean_environment, geocrawl
+
+DELAY_S = 0.5
+CLOCKS_S = 0.02
+"""The log's clock is read when a request is read, a little after it was sent."""
+LIMIT_S = 400.0
+_NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
+_OTHER_PIDS = (*_NAMESPACE, "--pid", "--fork", "--kill-child", "--mount-proc", "--")
+
+
+def can_unshare() -> bool:
+    """Return whether this machine lets us have PID and mount namespaces of our own."""
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run([*_OTHER_PIDS, "true"], capture_output=True, check=False).returncode == 0
+
+
+def measure_two_namespaces(strangers: int, hosts: int, workers: int, *, stop_after_s: float = 6.0) -> dict[str, Any]:
+    """Figures of two crawls on one catalogue, one of them in a PID namespace of its own, the other stopped by SIGTERM
+    in the middle and started again."""
+    with tempfile.TemporaryDirectory(prefix="geocrawl-guest-") as folder, guest_web() as web:
+        begun = time.monotonic()
+        _crawl(web, Path(folder), strangers, hosts, workers, stop_after_s)
+        seconds, log = time.monotonic() - begun, list(web.log)
+    return {
+        "hosts": [_row(log, sort) for sort in SORTS],
+        "strangers": strangers,
+        "workers": 2 * workers,
+        "seconds": round(seconds, 1),
+        "most_at_once_a_host": most_at_once(log),
+        "gaps_below_the_delay": sum(gap < DELAY_S - CLOCKS_S for sort in SORTS for gap in _gaps_s(log, sort)),
+        "forbidden_requests": sum(each.path.startswith(FORBIDDEN) for each in log if each.host == VICTIM),
+        "asked_before_retry_after": asked_while_resting(log),
+        "strangers_visited": len({each.host for each in log if sort_of(each.host) == "stranger" and each.path == "/"}),
+    }
+
+
+def measure_names_on_one_address(names: int, workers: int) -> dict[str, Any]:
+    """Figures of one crawl of as many host names that all lead to one address."""
+    with tempfile.TemporaryDirectory(prefix="geocrawl-guest-") as folder, guest_web() as web:
+        home = Path(folder)
+        named = [f"named-{n}.named{n}.example" for n in range(names)]
+        (home / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.1 {name}\n" for name in named))
+        (home / "seeds.txt").write_text("".join(f"http://{name}:{web.server_port}/\n" for name in named))
+        command = geocrawl(
+            "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
+            "--workers", str(workers), "--allow-private", "--seeds", str(home / "seeds.txt"), "--max-pages", "100000",
+        )  # fmt: skip
+        own_names = [*_NAMESPACE, "--", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(home / "hosts")]
+        begun = time.monotonic()
+        _ended(Started([*own_names, *command], env=clean_environment(home)))
+        seconds, log = time.monotonic() - begun, list(web.log)
+    as_one = [replace(each, host="one address") for each in log]
+    starts = sorted(each.begun for each in log)
+    gaps = [after - before for before, after in pairwise(starts)]
+    return {
+        "names": names,
+        "workers": workers,
+        "seconds": round(seconds, 1),
+        "requests": len(log),
+        "names_visited": len({each.host for each in log if each.path == "/"}),
+        "most_at_once_a_host": most_at_once(log),
+        "most_at_once_the_address": most_at_once(as_one),
+        "requests_a_second": round(len(log) / (starts[-1] - starts[0]), 2),
+        "median_gap_s": round(sorted(gaps)[len(gaps) // 2], 3),
+        "smallest_gap_a_host_s": round(min(_gaps_s(log, "named")), 3),
+    }
+
+
+def _crawl(web: GuestWeb, home: Path, strangers: int, hosts: int, workers: int, stop_after_s: float) -> None:
+    """Two processes at once; the first is stopped and started again, then both run to the end."""
+    seeds = [f"{sort}-{n}.{sort}{n}.example" for n in range(hosts) for sort in ("plain", "slow", "reset", "strained")]
+    seeds += [VICTIM, *(f"stranger-{n}.stranger{n}.example" for n in range(strangers))]
+    (home / "seeds.txt").write_text("".join(f"http://{name}/\n" for name in seeds))
+    command = geocrawl(
+        "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
+        "--workers", str(workers), "--proxy", f"http://127.0.0.1:{web.server_port}", "--max-pages", "100000",
+        "--patience", "60s",
+    )  # fmt: skip
+    # A server of this web is done with a request within this time, and leases end soon where nobody can look after
+    # their process: with the shortest leases, overlapping turns would show.
+    env = clean_environment(
+        home, GEOCRAWL_TOTAL_TIMEOUT="2s", GEOCRAWL_SETTLE="0s", GEOCRAWL_LEASE="5s", GEOCRAWL_RETRY_FIRST="3s"
+    )
+    first = Started([*command, "--seeds", str(home / "seeds.txt")], env=env)
+    while not web.log and first.running():
+        time.sleep(0.1)
+    second = Started([*_OTHER_PIDS, *command], env=env)
+    time.sleep(stop_after_s)
+    first.terminate()
+    _ended(first)
+    _ended(Started(command, env=env))
+    _ended(second)
+
+
+def _ended(process: Started) -> None:
+    done = process.wait(limit_s=LIMIT_S)
+    if done.exit_code not in (0, 1, 130, 143):
+        raise SystemExit(f"a crawl ended with {done.exit_code}: {done.stderr[-2000:]}")
+
+
+def _gaps_s(log: Sequence[Access], sort: str) -> list[float]:
+    """Seconds from the end of a request to the next one, each host of this sort by itself."""
+    gaps = []
+    for host in {each.host for each in log if sort_of(each.host) == sort}:
+        mine = sorted((each for each in log if each.host == host), key=lambda each: each.begun)
+        gaps += [after.begun - before.ended for before, after in pairwise(mine)]
+    return gaps
+
+
+def _row(log: Sequence[Access], sort: str) -> dict[str, Any]:
+    gaps = _gaps_s(log, sort)
+    requests = [each for each in log if sort_of(each.host) == sort]
+    return {
+        "sort": sort,
+        "requests": len(requests),
+        "pages": len({(each.host, each.path) for each in requests if each.status == 200}),
+        "smallest_gap_s": round(min(gaps), 3) if gaps else None,
+    }
