@@ -37,6 +37,7 @@ NAMES = (
     "sturdy_ends",
     "sturdy_files",
     "sturdy_guest",
+    "sturdy_transactions",
 )
 
 
