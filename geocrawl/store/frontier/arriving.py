@@ -39,6 +39,7 @@ class ArrivalWriter:
         counters: Counters,
         queue: Queue,
         catalog: Catalog,
+        shortcuts: Shortcuts,
         rules: ArrivalRules,
     ) -> None:
         self._connection = connection
@@ -47,7 +48,7 @@ class ArrivalWriter:
         self._queue = queue
         self._catalog = catalog
         self._rules = rules
-        self._shortcuts = Shortcuts(connection, hosts, counters, rules.limits.max_depth, by_depth=rules.by_depth)
+        self._shortcuts = shortcuts
         self.reader = SnapshotReader(connection)
         self.memory = LinkMemory(by_depth=rules.by_depth)
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from geocrawl.model import HostState, Lease, Rank, Settled, Visit, WaitingHost
+from geocrawl.store.engine.steps import do_async
 from geocrawl.store.frontier.frontier import SqlFrontier
 from geocrawl.store.operations.opt_out import OptOut
 
 
 class AwaitedFrontier:
-    """A frontier whose methods are awaited. SQLite answers at once, so none of them lets another task run: the order of
-    visits with one worker, and what is written together, stay as they are."""
+    """A frontier whose methods are awaited. SQLite answers at once, so none of them lets another task run, but for a
+    lease between two of its transactions: the order of visits with one worker, and what is written together, stay as
+    they are."""
 
     def __init__(self, frontier: SqlFrontier) -> None:
         self._frontier = frontier
 
     async def lease(self, *, pages: bool = True) -> Lease | None:
         """Lease the best ready entry with its host; None when nothing is ready now."""
-        return self._frontier.lease(pages=pages)
+        return await do_async(self._frontier.lease_in_steps(pages=pages))
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""

@@ -28,19 +28,22 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
 from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
+from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalRules, Limits
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.batches import Batches
-from geocrawl.store.frontier.budgets import Budgets, Caps
+from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps
 from geocrawl.store.frontier.counters import Counters, read_stats
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.leases import Leases
+from geocrawl.store.frontier.leasing import Leasing
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import SettlementRules
 from geocrawl.store.frontier.queue import Queue
@@ -48,6 +51,7 @@ from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settlement import Settlement
+from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
 
@@ -83,13 +87,14 @@ class SqlFrontier:
         caps = Caps.of(settings)
         self._queue = Queue(self._connection, self._hosts, self._counters)
         self._reopener = BudgetReopener(database, self._queue, caps)
-        self._records_only = records_only
         budgets = Budgets(self._connection, caps, self._reopener.add)
         rules = ArrivalRules(limits, caps, by_depth)
-        self._arrivals = ArrivalWriter(self._connection, self._hosts, self._counters, self._queue, catalog, rules)
+        shortcuts = Shortcuts(database, self._hosts, self._counters, settings.max_depth, by_depth=by_depth)
+        self._arrivals = ArrivalWriter(
+            self._connection, self._hosts, self._counters, self._queue, catalog, shortcuts, rules
+        )
         self._feedback = FeedbackLog(database)
         self._reranking = Reranking(database, self._hosts, self._counters)
-        self._batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
         self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
         self._leases = Leases(
@@ -103,9 +108,12 @@ class SqlFrontier:
             owner=owner,
             records_only=records_only,
         )
-        self._idle = False
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
+        batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
+        self._leasing = Leasing(
+            database, self._leases, self._queue, shortcuts, self._reopener, batches, records_only=records_only
+        )
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
         self._free_from_the_dead()
@@ -167,36 +175,11 @@ class SqlFrontier:
 
     def lease(self, *, pages: bool = True) -> Lease | None:
         """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
-        now = self._clock.now()
-        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
-            return None
-        with self._database.transaction:
-            self._leases.wake(now)
-            if self._batches and pages:
-                self._batches.refill()
-            lease = self._leases.lease(now, pages=pages)
-            if lease is None and self._reopen(pages=pages):
-                self._settlement.flush()
-                lease = self._leases.lease(now, pages=pages)
-            self._settlement.flush()
-        self._idle = lease is None
-        return lease
+        return steps.do(self.lease_in_steps(pages=pages))
 
-    def _may_reopen(self, *, pages: bool) -> bool:
-        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
-        if not pages or self._records_only:
-            return False
-        is_due = self._reopener.is_due(lambda: self.ready_at() is None)
-        return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
-
-    def _reopen(self, *, pages: bool) -> int:
-        """Let addresses that a budget refused wait again, if it is time to; return how many."""
-        if not pages or self._records_only:
-            return 0
-        count = self._reopener.reopen() if self._reopener.is_due(lambda: self.ready_at() is None) else 0
-        if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
-            count = self._reopener.reopen_late()
-        return count
+    def lease_in_steps(self, *, pages: bool = True) -> Steps[Lease | None]:
+        """Do what `lease` does, in as many transactions as it needs."""
+        return self._leasing.lease(self._clock.now(), pages=pages)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
@@ -305,10 +288,7 @@ class SqlFrontier:
 
         With `reason` also what was refused for it (robots, guard, scope, stop:… and so on).
         """
-        with self._database.transaction:
-            count = self._queue.retry(host, reason)
-            self._settlement.flush()
-        return count
+        return steps.do(self._queue.retry(self._database, host, reason))
 
     def release_site(self, site: str) -> int | None:
         """End the quarantine of a site for good and renew the budgets of its patterns.
@@ -316,24 +296,33 @@ class SqlFrontier:
         The site's quarantined addresses, and those refused for their pattern as far as the new budgets allow, wait
         again. Returns how many; None when there was neither a quarantine nor a spent budget.
         """
+        return steps.do(self._release_site(site))
+
+    def _release_site(self, site: str) -> Steps[int | None]:
         with self._database.transaction:
             was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
-            rows = self._connection.execute(sql.QUARANTINED_URLS, (site,)).fetchall() if was_held else []
-            for (url_id,) in rows:
-                self._queue.reopen(url_id)
-            had_spent = self._reopener.release(site)
-            count = len(rows) + (self._reopener.reopen() if had_spent else 0)
-            self._settlement.flush()
+        count = 0
+        # Also when it was released before, for a release that was killed goes on here.
+        if was_held or self._connection.execute(sql.IS_RELEASED, (site,)).fetchone():
+            for first, last in steps.ranges(self._connection, "url"):
+                found = self._connection.execute(sql.QUARANTINED_URLS, (site, first, last)).fetchall()
+                for batch in steps.batches(found):
+                    with self._database.transaction:
+                        count += sum(self._queue.reopen_refused(url_id, QUARANTINED) for (url_id,) in batch)
+                        self._queue.flush()
+                    yield
+        was_held = was_held or count > 0
+        had_spent = yield from self._reopener.release(site)
+        if had_spent:
+            count += yield from self._reopener.reopen()
         return count if was_held or had_spent else None
 
     def _heed_depth(self, max_depth: int) -> None:
         """Apply a limit on depth that differs from the last run's: pages beyond it are set aside, others wait again."""
         if self._database.meta("max_depth") == str(max_depth):
             return
-        with self._database.transaction:
-            self._queue.heed_depth(max_depth)
-            self._settlement.flush()
-            self._database.write_meta("max_depth", str(max_depth))
+        steps.do(self._queue.heed_depth(self._database, max_depth))
+        self._database.set_meta("max_depth", str(max_depth))
 
     def release_all(self) -> None:
         """End the leases that this process, which has no visit under way, still has because it could not write when

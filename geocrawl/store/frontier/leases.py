@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from geocrawl.model import HARVEST_TIER, Entry, HostState, Lease, Purpose, Rank, State, Validators, WaitingHost
 from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.steps import Portion
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
@@ -25,7 +27,35 @@ _KILLS_AN_ATTEMPT = 4
 """An address that answers slowly is under way at every kill, whoever is to blame for it."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
-"""A row of `statements.HEAD`."""
+"""A row of `statements.HEADS`."""
+_READ_AT_ONCE = 200
+"""URLs of one host that are read to be refused one after the other."""
+
+
+class _Ready(NamedTuple):
+    """A row of `statements.READY_HOSTS`."""
+
+    id: int
+    name: str
+    next_at: float
+    errors: int
+    last_error_at: float
+    crawl_delay_s: float | None
+    asked_day: int
+    asked: int
+    troubled_at: float
+    troubled_address: str
+    lease_token: int
+    pages: int
+    """Seen of it."""
+    best_tier: int
+    best_score: float
+    turn: int
+
+    def place(self, tier: int, score: float) -> tuple[float, ...]:
+        """Return the host's place among ready ones if its head had this rank, as `statements.READY_HOSTS` orders them;
+        the lowest place is served first."""
+        return -tier, -score, self.turn, self.next_at, self.id
 
 
 def lease_of_s(host: HostState, settings: Settings) -> float:
@@ -63,41 +93,49 @@ class Leases:
 
     def may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
-        due = self._connection.execute(sql.DUE, (now,)).fetchone()
-        return bool(due or self._connection.execute(sql.READY_HOST, (now, self._least(pages=pages))).fetchone())
+        due = self._connection.execute(sql.DUE, (now, 1)).fetchone()
+        return bool(due or self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages))).fetchone())
 
-    def wake(self, now: float) -> None:
-        """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again."""
-        due = self._connection.execute(sql.DUE, (now,)).fetchall()
-        for kind, row_id in due:
-            if kind == "rest":
-                self._connection.execute(sql.UNPARK, (row_id,))
-            elif kind == "lease":
-                self._connection.execute(sql.EXPIRE, (row_id,))
-            else:
-                self._queue.change(row_id, State.WAITING)
-        if due:
-            self._hosts.flush()
-        if any(kind == "retry" for kind, _ in due):  # a host whose queue was empty was not due itself
-            for kind, row_id in self._connection.execute(sql.DUE, (now,)).fetchall():
+    def wake(self, now: float, portion: Portion) -> None:
+        """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
+
+        What is left when the portion is spent stays due.
+        """
+        while not portion.is_spent:  # a host whose queue was empty becomes due with its first URL
+            due = self._connection.execute(sql.DUE, (now, portion.left)).fetchall()
+            if not due:
+                return
+            for kind, row_id in due:
                 if kind == "rest":
                     self._connection.execute(sql.UNPARK, (row_id,))
+                elif kind == "lease":
+                    self._connection.execute(sql.EXPIRE, (row_id,))
+                else:
+                    self._queue.change(row_id, State.WAITING)
+            self._hosts.flush()
+            portion.take(len(due))
 
-    def lease(self, now: float, *, pages: bool) -> Lease | None:
-        """Lease the best ready entry and its host; None when nothing is ready now. `pages=False`: probes only."""
+    def lease(self, now: float, portion: Portion, *, pages: bool) -> Lease | None:
+        """Lease the best ready entry and its host; `pages=False`: probes only.
+
+        None when nothing is ready now. Also when the portion is spent by URLs that were refused: the next transaction
+        goes on with the rest.
+        """
         least = self._least(pages=pages)
-        while True:
-            host = self._connection.execute(sql.READY_HOST, (now, least)).fetchone()
-            if host is None:
+        while not portion.is_spent:
+            hosts = [_Ready(*row) for row in self._connection.execute(sql.READY_HOSTS, (now, least)).fetchall()]
+            if not hosts:
                 return None
-            host_id, *known, token, of_host = host
-            head = self._connection.execute(sql.HEAD, (host_id,)).fetchone()
-            if self._leave_out(head, of_host):
+            host = hosts[0]
+            head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
+            if self._reason(head, host.pages):
+                self._refuse(host, hosts[1:], least, portion)
                 continue
-            state = HostState(*known)
+            state = HostState(*host[1:10])
             until = now + lease_of_s(state, self._settings)
-            self._connection.execute(sql.LEASE, (host_id, until, head[0], self._owner))
-            return Lease(self._entry(head, now), state, token + 1, until)
+            self._connection.execute(sql.LEASE, (host.id, until, head[0], self._owner))
+            return Lease(self._entry(head, now), state, host.lease_token + 1, until)
+        return None
 
     def renew(self, lease: Lease, until: float, now: float) -> Lease | None:
         """Have a lease last until then at least; None when another process has leased the host since.
@@ -108,17 +146,24 @@ class Leases:
         renewed = self._connection.execute(sql.RENEW, (lease.host.name, lease.token, lease.entry.id, until)).rowcount
         return replace(lease, until=until) if renewed else None
 
-    def _leave_out(self, head: _Head, of_host: int) -> bool:
-        """Refuse a URL if caps or budgets exclude it by now, and return whether it was refused.
+    def _refuse(self, host: _Ready, others: Sequence[_Ready], least: int, portion: Portion) -> None:
+        """Refuse what caps or budgets exclude by now at the head of a host's queue, as long as the host comes first."""
+        first_of_others = min((other.place(other.best_tier, other.best_score) for other in others), default=None)
+        refused = list[tuple[int, str, int, str]]()
+        rows = self._connection.execute(sql.HEADS, (host.id, min(portion.left, _READ_AT_ONCE))).fetchall()
+        for head in rows:
+            url_id, _, _, purpose, _, tier, score, *_ = head
+            is_next = tier >= least and (first_of_others is None or host.place(tier, score) < first_of_others)
+            reason = self._reason(head, host.pages) if is_next or not refused else ""
+            if not reason:
+                break
+            refused.append((url_id, purpose, tier, reason))
+        self._queue.refuse(host.id, refused)
+        portion.take(len(refused))
 
-        `of_host`: number of pages seen of its host.
-        """
-        url_id, purpose, endpoint_id = head[0], head[3], head[9]
-        is_page = purpose == Purpose.PAGE
-        reason = self._page_reason(head, of_host) if is_page else self._budgets.probe_reason(endpoint_id)
-        if reason:
-            self._queue.change(url_id, State.REFUSED, reason)
-        return bool(reason)
+    def _reason(self, head: _Head, of_host: int) -> str:
+        """Return why caps or budgets exclude a URL by now, '' when they do not; `of_host`: pages seen of its host."""
+        return self._page_reason(head, of_host) if head[3] == Purpose.PAGE else self._budgets.probe_reason(head[9])
 
     def _page_reason(self, head: _Head, of_host: int) -> str:
         _, key, address, _, depth, tier, *_, revisit_s = head

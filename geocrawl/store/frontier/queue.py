@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from geocrawl.model import Rank, Relevance, State
 from geocrawl.ports import Waiting
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, ranges
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.hosts import Hosts
@@ -38,6 +40,28 @@ class Queue:
         elif state == State.WAITING:
             self._hosts.refresh(host_id, left=1)
 
+    def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str]]) -> None:
+        """Refuse waiting URLs of a host: (id, purpose, tier, reason)."""
+        self._connection.executemany(sql.WRITE_STATE, [(row[0], State.REFUSED, row[3]) for row in rows])
+        for _, purpose, tier, reason in rows:
+            self._counters.refuse(reason, 1)
+            self._counters.add(purpose, State.WAITING, tier, -1)
+            self._counters.add(purpose, State.REFUSED, tier, 1)
+        self._hosts.refresh(host_id, left=len(rows))
+
+    def flush(self) -> None:
+        """Write the collected changes of hosts and counters: the last step before a commit."""
+        self._hosts.flush()
+        self._counters.flush()
+
+    def reopen_refused(self, url_id: int, reason: str) -> bool:
+        """Let a URL wait again if it is still refused for this reason; return whether it was."""
+        _, state, *_, former = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        if state != State.REFUSED or former != reason:
+            return False
+        self.reopen(url_id)
+        return True
+
     def reopen(self, url_id: int, *, due: bool = False) -> None:
         """Let a URL wait again, with all its attempts.
 
@@ -61,19 +85,38 @@ class Queue:
         self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
         self.reopen(url_id)
 
-    def retry(self, host: str | None, reason: str | None) -> int:
-        """Reopen failed URLs (of a host, for a reason) and those refused for that reason; return how many."""
+    def retry(self, database: Database, host: str | None, reason: str | None) -> Steps[int]:
+        """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in transactions of their own;
+        return how many."""
         if reason in (CANDIDATE, FORGOTTEN):
             return 0
-        rows = self._connection.execute(sql.RETRYABLE, (host, reason)).fetchall()
-        for (url_id,) in rows:
-            self.reopen(url_id)
-        return len(rows)
+        count = 0
+        for first, last in ranges(self._connection, "url"):
+            rows = self._connection.execute(sql.RETRYABLE, (host, reason, first, last)).fetchall()
+            for batch in batches(rows):
+                with database.transaction:
+                    for url_id, state, former in batch:
+                        _, state_now, *_, reason_now = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+                        if (state_now, reason_now) == (state, former):
+                            self.reopen(url_id)
+                            count += 1
+                    self.flush()
+                yield
+        return count
 
-    def heed_depth(self, max_depth: int) -> None:
-        """Set aside waiting pages beyond the depth limit, and let in those within."""
-        for url_id, depth in self._connection.execute(sql.ACROSS_DEPTH, (max_depth,)).fetchall():
-            self.change(url_id, State.WAITING if depth <= max_depth else State.TOO_DEEP)
+    def heed_depth(self, database: Database, max_depth: int) -> Steps[None]:
+        """Set aside waiting pages beyond the depth limit, and let in those within, in transactions of their own."""
+        for first, last in ranges(self._connection, "url"):
+            rows = self._connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()
+            for batch in batches(rows):
+                with database.transaction:
+                    for (url_id,) in batch:
+                        _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+                        to = State.WAITING if depth <= max_depth else State.TOO_DEEP
+                        if state in (State.WAITING, State.TOO_DEEP) and state != to:
+                            self.change(url_id, to)
+                    self.flush()
+                yield
 
     def rankable(self) -> Iterator[Waiting]:
         """Yield pages that a strategy may rank. They are read in batches, so they may be written meanwhile."""

@@ -19,6 +19,7 @@ from geocrawl.model import Purpose
 from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, ranges
 from geocrawl.store.frontier.budgets import (
     PATTERN,
     Caps,
@@ -34,18 +35,22 @@ _NAME = "patterns:lifted"
 _MOST = 10_000
 """Patterns remembered at once."""
 _LEFT = "SELECT ?2 * (1 + finds) - (fruitless - late) FROM pattern WHERE key = ?1"
-_REFUSED = """
-SELECT u.id, u.purpose, u.address, e.kind, e.url, e.site FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
-WHERE u.state = 'refused' AND u.reason = ? AND u.id > ? ORDER BY u.id LIMIT 2000"""
+_COLUMNS = "u.id, u.purpose, u.address, e.kind, e.url, e.site"
+# What was refused for its pattern; ids from ?2 to ?3.
+_REFUSED = f"""
+SELECT {_COLUMNS} FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
+WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1 ORDER BY u.id"""  # noqa: S608 our own names
+# The same of a site ?4 alone.
 _OF_SITE = f"""
-SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.state = 'refused' AND u.reason = ? AND {is_or_lies_beneath("h.name", "?2")}"""  # noqa: S608 our own condition
+SELECT {_COLUMNS} FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN endpoint e ON e.id = u.endpoint_id
+WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1
+  AND {is_or_lies_beneath("h.name", "?4")} ORDER BY u.id"""  # noqa: S608 our own condition
 _LATE_AT_ONCE = 2000
-"""Addresses that wait again in one transaction, at most."""
-# Pages that were refused for their pattern, with the page that named each.
+"""Addresses that are served late at once, in one transaction, at most."""
+# Pages that were refused for their pattern, with the page that named each; ids from ?2 to ?3.
 _REFUSED_PAGES = """
 SELECT u.id, u.address, p.address FROM url u LEFT JOIN url p ON p.id = u.found_on
-WHERE u.state = 'refused' AND u.reason = ? AND u.purpose = 'page' AND u.id > ? ORDER BY u.id LIMIT 2000"""
+WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1 AND u.purpose = 'page' ORDER BY u.id"""
 _PATTERN = "SELECT fruitless, finds, late FROM pattern WHERE key = ?"
 _SERVE_LATE = "UPDATE pattern SET late = max(late + ?2, ?3) WHERE key = ?1"
 _SETTLEMENTS = "SELECT coalesce((SELECT value FROM counter WHERE name = 'turn'), 0)"
@@ -53,7 +58,11 @@ _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE
 
 
 class BudgetReopener:
-    """Remembers patterns whose budget grew. Methods that write work inside the caller's transaction."""
+    """Remembers patterns whose budget grew, and reopens what was refused for them in transactions of its own.
+
+    Refused addresses are looked through without the write lock, for there may be millions; whatever is to wait again is
+    looked at once more in the transaction that lets it wait.
+    """
 
     def __init__(self, database: Database, queue: Queue, caps: Caps) -> None:
         self._database = database
@@ -69,7 +78,7 @@ class BudgetReopener:
         database.on_undo(self._read)
 
     def add(self, key: int) -> None:
-        """Remember a pattern whose spent budget has grown."""
+        """Remember a pattern whose spent budget has grown, inside the caller's transaction."""
         if key not in self._keys and len(self._keys) < _MOST:
             self._keys.add(key)
             self._write()
@@ -78,22 +87,31 @@ class BudgetReopener:
         """Return whether it is time to look for refused addresses."""
         return bool(self._keys) and (self._settlements() - self._looked_at >= self._budget or nothing_waits())
 
-    def reopen(self) -> int:
+    def reopen(self) -> Steps[int]:
         """Let refused addresses wait again, as far as the budgets go; return how many."""
         self._looked_at = self._settlements()
         left = {key: self._left(key) for key in self._keys}
-        more, count = set[int](), 0
-        for url_id, key in self._refused():
-            if left.get(key, 0) > 0:
-                left[key] -= 1
-                count += 1
-                self._queue.reopen(url_id)
-            elif key in left:
-                more.add(key)
-                if more.issuperset(left):
-                    break
-        self._keys = {key for key in more if self._left(key) > 0}
-        self._write()
+        more, found = set[int](), list[int]()
+        for first, last in ranges(self._connection, "url"):
+            for url_id, key in self._refused(_REFUSED, PATTERN, first, last):
+                if left.get(key, 0) > 0:
+                    left[key] -= 1
+                    found.append(url_id)
+                elif key in left:
+                    more.add(key)
+            if more.issuperset(left):
+                break
+            yield
+        count = 0
+        for batch in batches(found):
+            with self._database.transaction:
+                count += sum(self._queue.reopen_refused(url_id, PATTERN) for url_id in batch)
+                self._queue.flush()
+            yield
+        with self._database.transaction:
+            added = self._keys.difference(left)
+            self._keys = {key for key in more if self._left(key) > 0} | added
+            self._write()
         return count
 
     def is_late_due(self, nothing_waits: Callable[[], bool]) -> bool:
@@ -104,21 +122,26 @@ class BudgetReopener:
             return False
         return nothing_waits() and self._settlements() != self._served_late_at
 
-    def reopen_late(self) -> int:
+    def reopen_late(self) -> Steps[int]:
         """Let addresses of spent patterns wait again, as far as their late limits go; return how many."""
         served: dict[int, int] = {}
-        count, most = 0, self._caps.late_per_pattern
-        for url_id, key, by in self._refused_pages():
-            _, finds, late = self._pattern(key)
-            limit = most if self._is_listing(by, key) else min(self._budget * (1 + finds), most)
-            if late + served.get(key, 0) < limit:
-                served[key], count = served.get(key, 0) + 1, count + 1
-                self._queue.reopen(url_id)
-            if count >= _LATE_AT_ONCE:
+        found, most = list[int](), self._caps.late_per_pattern
+        for first, last in ranges(self._connection, "url"):
+            for url_id, key, by in self._refused_pages(first, last):
+                _, finds, late = self._pattern(key)
+                limit = most if self._is_listing(by, key) else min(self._budget * (1 + finds), most)
+                if late + served.get(key, 0) < limit and len(found) < _LATE_AT_ONCE:
+                    served[key] = served.get(key, 0) + 1
+                    found.append(url_id)
+            if len(found) >= _LATE_AT_ONCE:
                 break
-        for key, number in served.items():
-            _, finds, _ = self._pattern(key)
-            self._connection.execute(_SERVE_LATE, (key, number, min(self._budget * (1 + finds), most)))
+            yield
+        with self._database.transaction:
+            count = sum(self._queue.reopen_refused(url_id, PATTERN) for url_id in found)
+            for key, number in served.items():
+                _, finds, _ = self._pattern(key)
+                self._connection.execute(_SERVE_LATE, (key, number, min(self._budget * (1 + finds), most)))
+            self._queue.flush()
         if not count:
             self._served_late_at = self._settlements()
         return count
@@ -131,25 +154,29 @@ class BudgetReopener:
         """Return the fruitless requests and the finds of a pattern, and how many more it was granted late."""
         return self._connection.execute(_PATTERN, (key,)).fetchone() or (0, 0, 0)
 
-    def _refused_pages(self) -> Iterator[tuple[int, int, int | None]]:
+    def _refused_pages(self, first: int, last: int) -> Iterator[tuple[int, int, int | None]]:
         """Yield id and pattern of each page that was refused for its pattern, and the pattern that named it."""
-        last = 0
-        while rows := self._connection.execute(_REFUSED_PAGES, (PATTERN, last)).fetchall():
-            for url_id, address, named_by in rows:
-                url, listing = read_url(address), read_url(named_by or "")
-                key = page_pattern_key(url) if url is not None else None
-                if key is not None:
-                    yield url_id, key, page_pattern_key(listing) if listing is not None else None
-            last = rows[-1][0]
+        for url_id, address, named_by in self._connection.execute(_REFUSED_PAGES, (PATTERN, first, last)).fetchall():
+            url, listing = read_url(address), read_url(named_by or "")
+            key = page_pattern_key(url) if url is not None else None
+            if key is not None:
+                yield url_id, key, page_pattern_key(listing) if listing is not None else None
 
-    def release(self, site: str) -> bool:
+    def release(self, site: str) -> Steps[bool]:
         """Double the spent budgets of a site's patterns, for a person released it; return whether there are any."""
-        ids = {row[0] for row in self._connection.execute(_OF_SITE, (PATTERN, site)).fetchall()}
-        keys = {key for url_id, key in self._refused() if url_id in ids} if ids and self._budget else set[int]()
-        for key in sorted(keys):
-            self._connection.execute(_FOUND, (key, self._budget))
-            self.add(key)
-        return bool(ids)
+        keys, some = set[int](), False
+        for first, last in ranges(self._connection, "url"):
+            refused = list(self._refused(_OF_SITE, PATTERN, first, last, site))
+            some = some or bool(refused)
+            keys |= {key for _, key in refused}
+            yield
+        for batch in batches(sorted(keys) if self._budget else ()):
+            with self._database.transaction:
+                self._connection.executemany(_FOUND, [(key, self._budget) for key in batch])
+                self._keys |= set(batch[: max(_MOST - len(self._keys), 0)])
+                self._write()
+            yield
+        return some
 
     def _left(self, key: int) -> int:
         """Return how many requests a pattern's budget still allows."""
@@ -159,18 +186,13 @@ class BudgetReopener:
     def _settlements(self) -> int:
         return int(self._connection.execute(_SETTLEMENTS).fetchone()[0])
 
-    def _refused(self) -> Iterator[tuple[int, int]]:
-        """Yield id and pattern of each address that was refused for its pattern, the oldest first."""
-        last = 0
-        while rows := self._connection.execute(_REFUSED, (PATTERN, last)).fetchall():
-            for url_id, purpose, address, kind, service, site in rows:
-                url = read_url(address) if purpose == Purpose.PAGE else None
-                key = (
-                    page_pattern_key(url) if url is not None else service_pattern_key(kind, service_url(service), site)
-                )
-                if key is not None:
-                    yield url_id, key
-            last = rows[-1][0]
+    def _refused(self, statement: str, *values: object) -> Iterator[tuple[int, int]]:
+        """Yield id and pattern of each address that the statement finds, the oldest first."""
+        for url_id, purpose, address, kind, service, site in self._connection.execute(statement, values).fetchall():
+            url = read_url(address) if purpose == Purpose.PAGE else None
+            key = page_pattern_key(url) if url is not None else service_pattern_key(kind, service_url(service), site)
+            if key is not None:
+                yield url_id, key
 
     def _read(self) -> None:
         keys, self._looked_at = json.loads(self._database.meta(_NAME) or f"[[], {-self._budget}]")

@@ -140,11 +140,11 @@ class Settlement:
         turn = self.hosts.next_turn()
         self._write_outcome(visit, plan)
         self.counters.merge(plan.counters)
+        if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
+            self.connection.execute(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
         self.arrivals.write(plan.arrivals)
         for position, key in snapshot.link_keys.items():
             self.arrivals.memory.put(visit.links[position].link.url, snapshot.urls[key])
-        if plan.outlinks.same_depth or plan.outlinks.deeper:
-            self.connection.execute(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
         if entry.purpose is Purpose.PROBE:
             self._write_verdict(visit, current)
         feedback = None

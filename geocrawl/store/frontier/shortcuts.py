@@ -3,16 +3,22 @@
 When a link improves a URL that was known before, its depth falls or its rank rises, and so does what visited pages
 reach from it. The wave goes level by level (Dijkstra's algorithm with steps of 0 and 1), so it takes three statements a
 level, whatever the number of URLs on it.
+
+A hub may lead to any number of URLs, so one transaction follows `ROWS` links and stores which moved pages are left to
+be followed. `Leasing` has all of them followed before the next lease. In what order they are followed does not matter
+in the end: depth only falls and rank only rises, until no link improves anything any more.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from geocrawl.model import Purpose, Rank, State
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Portion, Steps
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Improvement, moved_place
 from geocrawl.store.frontier.counters import Counters
@@ -22,6 +28,11 @@ from geocrawl.store.frontier.outlinks import unpack_outlinks
 _LOWEST = Rank(-(2**31), float("-inf"))
 _Level = dict[int, Rank]
 """URL id → the best rank that reaches it."""
+# Moved pages that are left to be followed are stored as facts: one for each level of a transaction, named by its depth
+# and a number, in the order in which they are followed.
+_NAME = "shortcuts:{depth:09}:{number:09}"
+_FIRST_STORED = "SELECT name, value FROM meta WHERE name >= 'shortcuts:' AND name < 'shortcuts;' ORDER BY name LIMIT 1"
+_LAST_OF_DEPTH = "SELECT max(name) FROM meta WHERE name BETWEEN ? AND ?"
 
 
 class _Place(NamedTuple):
@@ -36,46 +47,109 @@ class _Place(NamedTuple):
     host_id: int
 
 
-class Shortcuts:
-    """Moves known URLs to their shorter depth and better rank. Works inside the caller's transaction."""
+@dataclass(slots=True)
+class _Moved:
+    """A visited page that was moved and whose links are to be followed."""
 
-    def __init__(
-        self, connection: Connection, hosts: Hosts, counters: Counters, max_depth: int, *, by_depth: bool
-    ) -> None:
-        self._connection = connection
+    rank: Rank
+    nearer: bool
+    """Its depth fell, so that all of its links matter."""
+    done: int = 0
+    """Links that were followed."""
+
+
+class Shortcuts:
+    """Moves known URLs to their shorter depth and better rank."""
+
+    def __init__(self, database: Database, hosts: Hosts, counters: Counters, max_depth: int, *, by_depth: bool) -> None:
+        self._database = database
+        self._connection = database.connection
         self._hosts = hosts
         self._counters = counters
         self._max_depth = max_depth
         self._by_depth = by_depth
+        self._moved_pages: dict[int, dict[int, _Moved]] = {}
+        """Those of this transaction by depth and id."""
+        self._are_stored = False
+        self._look()
+        database.on_undo(self._look)
 
     def write(self, improvements: Mapping[int, Improvement]) -> None:
-        """Write the new depths and ranks of improved URLs, and improve all URLs that are reached from them."""
+        """Write the new depths and ranks of improved URLs, and improve URLs that are reached from them, as far as one
+        transaction goes. Works inside the caller's transaction."""
         found = [(url_id, *better.found) for url_id, better in improvements.items() if better.found is not None]
         if found:
             self._connection.executemany(sql.WRITE_FOUND, found)
-        wave: dict[int, _Level] = {}
+        levels: dict[int, _Level] = {}
         for url_id, better in improvements.items():
-            _reach(wave, better.depth, url_id, better.rank)
-        while wave:
-            depth = min(wave)
-            self._move_level(depth, wave.pop(depth), wave)
+            _reach(levels, better.depth, url_id, better.rank)
+        self._move(levels)
+        self._follow_moved(Portion())
+        self._store()
 
-    def _move_level(self, depth: int, level: _Level, wave: dict[int, _Level]) -> None:
-        """Move the URLs of a level; what visited ones lead to joins the wave."""
-        moves, open_pages = [], dict[int, tuple[int, Rank, bool]]()
-        for row in self._connection.execute(sql.PLACES, (json.dumps(list(level)),)).fetchall():
-            place = _Place(*row)
-            moved = self._moved(place, depth, level[place.id])
-            if moved is None:
-                continue
-            state, new_depth, rank = moved
-            moves.append((place.id, new_depth, *rank, state))
-            if state is State.VISITED:
-                open_pages[place.id] = (new_depth, rank, new_depth < place.depth)
-        if moves:
-            self._connection.executemany(sql.MOVE, moves)
-        if open_pages:
-            self._follow(open_pages, wave)
+    def follow_stored(self) -> Steps[None]:
+        """Follow the moved pages that former transactions left, in transactions of their own."""
+        while self._are_stored:
+            with self._database.transaction:
+                portion = Portion()
+                while not portion.is_spent and self._load():
+                    self._follow_moved(portion)
+                self._store()
+                self._hosts.flush()
+                self._counters.flush()
+            yield
+
+    # ----------------------------------------------------------------------- one transaction
+
+    def _follow_moved(self, portion: Portion) -> None:
+        while self._moved_pages and not portion.is_spent:
+            depth = min(self._moved_pages)
+            levels = self._reached_from(depth, portion)
+            if not self._moved_pages[depth]:
+                del self._moved_pages[depth]
+            self._move(levels)
+
+    def _reached_from(self, depth: int, portion: Portion) -> dict[int, _Level]:
+        """Return what moved pages of one depth lead to: a redirect's target stands as deep and as high as its source,
+        other links keep their own rank and matter only when the page came nearer."""
+        levels: dict[int, _Level] = {}
+        pages = self._moved_pages[depth]
+        for url_id, blob in self._connection.execute(sql.READ_OUTLINKS, (json.dumps(list(pages)),)):
+            page, links = pages[url_id], unpack_outlinks(blob)
+            end = page.done + portion.left
+            for target in links.same_depth[page.done : end]:
+                _reach(levels, depth, target, page.rank)
+            same, followed = len(links.same_depth), len(links.same_depth)
+            if page.nearer:
+                followed += len(links.deeper)
+                for target in links.deeper[max(page.done - same, 0) : max(end - same, 0)]:
+                    _reach(levels, depth + 1, target, _LOWEST)
+            if end < followed:
+                portion.take(portion.left)
+                page.done = end
+                return levels
+            portion.take(max(followed - page.done, 1))
+            del pages[url_id]
+            if portion.is_spent:
+                return levels
+        pages.clear()  # the others lead nowhere
+        return levels
+
+    def _move(self, levels: Mapping[int, _Level]) -> None:
+        """Move the URLs of some levels; visited ones are to be followed."""
+        for depth in sorted(levels):
+            moves = []
+            for row in self._connection.execute(sql.PLACES, (json.dumps(list(levels[depth])),)).fetchall():
+                place = _Place(*row)
+                moved = self._moved(place, depth, levels[depth][place.id])
+                if moved is None:
+                    continue
+                state, new_depth, rank = moved
+                moves.append((place.id, new_depth, *rank, state))
+                if state is State.VISITED:
+                    self._add_moved(new_depth, place.id, rank, nearer=new_depth < place.depth)
+            if moves:
+                self._connection.executemany(sql.MOVE, moves)
 
     def _moved(self, place: _Place, depth: int, rank: Rank) -> tuple[State, int, Rank] | None:
         """Return the new state, depth and rank of a URL, counted in its host's queue; None when nothing changes."""
@@ -95,20 +169,47 @@ class Shortcuts:
                 self._hosts.raise_head(place.host_id, rank)
         return state, depth, rank
 
-    def _follow(self, pages: Mapping[int, tuple[int, Rank, bool]], wave: dict[int, _Level]) -> None:
-        """Let what moved pages lead to join the wave: a redirect's target stands as deep and as high as its source,
-        other links keep their own rank and matter only when the page came nearer."""
-        for url_id, blob in self._connection.execute(sql.READ_OUTLINKS, (json.dumps(list(pages)),)).fetchall():
-            depth, rank, nearer = pages[url_id]
-            links = unpack_outlinks(blob)
-            for target in links.same_depth:
-                _reach(wave, depth, target, rank)
-            if nearer:
-                for target in links.deeper:
-                    _reach(wave, depth + 1, target, _LOWEST)
+    def _add_moved(self, depth: int, url_id: int, rank: Rank, *, nearer: bool) -> None:
+        pages = self._moved_pages.setdefault(depth, {})
+        if url_id in pages:  # of the same depth, so that its rank rose
+            rank, nearer = max(rank, pages[url_id].rank), nearer or pages[url_id].nearer
+        pages[url_id] = _Moved(rank, nearer)
+
+    # ----------------------------------------------------------------------- between transactions
+
+    def _look(self) -> None:
+        """Drop what a transaction that was undone had moved, and look whether earlier ones left pages."""
+        self._moved_pages.clear()
+        self._are_stored = self._connection.execute(_FIRST_STORED).fetchone() is not None
+
+    def _load(self) -> bool:
+        """Take the first level that is stored; return whether there was one."""
+        row = self._connection.execute(_FIRST_STORED).fetchone()
+        self._are_stored = row is not None
+        if row is None:
+            return False
+        name, value = row
+        self._database.delete_meta(name)
+        depth = int(name.split(":")[1])
+        self._moved_pages[depth] = {
+            url_id: _Moved(Rank(tier, score), bool(nearer), done)
+            for url_id, tier, score, nearer, done in json.loads(value)
+        }
+        return True
+
+    def _store(self) -> None:
+        """Store the pages that are left to be followed."""
+        for depth, pages in self._moved_pages.items():
+            first, last = (_NAME.format(depth=depth, number=number) for number in (0, 999_999_999))
+            former = self._connection.execute(_LAST_OF_DEPTH, (first, last)).fetchone()[0]
+            number = 0 if former is None else int(former.rpartition(":")[2]) + 1
+            rows = [(url_id, *page.rank, int(page.nearer), page.done) for url_id, page in pages.items()]
+            self._database.write_meta(_NAME.format(depth=depth, number=number), json.dumps(rows))
+            self._are_stored = True
+        self._moved_pages.clear()
 
 
-def _reach(wave: dict[int, _Level], depth: int, url_id: int, rank: Rank) -> None:
+def _reach(levels: dict[int, _Level], depth: int, url_id: int, rank: Rank) -> None:
     """Let a URL be reached at a depth, with the best rank that leads there."""
-    level = wave.setdefault(depth, {})
+    level = levels.setdefault(depth, {})
     level[url_id] = max(level.get(url_id, _LOWEST), rank)

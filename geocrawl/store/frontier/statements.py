@@ -34,12 +34,14 @@ INSERT INTO host (id, name, turn) VALUES (?, ?, coalesce((SELECT value FROM coun
 SEE_HOSTS = """
 INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?1, ?2, NULL, '', 0)
 ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
+# Whether a site was quarantined and released.
+IS_RELEASED = "SELECT 1 FROM site WHERE name = ? AND held_at IS NOT NULL AND released"
 # Release a quarantined site.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
-# Find what quarantine refused of a site.
+# Find what quarantine refused of a site; ids from ?2 to ?3.
 QUARANTINED_URLS = f"""
-SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.state = 'refused' AND u.reason = 'held' AND {is_or_lies_beneath("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
+SELECT u.id FROM url u JOIN host h ON h.id = u.host_id WHERE u.id BETWEEN ?2 AND ?3
+AND u.state = 'refused' AND u.reason = 'held' AND {is_or_lies_beneath("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
 # Count URLs into a host's queue: ?2, ?3 is the best of their ranks, ?4 how many are new to it, ?5 pages seen first now.
 ENQUEUE = """
 UPDATE host SET
@@ -68,22 +70,22 @@ FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lea
 WRITE_POLITENESS = """
 UPDATE host SET next_at = ?2, errors = ?3, last_error_at = ?4, crawl_delay_s = ?5, asked_day = ?6, asked = ?7,
   troubled_at = ?8, troubled_address = ?9, parked = ?10 WHERE name = ?1"""
-# Find the ready host with the best head; of equals the one that has waited longest for its turn.
-READY_HOST = """
+# Find the two ready hosts with the best heads; of equals those that have waited longest for their turn.
+READY_HOSTS = """
 SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
-  lease_token, pages FROM host
+  lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
-ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 1"""
+ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 2"""
 # Lease a host for one of its URLs.
 LEASE = (
     "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4 WHERE id = ?1"
 )
-# Find what is due: hosts whose back-off ended, leases that expired, failed URLs to be tried again.
+# Find what is due, ?2 at most: hosts whose back-off ended, leases that expired, failed URLs to be tried again.
 DUE = """
 SELECT 'rest', id FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND next_at <= ?1
 UNION ALL SELECT 'lease', id FROM host WHERE lease_until > 0 AND lease_until <= ?1
 UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'page' AND retry_at <= ?1
-UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'probe' AND retry_at <= ?1"""
+UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = 'probe' AND retry_at <= ?1 LIMIT ?2"""
 # End a host's back-off.
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 # Find leased hosts with the owners of their leases.
@@ -160,10 +162,10 @@ ADD_URL = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, found_on, anchor, found_in,
                  hops, endpoint_id, first_seen)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-# Read the head of a host's queue.
-HEAD = """
+# Read the first ?2 of a host's queue.
+HEADS = """
 SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
-WHERE host_id = ? AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT 1"""
+WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT ?2"""
 # Read a URL as it stands, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
@@ -197,10 +199,10 @@ WRITE_FOUND = "UPDATE url SET found_on = ?2, anchor = ?3, found_in = ?4 WHERE id
 WRITE_STATE = "UPDATE url SET state = ?2, reason = ?3, retry_at = NULL WHERE id = ?1"
 # Give a URL all its attempts again.
 FORGET_ATTEMPTS = "UPDATE url SET attempts = 0 WHERE id = ?"
-# Find pages and probes that failed (of a host, for a reason), and those refused for that reason.
+# Find pages and probes that failed (of a host, for a reason), and those refused for that reason; ids from ?3 to ?4.
 RETRYABLE = """
-SELECT u.id FROM url u JOIN host h ON h.id = u.host_id
-WHERE (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
+SELECT u.id, u.state, u.reason FROM url u JOIN host h ON h.id = u.host_id
+WHERE u.id BETWEEN ?3 AND ?4 AND (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
   AND (?1 IS NULL OR h.name = ?1) AND (?2 IS NULL OR u.reason = ?2) ORDER BY u.id"""
 # Find pages that may be the service that an endpoint's probe looks for.
 CANDIDATE_PAGES = """
@@ -218,10 +220,10 @@ WHERE u.id > ?1 AND u.purpose = 'page' AND (u.state = 'waiting' OR (u.state = 'r
 ORDER BY u.id LIMIT 2000"""
 # Read the pages of depth 0.
 SEEDS = "SELECT address FROM url INDEXED BY url_seed WHERE depth = 0 AND purpose = 'page' ORDER BY id"
-# Find waiting pages that the depth limit now shuts out, and too deep ones that it lets in.
+# Find waiting pages that the depth limit now shuts out, and too deep ones that it lets in; ids from ?2 to ?3.
 ACROSS_DEPTH = """
-SELECT id, depth FROM url WHERE purpose = 'page'
-AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1))"""
+SELECT id FROM url WHERE id BETWEEN ?2 AND ?3 AND purpose = 'page'
+AND ((state = 'waiting' AND depth > ?1) OR (state = 'too-deep' AND depth <= ?1)) ORDER BY id"""
 
 # --------------------------------------------------------------------------- validators
 

@@ -1,0 +1,91 @@
+"""Lease the next URL, after all that decides which one that is.
+
+Short cuts are followed to their end, what is due is made ready, URLs that caps or budgets exclude by now are refused,
+and when nothing is ready, addresses that a budget refused may wait again. Each of these may concern any number of URLs,
+so a lease takes as many transactions as it needs; mostly one. With one worker the order of visits is the same as if it
+were always one: nothing is leased before all of it is done.
+"""
+
+from __future__ import annotations
+
+from geocrawl.model import Lease
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Portion, Steps
+from geocrawl.store.frontier.batches import Batches
+from geocrawl.store.frontier.leases import Leases
+from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
+from geocrawl.store.frontier.shortcuts import Shortcuts
+
+
+class Leasing:
+    """Leases URLs in transactions of its own."""
+
+    def __init__(
+        self,
+        database: Database,
+        leases: Leases,
+        queue: Queue,
+        shortcuts: Shortcuts,
+        reopener: BudgetReopener,
+        batches: Batches | None,
+        *,
+        records_only: bool,
+    ) -> None:
+        """`batches`: None for a strategy without them. `records_only`: of pages only those of a harvest are leased."""
+        self._database = database
+        self._leases = leases
+        self._queue = queue
+        self._shortcuts = shortcuts
+        self._reopener = reopener
+        self._batches = batches
+        self._records_only = records_only
+        self._idle = False
+
+    def lease(self, now: float, *, pages: bool) -> Steps[Lease | None]:
+        """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
+        if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
+            return None
+        yield from self._shortcuts.follow_stored()
+        lease = yield from self._lease_ready(now, pages=pages, begins=True)
+        if lease is None and (yield from self._reopen(pages=pages)):
+            lease = yield from self._lease_ready(now, pages=pages, begins=False)
+        self._idle = lease is None
+        return lease
+
+    def _lease_ready(self, now: float, *, pages: bool, begins: bool) -> Steps[Lease | None]:
+        """Lease the best entry of those that are ready. `begins`: make ready what is due, and a batch if need be."""
+        while True:
+            portion, lease = Portion(), None
+            with self._database.transaction:
+                if begins:
+                    self._leases.wake(now, portion)
+                    if not portion.is_spent:
+                        begins = False
+                        if self._batches and pages:
+                            self._batches.refill()
+                if not begins:
+                    lease = self._leases.lease(now, portion, pages=pages)
+                self._queue.flush()
+            if lease is not None or not portion.is_spent:
+                return lease
+            yield
+
+    def _may_reopen(self, *, pages: bool) -> bool:
+        """Return whether addresses that a budget refused may wait again: it was raised since, or nothing else waits."""
+        if not pages or self._records_only:
+            return False
+        is_due = self._reopener.is_due(self._nothing_waits)
+        return is_due or self._reopener.is_late_due(self._leases.is_queue_empty)
+
+    def _reopen(self, *, pages: bool) -> Steps[int]:
+        """Let addresses that a budget refused wait again, if it is time to; return how many."""
+        if not pages or self._records_only:
+            return 0
+        count = (yield from self._reopener.reopen()) if self._reopener.is_due(self._nothing_waits) else 0
+        if not count and self._reopener.is_late_due(self._leases.is_queue_empty):
+            count = yield from self._reopener.reopen_late()
+        return count
+
+    def _nothing_waits(self) -> bool:
+        return self._leases.ready_at() is None

@@ -1,0 +1,89 @@
+"""A shorter way to a hub moves all that the hub leads to, however much that is, in short transactions."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from geocrawl.settings import Settings
+from geocrawl.store.engine import steps
+from tests.support.invariants import check_invariants
+from tests.support.transactions import transactions_of
+from tests.support.world import World, link
+
+LISTS, ENTRIES = 10, 60
+ROWS = 50
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "ROWS", ROWS)
+
+
+def known_hub(database: str, *, by_depth: bool = True) -> World:
+    """A hub at depth 6 that names lists, each with entries; and a second start page, which was not visited yet."""
+    world = World(database, Settings(delay_s=0, max_depth=100, max_fruitless_per_pattern=0), by_depth=by_depth)
+    world.seed("a.example/")
+    for step in range(1, 7):
+        world.settle(world.lease(), link(f"a.example/way/{step}"))
+    world.settle(world.lease(), *[link(f"a.example/list/{number}", tier=8) for number in range(LISTS)])
+    for number in range(LISTS):
+        world.settle(world.lease(), *[link(f"a.example/data/{number}/{entry}") for entry in range(ENTRIES)])
+    world.seed("a.example/map")
+    return world
+
+
+def depth(world: World, address: str) -> int:
+    return int(
+        world.database.connection.execute("SELECT depth FROM url WHERE address LIKE ?", (f"%{address}",)).fetchone()[0]
+    )
+
+
+def left(world: World) -> int:
+    rows = "SELECT count(*) FROM meta WHERE name LIKE 'shortcuts:%'"
+    return int(world.database.connection.execute(rows).fetchone()[0])
+
+
+def test_the_wave_goes_on_before_the_next_lease(engine_url: str) -> None:
+    world = known_hub(engine_url)
+    lease = world.lease()
+    assert (depth(world, "/way/6"), depth(world, "/data/9/59")) == (6, 8)
+    with transactions_of(world.database) as done:
+        world.settle(lease, link("a.example/way/6"))
+        assert depth(world, "/data/9/59") == 8 and left(world) > 0
+        world.lease()
+    assert (depth(world, "/way/6"), depth(world, "/list/9"), depth(world, "/data/9/59"), left(world)) == (1, 2, 3, 0)
+    assert len(done) > LISTS * ENTRIES // ROWS
+    assert max(each.rows for each in done) <= 2 * ROWS
+    check_invariants(world.database.connection)
+
+
+def test_another_process_goes_on_with_the_wave_of_a_killed_one(engine_url: str) -> None:
+    world = known_hub(engine_url)
+    world.settle(world.lease(), link("a.example/way/6"))
+    assert left(world) > 0
+    world.store.frontier(world.settings, world.catalog, by_depth=True).lease()
+    assert (depth(world, "/data/9/59"), left(world)) == (3, 0)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_depths_in_the_end_are_the_shortest_ways(engine_url: str, seed: int) -> None:
+    rng = random.Random(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "ROWS", rng.choice((1, 2, 5)))
+        world = World(engine_url, Settings(delay_s=0, max_depth=100, max_fruitless_per_pattern=0))
+        world.seed("a.example/0")
+        ways: dict[int, list[int]] = {}
+        while lease := world.frontier.lease():
+            number = int(lease.entry.url.address.rpartition("/")[2])
+            ways[number] = [rng.randint(0, 60) for _ in range(rng.randint(0, 4))]
+            world.settle(lease, *[link(f"a.example/{to}", tier=rng.randint(1, 9)) for to in ways[number]])
+    shortest, waiting = {0: 0}, [0]
+    for page in waiting:
+        new = [to for to in dict.fromkeys(ways[page]) if to not in shortest]
+        shortest |= dict.fromkeys(new, shortest[page] + 1)
+        waiting += new
+    stored = {number: depth(world, f".example/{number}") for number in ways}
+    assert stored == {number: shortest[number] for number in ways}
+    check_invariants(world.database.connection)
