@@ -215,7 +215,10 @@ class Daemon:
             self._notifier.alive(self._state)
             return
         try:
-            self.tick(name)
+            if name == "retention":
+                self._log_counts(name, await self._jobs.retention_between_visits())
+            else:
+                self.tick(name)
         except PassingFault as fault:
             self._log(f"tick {name} left out", error=str(fault))
             self._notifier.alive(f"waiting: {fault}")
@@ -228,7 +231,9 @@ class Daemon:
         if name == "heartbeat":
             self._beat()
             return
-        counts: Mapping[str, int] = getattr(self._jobs, name)()
+        self._log_counts(name, getattr(self._jobs, name)())
+
+    def _log_counts(self, name: str, counts: Mapping[str, int]) -> None:
         if any(counts.values()):
             self._log(f"tick {name}", **counts)
 

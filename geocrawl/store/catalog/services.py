@@ -115,8 +115,10 @@ class ServiceWriter:
         dropped = 0
         for number in services:
             left = [row[0] for row in self._connection.run(_ENDPOINTS, {"service": number})]
+            regrouped = set[int]()
             for endpoint_id in left:
-                self._regroup(endpoint_id)
+                if endpoint_id not in regrouped:
+                    regrouped |= self._regroup(endpoint_id)
             if not left:
                 self._drop(number)
                 dropped += 1
@@ -140,11 +142,13 @@ class ServiceWriter:
             self._connection.run(_MOVE_ALL, {"service_id": number, "former": other})
             self._drop(other)
 
-    def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> None:
-        """Assign one service to each cluster around an endpoint. `new`: the service of a cluster that has none."""
+    def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> set[int]:
+        """Assign one service to each cluster around an endpoint; return the endpoints of these clusters. `new`: the
+        service of a cluster that has none."""
         claimed = set[int]()
         before = set[int]()
-        for members in self._clusters.clusters_around(endpoint_id):
+        clusters = self._clusters.clusters_around(endpoint_id)
+        for members in clusters:
             former = {number for member in members if (number := self._service_of(member)) is not None}
             before |= former
             if free := former - claimed:
@@ -161,6 +165,7 @@ class ServiceWriter:
         for number in sorted(before - claimed):
             if self._value(_ANY_ENDPOINT, service=number) is None:
                 self._drop(number)
+        return {member for members in clusters for member in members}
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
         """Store an endpoint's description as that of its service, if the endpoint is the service's best one, or if none

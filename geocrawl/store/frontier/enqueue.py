@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 
 from geocrawl.model import HARVEST_TIER, Candidate, Link, Rank, RankedLink, State, Url
 from geocrawl.ports import Clock
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Source
 from geocrawl.store.frontier.arriving import ArrivalWriter
@@ -16,7 +16,8 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.settlement import Settlement
 from geocrawl.urls import RECORDS, read_url
 
-_BATCH = 2000
+_LIFTING = "lifting-records"
+"""A fact that is stored while a harvest's pages are put at the top of the queue."""
 
 
 class Enqueuer:
@@ -34,9 +35,12 @@ class Enqueuer:
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> int:
         """Put seeds at depth 0; returns how many will be visited. A visited one only with `again`."""
+        return do(self._add_seeds(urls, rank, again=again))
+
+    def _add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool) -> Steps[int]:
         source = Source(None, 0, rank, 0, self._clock.now())
-        waiting, todo = 0, iter(urls)
-        while batch := list(islice(todo, _BATCH)):
+        waiting = 0
+        for batch in batches(urls):
             with self._database.transaction:
                 links = [
                     RankedLink(Link(url, where="seed"), rank)
@@ -46,6 +50,7 @@ class Enqueuer:
                 ids = self._arrivals.add_pages(links, rank, source)
                 waiting += sum(self._reopen_seed(url_id, again=again) for url_id in ids)
                 self._settlement.flush()
+            yield
         return waiting
 
     def _reopen_seed(self, url_id: int, *, again: bool) -> bool:
@@ -66,9 +71,19 @@ class Enqueuer:
         A harvest that was interrupted is gone on with. Where none waits, the first pages and all that were known behind
         them on their hosts (those `within` the bounds) are visited anew, for a page that was read leads on no more.
         """
+        waiting = self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]
+        if waiting and self._database.meta(_LIFTING) is None:
+            return int(waiting)
+        do(self._lift_records(urls, within))
+        return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
+
+    def _lift_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> Steps[None]:
+        """Put the first pages of records and all that were known behind them at the top of the queue.
+
+        As long as that is not done, a fact says so: a harvest that was killed meanwhile begins with it again.
+        """
         with self._database.transaction:
-            if waiting := self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]:
-                return int(waiting)
+            self._database.write_meta(_LIFTING, b"")
             source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
             links = [
                 RankedLink(Link(url, where=RECORDS), source.rank)
@@ -76,21 +91,30 @@ class Enqueuer:
                 if not self._database.blocked.covers(url.host)
             ]
             self._arrivals.add_pages(links, source.rank, source)
-            for host in dict.fromkeys(url.host for url in urls):
-                for url_id, address in self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall():
-                    page = read_url(address)
-                    if page is not None and within(page):
-                        self._queue.lift(url_id, Rank(HARVEST_TIER))
             self._settlement.flush()
-            self._arrivals.memory.clear()
-            return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
+        for host in dict.fromkeys(url.host for url in urls):
+            for batch in batches(self._connection.execute(sql.RECORDS_OF_HOST, (host, RECORDS)).fetchall()):
+                with self._database.transaction:
+                    for url_id, address in batch:
+                        page = read_url(address)
+                        if page is not None and within(page):
+                            self._queue.lift(url_id, Rank(HARVEST_TIER))
+                    self._settlement.flush()
+                yield
+        with self._database.transaction:
+            self._database.delete_meta(_LIFTING)
+        self._arrivals.memory.clear()
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""
-        queued, todo = 0, iter(candidates)
-        while batch := list(islice(todo, _BATCH)):
+        return do(self._add_candidates(candidates, again=again))
+
+    def _add_candidates(self, candidates: Iterable[Candidate], *, again: bool) -> Steps[int]:
+        queued = 0
+        for batch in batches(candidates):
             with self._database.transaction:
                 wanted = [each for each in batch if not self._database.blocked.covers(each.endpoint.url.host)]
                 queued += self._arrivals.add_probes(wanted, self._clock.now(), again=again).waiting
                 self._settlement.flush()
+            yield
         return queued

@@ -9,6 +9,8 @@ from geocrawl.model import StoredPage
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
 
+_DROPPED_AT_ONCE = 100
+"""Pages deleted when one is stored, at most: the limit may have been lowered since they were."""
 STORED_BYTES = "stored-bytes"
 """The counter of what all of them take."""
 
@@ -31,8 +33,9 @@ class PageStore:
             return False
         self._connection.execute(sql.ADD_PAGE, (url_id, score, at, page.encoding, size, page.body))
         self._connection.execute(sql.COUNT, (STORED_BYTES, size))
-        stays, taken = True, self._taken()
-        while taken > self._max_bytes:
+        stays, taken, left = True, self._taken(), _DROPPED_AT_ONCE
+        while taken > self._max_bytes and left > 0:
+            left -= 1
             worst = self._connection.execute(sql.WORST_PAGE).fetchone()[0]
             taken -= self._drop(worst)
             stays = stays and worst != url_id

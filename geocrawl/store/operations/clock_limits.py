@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import UNASKED_S
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, do
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -32,15 +33,26 @@ class ClockLimits:
     def apply(self, now: float) -> dict[str, int]:
         """Limit all times to `now` and the longest wait from then on; return how many of what were off."""
         off = {}
-        with self._database.transaction:
-            for table, column, longest_s in self._columns:
-                statement = f"UPDATE {table} SET {column} = ?1 WHERE {column} > ?1 + ?2"  # noqa: S608 our own names
-                count = self._database.connection.execute(statement, (now + longest_s, _MARGIN_S)).rowcount
-                if count:
-                    off[f"{table}.{column}"] = count
-            today = int(now // 86_400)
-            self._database.connection.execute("UPDATE host SET asked_day = 0, asked = 0 WHERE asked_day > ?", (today,))
+        for table, column, longest_s in self._columns:
+            count = do(self._limit(table, column, f"{column} = ?1", now + longest_s, now + longest_s + _MARGIN_S))
+            if count:
+                off[f"{table}.{column}"] = count
+        today = int(now // 86_400)
+        do(self._limit("host", "asked_day", "asked_day = ?1, asked = 0", 0, today))
         return off
+
+    def _limit(self, table: str, column: str, change: str, value: float, most: float) -> Steps[int]:
+        """Change the rows whose column is greater than `most`, which are found without the write lock; return how
+        many."""
+        connection = self._database.connection
+        found = connection.execute(f"SELECT rowid FROM {table} WHERE {column} > ?", (most,)).fetchall()  # noqa: S608 our own names
+        update = f"UPDATE {table} SET {change} WHERE rowid = ?2 AND {column} > ?3"  # noqa: S608 our own names
+        count = 0
+        for batch in batches(found):
+            with self._database.transaction:
+                count += connection.executemany(update, [(value, row_id, most) for (row_id,) in batch]).rowcount
+            yield
+        return count
 
 
 def _columns(settings: Settings) -> Iterator[tuple[str, str, float]]:

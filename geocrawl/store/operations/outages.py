@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from geocrawl.store.catalog.clusters import EndpointClusters
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.budgets import Budgets, Caps
 from geocrawl.store.frontier.counters import Counters
@@ -22,6 +23,7 @@ from geocrawl.store.operations.opt_out import FORGETS
 
 _FAILED = """
 SELECT id, reason FROM url INDEXED BY url_failed WHERE state = 'failed' AND settled_at >= ?1 AND http_status IS NULL"""
+_STILL_FAILED = "SELECT 1 FROM url WHERE id = ? AND state = 'failed'"
 _COLUMNS = (
     "status, reason, detail, http_status, deviations, last_probe, probes, "
     "health, health_since, in_a_row, interval_s, due_at"
@@ -98,14 +100,26 @@ class Outages:
         `endpoints` are restored, and robots.txt answers that failed since then are deleted. Returns how many addresses
         were put back into the queue with all their attempts.
         """
+        return do(self._put_back(since, reasons, endpoints))
+
+    def _put_back(self, since: float, reasons: Collection[str], endpoints: Iterable[UnreachedEndpoint]) -> Steps[int]:
+        count = 0
+        failed = self._connection.execute(_FAILED, (since,)).fetchall()
+        for batch in batches(url_id for url_id, reason in failed if reason in reasons):
+            with self._database.transaction:
+                still = [url_id for url_id in batch if self._connection.execute(_STILL_FAILED, (url_id,)).fetchone()]
+                _uncount(self._connection, still)
+                _reopen(self._connection, still)
+            count += len(still)
+            yield
+        for some in batches(endpoints):
+            with self._database.transaction:
+                for touched in some:
+                    _put_back_one(self._connection, touched)
+            yield
         with self._database.transaction:
-            ids = [row[0] for row in self._connection.execute(_FAILED, (since,)).fetchall() if row[1] in reasons]
-            _uncount(self._connection, ids)
-            _reopen(self._connection, ids)
-            for touched in endpoints:
-                _put_back_one(self._connection, touched)
             self._connection.execute(_FORGET_ROBOTS, (since,))
-        return len(ids)
+        return count
 
     def shorten_back_offs(self, hosts: Iterable[UnreachedHost], until: float) -> None:
         """End the back-off of these hosts at `until` at the latest, unless it began before the outage."""

@@ -3,20 +3,26 @@ database within a limit on its size.
 
 Answers for robots.txt are deleted when they have expired. Above the limit, what a request brings back and what is
 history is deleted first: the other answers for robots.txt; probes, but for the last two of each endpoint; changes of
-descriptions, the oldest first. Then waiting pages, those of the lowest tier and of these the oldest; then kept pages,
-the lowest scores first; then thumbnails, the oldest first. The catalogue is never touched. SQLite fills the space that
-becomes free before the file grows again; the file itself does not shrink.
+descriptions, the oldest first; layers of services all of whose endpoints are gone, which a next valid answer brings
+back. Then waiting pages, those of the lowest tier and of these the oldest; then kept pages, the lowest scores first;
+then thumbnails, the oldest first. Otherwise the catalogue is never touched. SQLite fills the space that becomes free
+before the file grows again; the file itself does not shrink.
+
+What is to go is found without the write lock and deleted in short transactions (`engine/steps.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from geocrawl.model import Purpose, State
 from geocrawl.model.health import DAY_S
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, do, do_async
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
 from geocrawl.store.frontier.hosts import Hosts
@@ -31,9 +37,7 @@ _BATCH = 10_000
 _OLD = """
 SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
   SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2) LIMIT ?2"""
-
-_EXPIRED = """
-DELETE FROM robots WHERE origin IN (SELECT origin FROM robots WHERE expires_at < ?1 LIMIT ?2)"""
+_EXPIRED = "SELECT rowid FROM robots WHERE expires_at < ? LIMIT ?"
 
 
 class Retention:
@@ -48,43 +52,78 @@ class Retention:
 
     def tidy(self, now: float) -> dict[str, int]:
         """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
-        with self._database.transaction:
-            ids = [row[0] for row in self._connection.execute(_OLD, (now - self._keep_s, _BATCH))]
-            self._connection.executemany("DELETE FROM probe WHERE id = ?", [(each,) for each in ids])
-            expired = self._connection.execute(_EXPIRED, (now, _BATCH)).rowcount
+        return do(self._tidy(now))
+
+    async def tidy_between(self, now: float) -> dict[str, int]:
+        """Do what `tidy` does, while other tasks run between its transactions."""
+        return await do_async(self._tidy(now))
+
+    def _tidy(self, now: float) -> Steps[dict[str, int]]:
+        from geocrawl.store.operations.forget import finish_forgetting  # SQLAlchemy's import is not for `status`
+
+        yield from finish_forgetting(self._database)
+        probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
+        expired = yield from self._delete("robots", _EXPIRED, (now, _BATCH))
         self._connection.execute("PRAGMA optimize")
-        gone = {"probes": len(ids), **({"expired robots.txt": expired} if expired else {})}
-        return {**gone, **(self._room.make() if self._room else {})}
+        gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}
+        return {**gone, **((yield from self._room.make()) if self._room else {})}
+
+    def _delete(self, table: str, found_by: str, values: Sequence[object]) -> Steps[int]:
+        """Delete the rows of a table whose row ids a statement finds; return how many."""
+        count = 0
+        for batch in batches(self._connection.execute(found_by, values).fetchall()):
+            with self._database.transaction:
+                count += delete_rows(self._connection, table, batch)
+            yield
+        return count
+
+
+def delete_rows(connection: Connection, table: str, ids: Sequence[tuple[int]]) -> int:
+    """Delete these rows of a table; return how many there were."""
+    return connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ids).rowcount  # noqa: S608 our own names
 
 
 # --------------------------------------------------------------------------- a limit on the size
 
 _TARGET = 0.95
 """Share of the limit down to which rows are deleted, so that the limit is not reached again at once."""
-_PAGES, _ROUNDS = 2_000, 50
-"""Pages deleted in one transaction, and transactions a call: other processes want the lock, too."""
-# Waiting pages of a tier that were never visited and are not leased, the oldest first. Seeds stay.
-_WORST = """
-SELECT u.id, u.host_id, u.tier, u.depth, u.first_seen FROM url u
-WHERE u.state = 'waiting' AND u.purpose = 'page' AND u.tier = ?1 AND u.depth > 0 AND u.settled_at IS NULL
-AND u.id NOT IN (SELECT lease_url FROM host WHERE lease_until > 0 AND lease_url IS NOT NULL)
-ORDER BY u.id LIMIT ?2"""
+_PAGES = 1_000
+"""Pages deleted in one transaction."""
+_MOST = 100_000
+"""Rows of one kind deleted a call: other work wants its turn, too."""
+_DROPPABLE = """
+state = 'waiting' AND purpose = 'page' AND depth > 0 AND settled_at IS NULL
+AND id NOT IN (SELECT lease_url FROM host WHERE lease_until > 0 AND lease_url IS NOT NULL)"""
+_COLUMNS = "id, host_id, tier, depth, first_seen"
+# Waiting pages of a tier after ?2 that were never visited and are not leased, the oldest first. Seeds stay.
+_WORST = f"SELECT {_COLUMNS} FROM url WHERE tier = ?1 AND id > ?2 AND {_DROPPABLE} ORDER BY id LIMIT ?3"  # noqa: S608 our own
+# Those of them that still wait.
+_STILL_WORST = f"SELECT {_COLUMNS} FROM url WHERE id IN (SELECT value FROM json_each(?)) AND {_DROPPABLE} ORDER BY id"  # noqa: S608 our own
 # Put an empty row in a page's place, so that its id, to which links of other pages refer, never names another page.
 # (Making the row itself smaller would leave holes that nothing else can fill.)
 _EMPTY = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, first_seen)
 VALUES (?1, -?1, 'http://dropped.invalid/', 'page', ?2, 'refused', 'no-space', ?3, 0, 0, ?4)"""
-_OLDEST_ROBOTS = "DELETE FROM robots WHERE origin IN (SELECT origin FROM robots ORDER BY fetched_at LIMIT 500)"
+_OLDEST_ROBOTS = "SELECT rowid FROM robots ORDER BY fetched_at LIMIT ?"
 _OLDEST_PROBES = """
-DELETE FROM probe WHERE id IN (
-  SELECT id FROM probe p WHERE id NOT IN (
-    SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2)
-  ORDER BY at, id LIMIT 2000)"""
-_OLDEST_CHANGES = "DELETE FROM change WHERE id IN (SELECT id FROM change ORDER BY at, id LIMIT 2000)"
-_OLDEST_IMAGES = "DELETE FROM thumbnail WHERE endpoint_id IN (SELECT endpoint_id FROM thumbnail ORDER BY at LIMIT 200)"
+SELECT id FROM (
+  SELECT id, at, row_number() OVER (PARTITION BY endpoint_id ORDER BY at DESC, id DESC) AS place FROM probe)
+WHERE place > 2 ORDER BY at, id LIMIT ?"""
+_OLDEST_CHANGES = "SELECT id FROM change ORDER BY at, id LIMIT ?"
+_OLDEST_IMAGES = "SELECT rowid FROM thumbnail ORDER BY at LIMIT ?"
+_IS_GONE = """
+NOT EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = service.id AND e.health <> 'gone')"""
+# Layers of services all of whose endpoints are gone, those first that were valid long ago.
+_GONE_LAYERS = f"""
+SELECT layer.rowid, service.id FROM service JOIN layer ON layer.service_id = service.id
+WHERE {_IS_GONE} ORDER BY service.last_ok, service.id, layer.position LIMIT ?"""  # noqa: S608 our own condition
+# Without its fingerprint a service is described anew by its next valid answer.
+_FORGET_FINGERPRINT = f"UPDATE service SET fingerprint = '' WHERE id = ? AND {_IS_GONE}"  # noqa: S608 our own condition
 
 _Waiting = tuple[int, int, int, int, float]
 """A row of `_WORST`."""
+_Deletions = Iterator[Callable[[], int]]
+"""Each deletes some rows inside the caller's transaction, and returns how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,40 +152,63 @@ class Room:
         self._connection = database.connection
         self._max_bytes = max_bytes
 
-    def make(self) -> dict[str, int]:
+    def make(self) -> Steps[dict[str, int]]:
         """Delete rows until the database is within its limit or nothing is left to delete. Returns counts by name."""
         dropped: dict[str, int] = {}
         if self._used() <= self._max_bytes:
             return dropped
-        steps: tuple[tuple[str, Callable[[], int]], ...] = (
-            ("robots.txt dropped", lambda: self._delete(_OLDEST_ROBOTS)),
-            ("probes dropped", lambda: self._delete(_OLDEST_PROBES)),
-            ("changes dropped", lambda: self._delete(_OLDEST_CHANGES)),
+        kinds: tuple[tuple[str, Callable[[], _Deletions]], ...] = (
+            ("robots.txt dropped", lambda: self._rows("robots", _OLDEST_ROBOTS, 500)),
+            ("probes dropped", lambda: self._rows("probe", _OLDEST_PROBES)),
+            ("changes dropped", lambda: self._rows("change", _OLDEST_CHANGES)),
+            ("layers of gone services dropped", self._layers),
             ("waiting pages dropped", self._waiting),
             ("kept pages dropped", self._kept),
-            ("thumbnails dropped", lambda: self._delete(_OLDEST_IMAGES)),
+            ("thumbnails dropped", lambda: self._rows("thumbnail", _OLDEST_IMAGES, 200)),
         )
-        for name, step in steps:
-            for _ in range(_ROUNDS):
+        for name, deletions in kinds:
+            for delete in deletions():
                 if self._used() <= self._max_bytes * _TARGET:
                     return dropped
                 with self._database.transaction:
-                    count = step()
-                if not count:
-                    break
-                dropped[name] = dropped.get(name, 0) + count
+                    count = delete()
+                if count:
+                    dropped[name] = dropped.get(name, 0) + count
+                yield
         return dropped
 
     def _used(self) -> int:
         return size_of(self._connection).used_bytes
 
-    def _waiting(self) -> int:
-        rows = self._worst_pages()
-        if not rows:
-            return 0
+    def _rows(self, table: str, oldest: str, size: int = 0) -> _Deletions:
+        for batch in batches(self._connection.execute(oldest, (_MOST,)).fetchall(), size):
+            yield partial(delete_rows, self._connection, table, batch)
+
+    def _layers(self) -> _Deletions:
+        for batch in batches(self._connection.execute(_GONE_LAYERS, (_MOST,)).fetchall()):
+            yield partial(self._drop_layers, batch)
+
+    def _drop_layers(self, rows: Sequence[tuple[int, int]]) -> int:
+        gone = {
+            service
+            for service in dict.fromkeys(service for _, service in rows)
+            if self._connection.execute(_FORGET_FINGERPRINT, (service,)).rowcount
+        }
+        return delete_rows(self._connection, "layer", [(row_id,) for row_id, service in rows if service in gone])
+
+    def _waiting(self) -> _Deletions:
+        left = _MOST
+        for tier in sorted(read_totals(self._connection).get((Purpose.PAGE, State.WAITING), {})):
+            last = -(2**63)
+            while left > 0 and (rows := self._connection.execute(_WORST, (tier, last, _PAGES)).fetchall()):
+                yield partial(self._drop_pages, [row[0] for row in rows])
+                last, left = rows[-1][0], left - len(rows)
+
+    def _drop_pages(self, ids: Sequence[int]) -> int:
+        rows: list[_Waiting] = self._connection.execute(_STILL_WORST, (json.dumps(ids),)).fetchall()
         counters, hosts = Counters(self._connection), Hosts(self._connection)
         left: dict[int, int] = {}
-        self._connection.executemany("DELETE FROM url WHERE id = ?", [(row[0],) for row in rows])
+        delete_rows(self._connection, "url", [(row[0],) for row in rows])
         for url_id, host_id, tier, depth, first_seen in rows:
             self._connection.execute(_EMPTY, (url_id, host_id, depth, first_seen))
             counters.add("page", State.WAITING, tier, -1)
@@ -159,21 +221,15 @@ class Room:
         self._connection.execute(sql.COUNT, (FORGETS, 1))  # every process reads its rows again
         return len(rows)
 
-    def _worst_pages(self) -> list[_Waiting]:
-        found: list[_Waiting] = []
-        totals = read_totals(self._connection).get((Purpose.PAGE, State.WAITING), {})
-        for tier in sorted(totals):
-            found += self._connection.execute(_WORST, (tier, _PAGES - len(found))).fetchall()
-            if len(found) >= _PAGES:
-                break
-        return found
+    def _kept(self) -> _Deletions:
+        rows = self._connection.execute("SELECT url_id FROM page_store ORDER BY score, url_id LIMIT ?", (_MOST,))
+        for batch in batches(rows.fetchall(), 100):
+            yield partial(self._drop_kept, batch)
 
-    def _kept(self) -> int:
-        rows = self._connection.execute("SELECT url_id FROM page_store ORDER BY score, url_id LIMIT 100").fetchall()
+    def _drop_kept(self, rows: Sequence[tuple[int]]) -> int:
+        count = 0
         for row in rows:
-            (size,) = self._connection.execute(sql.DROP_PAGE, row).fetchone()
-            self._connection.execute(sql.COUNT, (STORED_BYTES, -size))
-        return len(rows)
-
-    def _delete(self, statement: str) -> int:
-        return self._connection.execute(statement).rowcount
+            if (dropped := self._connection.execute(sql.DROP_PAGE, row).fetchone()) is not None:
+                self._connection.execute(sql.COUNT, (STORED_BYTES, -dropped[0]))
+                count += 1
+        return count

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.steps import Steps, batches, do
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +48,29 @@ class NewSeed:
 
 def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
     """Store start pages. Returns how many are new."""
-    with database.transaction:
-        return sum(
-            database.connection.execute(
-                "INSERT OR IGNORE INTO seed (identity, address, title, region, language, source, added_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at),
-            ).rowcount
-            for s in seeds
+    return do(
+        _write(
+            database,
+            "INSERT OR IGNORE INTO seed (identity, address, title, region, language, source, added_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at) for s in seeds),
         )
+    )
 
 
 def remove_seeds(database: Database, urls: Iterable[Url]) -> int:
     """Delete start pages; what was found from them stays. Returns how many there were."""
-    with database.transaction:
-        return sum(
-            database.connection.execute("DELETE FROM seed WHERE identity = ?", (url.identity,)).rowcount for url in urls
-        )
+    return do(_write(database, "DELETE FROM seed WHERE identity = ?", ((url.identity,) for url in urls)))
+
+
+def _write(database: Database, statement: str, rows: Iterable[tuple[object, ...]]) -> Steps[int]:
+    """Execute a statement for each of these rows; return how many it changed."""
+    count = 0
+    for batch in batches(rows):
+        with database.transaction:
+            count += database.connection.executemany(statement, batch).rowcount
+        yield
+    return count
 
 
 def read_seeds(connection: Connection) -> list[SeedRow]:
