@@ -25,7 +25,9 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
     is_same = (former, former_topic) == (strategy.name, topic)
     notes = _join(session, others, is_same=is_same)
     if is_same:
-        session.learning.restore()
+        notes += session.learning.restore()
+        if session.learning.begins_anew:  # some strategies learn their topic from the start pages
+            session.frontier.add_seeds(session.frontier.seeds(), strategy.seed_rank(), again=True)
     else:
         session.frontier.clear_feedback()
     waiting = session.frontier.stats().states.get(State.WAITING, 0)

@@ -314,8 +314,8 @@ class Crawler:
             self._summary.count(visit, result)
             if visit.state is not State.FAILED or visit.retry_after_s is None:
                 self._answered_at = self._clock.now()
-            if result.feedback is not None:
-                await self._learning.learn(result.feedback)
+            if result.feedback is not None and (said := await self._learning.learn(result.feedback)):
+                self._observer.noted(said)
             self._observer.settled(entry, visit, result)
         except OwnFault as fault:
             self._fault = fault

@@ -58,6 +58,9 @@ class LearningLog(Protocol):
     def revised(self) -> int:
         """Return the feedback after which the queue was last reranked (`rerank`'s `through`); 0: never."""
 
+    def set_state_aside(self) -> None:
+        """Keep the dump under another name, for the strategy cannot restore it."""
+
     def clear_feedback(self) -> None:
         """Drop the dump and the feedback: another strategy begins."""
 

@@ -19,6 +19,8 @@ from geocrawl.urls import read_url
 
 STATE = "strategy:state"
 """Key of the strategy's last dump."""
+SET_ASIDE = "strategy:set-aside"
+"""Key of the last dump that could not be restored, for whoever looks into it."""
 COUNTS = "strategy:counts"
 """Key of the strategy's sizes at that dump, as JSON: `status` need not read the dump."""
 REVISED = "strategy:revised"
@@ -59,6 +61,14 @@ class FeedbackLog:
     def read(self) -> Iterator[Feedback]:
         """Yield the feedback since the last dump, in order, one in memory at a time."""
         return read_feedback(self._connection)
+
+    def set_state_aside(self) -> None:
+        """Keep the dump under another name, so that the next start finds none."""
+        state = self._database.meta_bytes(STATE)
+        if state is not None:
+            self._database.write_meta(SET_ASIDE, state)
+        for name in (STATE, COUNTS):
+            self._database.delete_meta(name)
 
     def forget(self) -> None:
         """Drop the dump and all feedback, for another strategy begins."""

@@ -252,6 +252,11 @@ class SqlFrontier:
         """Return the strategy's last dump; None when there was none."""
         return self._database.meta_bytes(STATE)
 
+    def set_state_aside(self) -> None:
+        """Keep the strategy's last dump under another name (`strategy:set-aside`), for it cannot be restored."""
+        with self._database.transaction:
+            self._feedback.set_state_aside()
+
     def clear_feedback(self) -> None:
         """Drop the dump and all feedback, for another strategy begins."""
         with self._database.transaction:
