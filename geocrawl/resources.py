@@ -6,10 +6,14 @@ Such an error is a fault of this machine, whatever was requested of whom when it
 from __future__ import annotations
 
 import errno
+import resource
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
+_FILES_PER_WORKER, _FILES_BESIDES = 3, 128
+"""A connection, one that is kept open, and a look-up; database, log, threads, recordings."""
 BACK = "This machine has resources again"
 """What to say when `are_there` is true again."""
 _OF_ERRNO = {
@@ -44,6 +48,24 @@ def lack_of(error: BaseException) -> str:
         if each.errno in _OF_ERRNO and (each.errno != errno.EADDRNOTAVAIL or not _is_a_port_left()):
             return _OF_ERRNO[each.errno]
     return ""
+
+
+def allow_open_files(workers: int) -> str:
+    """Let this process open as many files as it may at all; return a line when they may not do for `workers`, else ''.
+
+    The soft limit is often 1024 where the hard one is higher.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+    needed = workers * _FILES_PER_WORKER + _FILES_BESIDES
+    if soft == resource.RLIM_INFINITY or needed <= soft:
+        return ""
+    return (
+        f"{workers:,} workers may need {needed:,} open files, {soft:,} are allowed: raise LimitNOFILE= or `ulimit -n`"
+    )
 
 
 def _is_a_port_left() -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
 from geocrawl.errors import PassingFault
+from geocrawl.resources import allow_open_files
 
 if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
@@ -36,6 +37,8 @@ def run_session(
     is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
     for a fault that lasts, such as a damaged file.
     """
+    if few := allow_open_files(session.settings.workers):
+        observer.noted(few)
     with long_run():
         summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
     if run is not None:

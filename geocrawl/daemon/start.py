@@ -24,6 +24,7 @@ from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.resources import allow_open_files
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings]
                 log=log,
                 reload=lambda: _configure(reread(), prepared.store, log),
             )
+            if few := allow_open_files(settings.workers):
+                log(few)
             with long_run():
                 return asyncio.run(daemon.run())
         finally:

@@ -294,3 +294,16 @@ async def test_an_error_of_a_server_is_judged_without_a_test() -> None:
     judge = OwnFaults(settings())
     error = ConnectionResetError(errno.ECONNRESET, "reset")
     assert await judge.fault_of(error, FailureCode.RESET, url("http://a.example/"), None) is None
+
+
+def test_a_process_may_open_as_many_files_as_it_may_at_all_and_says_when_they_do_not_do() -> None:
+    script = (
+        "import resource; from geocrawl.resources import allow_open_files as allow\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1000))\n"
+        "print(allow(50), resource.getrlimit(resource.RLIMIT_NOFILE), allow(500), sep='|')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    enough, limits, few = done.stdout.strip().split("|")
+    assert (enough, limits) == ("", "(1000, 1000)") and few.startswith(
+        "500 workers may need 1,628 open files, 1,000 are"
+    )
