@@ -99,3 +99,31 @@ async def test_of_a_new_host_politeness_alone_is_stored(world: World) -> None:
     names = {world.lease().host.name}
     assert names == {"a.example"}, "the other one keeps its delay"
     check_invariants(world.database.connection)
+
+
+async def test_a_shared_lease_is_renewed_until_another_process_has_leased_the_host(world: World) -> None:
+    shared = await leased(world)
+    renewed = await leases(world).renew(shared, world.clock.now() + 900.0)
+    assert renewed is not None and renewed.until >= world.clock.now() + 900.0
+    world.clock.time += 600.0
+    assert world.frontier.lease() is None, "the turn lasts"
+    world.clock.time = renewed.until + 1.0
+    world.lease()
+    assert await leases(world).renew(renewed, world.clock.now() + 900.0) is None
+    check_invariants(world.database.connection)
+
+
+async def test_a_lease_is_renewed_until_another_process_has_leased_the_host(world: World) -> None:
+    lease = world.lease()
+    renewed = world.frontier.renew(lease, world.clock.now() + 900.0)
+    assert renewed is not None and (renewed.token, renewed.until) == (lease.token, world.clock.now() + 900.0)
+    world.clock.time += 600.0
+    assert world.frontier.lease() is None
+    assert isinstance(await leases(world).lease("a.example", world.clock.now(), wait_s=0.0), HostBusy)
+    world.clock.time = renewed.until + 1.0
+    assert world.frontier.renew(renewed, renewed.until) is not None, "it expired, and nobody has leased the host"
+    world.clock.time += SETTINGS.lease_s + 1.0
+    await leased(world)
+    assert world.frontier.renew(renewed, world.clock.now()) is None
+    assert world.settle(renewed).ignored
+    check_invariants(world.database.connection)
