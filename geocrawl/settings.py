@@ -168,6 +168,12 @@ class Settings:
         option=Option(_REQUESTS, metavar="TEXT"),
     )
     delay_s: float = _setting(1.0, "delay between two requests to one host", unit="s", option=Option(_REQUESTS))
+    requests_per_ip: int = _setting(
+        2, "most requests at once to one IP address, whatever the number of its hosts", empty="no limit"
+    )
+    ip_delay_factor: float = _setting(
+        0.5, "of a host's delay (without Crawl-delay): time between two requests to one IP address"
+    )
     requests_per_host_per_day: int = _setting(
         0,
         "most requests to one host a day (UTC), robots.txt and content included; a visit under way is cut short",

@@ -43,6 +43,7 @@ def make_session_fetcher(
         transport=session.environment.transport if session.environment else None,
         recorder=_make_recorder(record, session, say) if record else None,
         on_received=on_received,
+        may_put_off=True,
     )
 
 
@@ -57,11 +58,12 @@ def make_fetcher(
     transport: Transport | None = None,
     recorder: WarcRecorder | None = None,
     on_received: OnReceived = lambda received_bytes: None,
+    may_put_off: bool = False,
 ) -> Fetcher:
     """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
 
-    `hosts`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and back-offs apply,
-    too. `transport`: another network than the real one.
+    `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
+    back-offs apply, too. `transport`: another network than the real one.
     """
     from geocrawl.fetch.fetcher import PoliteFetcher
     from geocrawl.fetch.held_host import OwnHosts
@@ -88,6 +90,7 @@ def make_fetcher(
         refusal_of=reason_not_to_ask,
         hosts=share_with.hosts(own) if share_with else own,
         on_received=on_received,
+        may_put_off=may_put_off,
     )
     return share_with.fetcher(fetcher) if share_with else fetcher
 

@@ -200,6 +200,7 @@ class LiveObserver:
         self._notes = (*self._notes, text)[-self.LAST_NOTES :]
 
     def leased(self, lease: Lease) -> None:
+        self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
         self._reading[lease.entry.id] = masked(plain(lease.entry.url.address, 100))
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
@@ -232,5 +233,5 @@ class LiveObserver:
             queue = "  ".join(f"[{tier}] {count:,}" for tier, count in tiers) or "empty"
             lines.append(Text(f"queue by tier: {queue}", style="cyan"))
         lines += [Text(f"  + {line}", style="green") for line in list(self._found)]
-        lines += [Text(f"  reading {line}", style="dim") for line in list(self._reading.values())[:5]]
+        lines += [Text(f"  reading {line}", style="dim") for line in list(self._reading.values())[-5:]]
         return Group(*lines)

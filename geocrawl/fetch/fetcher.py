@@ -54,6 +54,7 @@ class PoliteFetcher:
         refusal_of: RefusalOf = nothing_refused,
         hosts: HostLeases | None = None,
         on_received: Callable[[int], object] = lambda received_bytes: None,
+        may_put_off: bool = False,
     ) -> None:
         """Raise UsageError for a proxy that cannot be used.
 
@@ -61,7 +62,8 @@ class PoliteFetcher:
         `transport` replaces the network; `recorder` records every answer. `refusal_of`: awaited before every request,
         returns why an address may not be requested ('deny', 'allow', 'forgotten'), '' if it may. `hosts` leases the
         hosts to which others' robots.txt are redirected; None: no other process sends requests to them. `on_received`:
-        as in `HttpClient`.
+        as in `HttpClient`. `may_put_off`: a turn at an IP address that is busy with other hosts ends with GivenBack;
+        else it waits.
         """
         proxies = environment or EnvironmentProxies()
         http = HttpClient(
@@ -76,11 +78,13 @@ class PoliteFetcher:
         cache = RobotsCache(robots, product_token(user_agent))
         self._parts = Parts(settings, clock, http, cache, refusal_of, hosts or OwnHosts())
         self._origin_robots = OriginRobots(self._parts)
+        self._may_put_off = may_put_off
 
     @asynccontextmanager
     async def turn(self, host: HostState, extend: Extend = lasting) -> AsyncIterator[PoliteTurn]:
         """Return the turn of a leased host; the lease keeps all others from requesting anything of it meanwhile."""
-        yield PoliteTurn(self._parts, self._origin_robots, host, extend)
+        paced = PacedHost(self._parts, host, extend, may_be_put_off=self._may_put_off)
+        yield PoliteTurn(self._parts, self._origin_robots, paced)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -90,13 +94,13 @@ class PoliteFetcher:
 class PoliteTurn:
     """`ports.Turn`: one host's requests, one after the other."""
 
-    def __init__(self, parts: Parts, origin_robots: OriginRobots, host: HostState, extend: Extend) -> None:
+    def __init__(self, parts: Parts, origin_robots: OriginRobots, host: PacedHost) -> None:
         self._settings = parts.settings
         self._clock = parts.clock
         self._robots = parts.robots
         self._refusal_of = parts.refusal_of
         self._origin_robots = origin_robots
-        self._host = PacedHost(parts, host, extend)
+        self._host = host
         self._final_answer: Answer | Failure | None = None
 
     @property

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from geocrawl.errors import OwnFault
+from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
+from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.politeness import (
     Asked,
     after_cut_off,
@@ -48,13 +49,15 @@ class Parts:
 class PacedHost:
     """A leased host with its state."""
 
-    def __init__(self, parts: Parts, state: HostState, extend: Extend) -> None:
-        """`extend`: as in `ports.Fetcher.turn`."""
+    def __init__(self, parts: Parts, state: HostState, extend: Extend, *, may_be_put_off: bool = False) -> None:
+        """`extend`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises GivenBack, rather
+        than wait, while the IP address is busy with other hosts."""
         self._settings = parts.settings
         self._clock = parts.clock
         self._http = parts.http
         self._state = state
         self._extend = extend
+        self._may_be_put_off = may_be_put_off
         self._service = ""
         self.in_backoff = False
         """Whether an answer put the host into back-off."""
@@ -84,7 +87,8 @@ class PacedHost:
         """Wait until it is time, make one exchange, and update the host's state.
 
         A request whose kept connection the server ended is made once more, on a new one, like any other request: after
-        the delay, and counted. Raises ValueError for another host's address, GivenBack when the lease was lost.
+        the delay, and counted. Raises ValueError for another host's address, GivenBack when the lease was lost or the
+        turn is put off.
         """
         if url.host != self.name:
             raise ValueError(f"{url.address} was asked in the turn of {self.name}")
@@ -118,14 +122,18 @@ class PacedHost:
     ) -> Answer | Failure:
         await self._wait()
         try:
-            answer = await self._http.get(url, purpose, cookies, validators)
+            answer = await self._http.get(url, purpose, cookies, validators, begins_turn=self._may_be_put_off)
         except OwnFault:  # the host was not reached
             raise
+        except PutOff as put_off:  # nothing was sent
+            self.rest_until(self._clock.now() + put_off.for_s)
+            raise GivenBack(f"{self.name}: {put_off}") from None
         except BaseException:  # whatever ended the exchange, the host was asked
             self._state = after_cut_off(self._state, self._clock.now(), self._settings)
             raise
         if isinstance(answer, Failure) and answer.code is FailureCode.GUARD:
             return answer  # nothing was sent
+        self._may_be_put_off = False
         now = self._clock.now()
         self._state = count_request(self._state, now)
         if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
@@ -147,7 +155,7 @@ class PacedHost:
 
         The lease is looked at before and after: a process may be stopped meanwhile, or its machine sleep.
         """
-        longest_s = self._settings.total_timeout_s + _THINKING_S
+        longest_s = self._settings.dns_timeout_s + self._settings.total_timeout_s + _THINKING_S
         now = self._clock.now()
         wait_s = self._state.next_at - now
         await self._extend(now + max(wait_s, 0.0) + longest_s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -246,10 +247,10 @@ async def test_a_fault_in_the_middle_leaves_the_other_hosts_pace_behind(monkeypa
         http = world.fetcher._parts.http
         get = http.get
 
-        async def broken(asked: Url, *more: object) -> object:
+        async def broken(asked: Url, *more: Any, **named: Any) -> object:
             if asked.host == "victim.example":
                 raise RuntimeError("a defect")
-            return await get(asked, *more)  # type: ignore[arg-type]
+            return await get(asked, *more, **named)
 
         monkeypatch.setattr(http, "get", broken)
         with pytest.raises(RuntimeError):

@@ -1,0 +1,163 @@
+"""Read the response to a request as far as its purpose and the limits want it: header fields, redirect, body."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import httpx
+
+from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
+from geocrawl.fetch.decode import Body, Decoder, Limits
+from geocrawl.fetch.failures import Unreadable
+from geocrawl.model import FailureCode, Purpose, Url
+from geocrawl.settings import Settings, SiteSettings
+from geocrawl.urls import read_url
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
+_MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
+"""Purposes for which the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first
+layers)."""
+_NOT_MODIFIED = 304
+_PROXY_AUTHENTICATION_REQUIRED = 407
+_NO_SITE = SiteSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A body, as far as it was read."""
+
+    body: bytes = b""
+    sent_bytes: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What is kept of a response."""
+
+    headers: dict[str, str]
+    location: Url | None
+    content: Content
+    not_modified: bool
+
+
+class AnswerReader:
+    """Reads responses and closes them."""
+
+    def __init__(self, settings: Settings, on_received: Callable[[int], object]) -> None:
+        """`on_received`: as in `HttpClient`."""
+        self._settings = settings
+        self._on_received = on_received
+
+    async def read(
+        self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
+    ) -> Received:
+        """Read a response as far as it is wanted and close it. Raise Unreadable, or an error of the transport."""
+        stream = response.stream
+        assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
+        try:
+            self._on_received(_header_bytes(response))
+            if response.status_code == _PROXY_AUTHENTICATION_REQUIRED and proxied:
+                raise Unreadable(FailureCode.PROXY, "the proxy requires a user name and password (407)")
+            headers = _headers(response, self._settings.header_bytes)
+            location = _redirect_target(url, response)
+            content = Content()
+            not_modified = response.status_code == _NOT_MODIFIED and conditional
+            if location is None and not not_modified:
+                content = await self._read_body(stream, response.is_success, headers, url, purpose)
+        finally:
+            await stream.aclose()
+        return Received(headers, location, content, not_modified)
+
+    async def _read_body(
+        self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose
+    ) -> Content:
+        """Return the decoded body. Raise Unreadable, or an error of the transport.
+
+        Of an error page the status alone counts: when its body is not worth reading, it stays empty.
+        """
+        site = self._settings.sites.get(url.host, _NO_SITE)
+        content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        limits = self._limits(purpose, site)
+        try:
+            if purpose is Purpose.PAGE:
+                check_date(headers.get("last-modified", ""), site)
+            check_type(content_type, purpose)
+            return await _read_stream(stream, headers, limits, content_type, purpose, self._on_received)
+        except Unreadable as problem:
+            if problem.code is FailureCode.WRONG_TYPE and not success:
+                return Content()
+            raise
+
+    def _limits(self, purpose: Purpose, site: SiteSettings) -> Limits:
+        s = self._settings
+        longest = {
+            Purpose.PAGE: s.page_body_bytes,
+            Purpose.PROBE: s.probe_body_bytes,
+            Purpose.MAP: s.map_body_bytes,
+            Purpose.ROBOTS: s.robots_body_bytes,
+        }[purpose]
+        if site.max_body_bytes and purpose is not Purpose.ROBOTS:
+            longest = site.max_body_bytes
+        return Limits(longest, s.max_ratio, s.ratio_free_bytes, s.max_encodings)
+
+
+async def _read_stream(
+    stream: AsyncIterable[bytes],
+    headers: dict[str, str],
+    limits: Limits,
+    content_type: str,
+    purpose: Purpose,
+    on_received: Callable[[int], object],
+) -> Content:
+    decoder = Decoder(headers.get("content-encoding", ""), limits)
+    body = Body(limits, cut=purpose in _MAY_BE_CUT)
+    sniffed = False
+    async for data in stream:
+        on_received(len(data))
+        for piece in decoder.feed(data):
+            if not body.add(piece):
+                return Content(body.bytes(), decoder.sent_bytes, body.cut)
+        if not sniffed and len(body) >= SNIFF_BYTES:
+            sniffed = True
+            check_first_bytes(body.bytes(), content_type, purpose)
+    decoder.finish()
+    if not sniffed:
+        check_first_bytes(body.bytes(), content_type, purpose)
+    return Content(body.bytes(), decoder.sent_bytes)
+
+
+def _header_bytes(response: httpx.Response) -> int:
+    """Return the length of the header fields as HTTP/1.1 writes them: `name: value` and a line end each."""
+    return sum(len(name) + len(value) + 4 for name, value in response.headers.raw)
+
+
+def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
+    """Return the header fields; bytes that are not UTF-8 are read as Latin-1. Raise Unreadable (header-limit)."""
+    fields: dict[str, str] = {}
+    size = _header_bytes(response)
+    for raw_name, raw_value in response.headers.raw:
+        name = raw_name.decode("latin-1").lower()
+        try:
+            value = raw_value.decode()
+        except UnicodeDecodeError:
+            value = raw_value.decode("latin-1")
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    if size > limit:
+        raise Unreadable(FailureCode.HEADER_LIMIT, f"the header block has {size} bytes, at most {limit} are read")
+    return fields
+
+
+def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
+    """Return where a redirect leads (RFC 9110, 10.2.2); None for no redirect, or one to no web address.
+
+    Bytes beyond ASCII are escaped unchanged, whatever their encoding.
+    """
+    if response.status_code not in _REDIRECTS:
+        return None
+    for name, value in response.headers.raw:
+        if name.lower() == b"location":
+            return read_url(quote(value.strip(), safe="!\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~ "), url)
+    return None
