@@ -254,6 +254,18 @@ class Settings:
     ratio_free_bytes: int = _setting(1 * MIB, "decoded bytes before the ratio is checked", unit="bytes")
     max_encodings: int = _setting(2, "most Content-Encodings on one answer")
     header_bytes: int = _setting(64 * 1024, "longest header block", unit="bytes")
+    reading_in_loop_bytes: int = _setting(
+        64 * 1024,
+        "longest answer that is read beside the requests; longer ones, RDF and large images in a process of their own",
+        unit="bytes",
+    )
+    reading_processes: int = _setting(
+        2, "most processes that read answers", empty="none: every answer is read beside the requests"
+    )
+    reading_time_s: float = _setting(
+        20.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
+    )
+    reading_memory_bytes: int = _setting(1024 * MIB, "most memory of a process while it reads an answer", unit="bytes")
     max_redirects: int = _setting(5, "most redirects followed for one URL")
     max_idle_connections: int = _setting(256, "most connections kept open between requests", unit="connections")
 

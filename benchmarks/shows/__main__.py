@@ -38,6 +38,7 @@ NAMES = (
     "sturdy_files",
     "sturdy_guest",
     "sturdy_transactions",
+    "sturdy_stalls",
 )
 
 

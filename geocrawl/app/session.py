@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from geocrawl.detect import Detector
     from geocrawl.fetch.transport import Transport
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, Strategy
+    from geocrawl.ports import CatalogQueries, Clock, CrawlQueue, Frontier, ReadingPool, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
@@ -71,6 +71,7 @@ class Session:
     catalog: CatalogQueries
     detector: Detector
     reader: PageReader
+    pool: ReadingPool
     environment: Environment | None
     share_with: SharedPoliteness | None
     """The catalogue with which a scratch session shares politeness."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.detect import Detector
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, Fetcher, Observer, Strategy
+    from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
@@ -145,6 +145,7 @@ def make_session(
         catalog=catalog,
         detector=make_detector(),
         reader=_make_reader(settings, strategy),
+        pool=_make_reading_pool(settings, environment),
         environment=environment,
         share_with=share_with,
     )
@@ -159,6 +160,22 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
         max_scripts=settings.max_scripts_per_page,
         headline="headline" in strategy.needs,
         prose="prose" in strategy.needs,
+    )
+
+
+def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
+    """Return processes for large and odd answers; none within an environment, whose virtual time waits for nobody."""
+    from geocrawl.reading.in_loop import InLoop
+
+    if environment is not None or not settings.reading_processes:
+        return InLoop()
+    from geocrawl.reading.job import Limits
+    from geocrawl.reading.processes import ReadingProcesses
+
+    return ReadingProcesses(
+        processes=settings.reading_processes,
+        in_loop_bytes=settings.reading_in_loop_bytes,
+        limits=Limits(settings.reading_time_s, settings.reading_memory_bytes),
     )
 
 
@@ -203,6 +220,8 @@ def _make_page_visitor(session: Session) -> PageVisitor:
     settings = session.settings
     return PageVisitor(
         reader=session.reader,
+        pool=session.pool,
+        judging=session.learning.lock,
         recogniser=session.detector,
         strategy=session.strategy,
         refusals=Refusals(settings, session.frontier.seeds(), date_of(session.clock.now())),
@@ -221,6 +240,7 @@ def _make_probe_visitor(session: Session) -> ProbeVisitor:
     settings = session.settings
     return ProbeVisitor(
         probes=probes(),
+        pool=session.pool,
         content_checks=content_checks(layers=settings.map_layers) if settings.maps else (),
         recogniser=session.detector,
         clock=session.clock,

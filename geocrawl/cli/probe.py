@@ -53,6 +53,9 @@ _EXPLANATIONS = {
     "timeout-read": "The server did not answer in time.",
     "timeout-total": "The answer was not complete in time.",
     "timeout-connect": "The server could not be reached in time.",
+    "reading-time": "Reading the answer takes too long.",
+    "reading-memory": "Reading the answer needs too much memory.",
+    "reading-crash": "Reading the answer failed; it is tried again.",
     "dns": "The host name does not exist.",
 }
 

@@ -6,8 +6,10 @@ leased host, so robots.txt, the delay and the address guard apply as they do to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
 
 from geocrawl.model import (
     NOT_PERMITTED,
@@ -21,7 +23,11 @@ from geocrawl.model import (
     Verdict,
 )
 from geocrawl.model.validators import validators_of
-from geocrawl.ports import Ask, ContentInterview, Probe, Turn
+from geocrawl.ports import Ask, ContentInterview, Probe, ReadingPool, Turn
+
+Result = TypeVar("Result", Verdict, ContentReport)
+Begin: TypeAlias = Callable[[], Generator[Ask, Page | Failure, Result]]
+"""Begins an interview or a content check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,59 +48,111 @@ class NotModified:
     page: Page
 
 
+class _Conversation(Generic[Result]):
+    """Advances an interview answer by answer: here, or in the pool from the first answer on that may take long.
+
+    A generator cannot be sent to another process. An interview is pure, so there it is begun anew and sent
+    all answers.
+    """
+
+    def __init__(self, begin: Begin[Result], pool: ReadingPool) -> None:
+        self._begin: Begin[Result] = begin
+        self._pool = pool
+        self._generator: Generator[Ask, Page | Failure, Result] = begin()
+        self._answers: list[Page | Failure] = []
+        self._heavy: Page | None = None
+        """The last answer that the pool takes; None while all is read here."""
+
+    def first(self) -> Ask | Result:
+        """Return the first request, or the result of an interview without any."""
+        return _step(self._generator, None)
+
+    async def next(self, answer: Page | Failure) -> Ask | Result:
+        """Return the request after an answer, or the result. An answer that cannot be read counts as a failure."""
+        self._answers.append(answer)
+        if isinstance(answer, Page) and self._pool.takes(answer):
+            self._heavy = answer
+        if self._heavy is None:
+            return _step(self._generator, answer)
+        found = await self._replayed(self._heavy)
+        if isinstance(found, Failure):
+            self._answers[-1] = found
+            found = await self._replayed(self._heavy)
+        if isinstance(found, Failure):
+            raise RuntimeError(f"an interview could not be replayed: {found.detail}")
+        return found
+
+    async def _replayed(self, page: Page) -> Ask | Result | Failure:
+        return await self._pool.run(page, partial(replayed, self._begin, tuple(self._answers)))
+
+
+def replayed(begin: Begin[Result], answers: Sequence[Page | Failure]) -> Ask | Result:
+    """Return the request after these answers of an interview, or its result."""
+    generator = begin()
+    found = _step(generator, None)
+    for answer in answers:
+        found = _step(generator, answer)
+    return found
+
+
+def _step(generator: Generator[Ask, Page | Failure, Result], answer: Page | Failure | None) -> Ask | Result:
+    try:
+        return next(generator) if answer is None else generator.send(answer)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
 async def run_interview(
-    probe: Probe, candidate: Candidate, turn: Turn, validators: Validators | None = None
+    probe: Probe, candidate: Candidate, turn: Turn, pool: ReadingPool, validators: Validators | None = None
 ) -> Verdict | NotAllowed | NotModified:
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
     Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
     first request is sent with `validators`.
     """
-    interview = probe.interview(candidate)
+    conversation = _Conversation(partial(probe.interview, candidate), pool)
     asked, given, retry_after_s = 0, None, None
-    try:
-        ask = next(interview)
-        while True:
-            answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=None if asked else validators)
-            asked += 1
-            if isinstance(answer, Page):
-                if answer.not_modified:
-                    interview.close()
-                    return NotModified(answer)
-                given, retry_after_s = validators_of(answer), answer.retry_after_s
-            if isinstance(answer, Failure) and (answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED):
-                interview.close()
-                reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
-                return NotAllowed(reason, answer.detail, answer.retry_after_s)
-            ask = interview.send(answer)
-    except StopIteration as end:
-        verdict: Verdict = end.value
-        # Validators describe one answer only: a service that several answers describe may change while one stays.
-        is_told_at_once = verdict.status is Status.VALID and asked == 1
-        return replace(verdict, validators=given if is_told_at_once else None, retry_after_s=retry_after_s)
+    step = conversation.first()
+    while isinstance(step, Ask):
+        answer = await turn.fetch(step.url, purpose=step.purpose, validators=None if asked else validators)
+        asked += 1
+        if isinstance(answer, Page):
+            if answer.not_modified:
+                return NotModified(answer)
+            given, retry_after_s = validators_of(answer), answer.retry_after_s
+        elif answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED:
+            reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
+            return NotAllowed(reason, answer.detail, answer.retry_after_s)
+        step = await conversation.next(answer)
+    # A service described by several answers may have changed although one of them has not.
+    is_told_at_once = step.status is Status.VALID and asked == 1
+    return replace(step, validators=given if is_told_at_once else None, retry_after_s=retry_after_s)
 
 
 async def run_content_check(
-    interview: ContentInterview, turn: Turn, most: int, on_request: Callable[[], object]
+    begin: Callable[[], ContentInterview],
+    turn: Turn,
+    pool: ReadingPool,
+    most: int,
+    on_request: Callable[[], object],
 ) -> ContentReport:
-    """Make the requests of a content check, at most `most` of them, and return its report.
+    """Make the requests of the content check that `begin` begins, at most `most` of them, and return its report.
 
     `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`).
     """
+    conversation = _Conversation(begin, pool)
     left = most
-    try:
-        ask = next(interview)
-        while True:
-            if left > 0:
-                on_request()
-                answer = await turn.fetch(ask.url, purpose=ask.purpose)
-            else:
-                answer = _over_budget(ask)
-            left -= 1
-            ask = interview.send(answer)
-    except StopIteration as end:
-        report: ContentReport = end.value
-        return report
+    step = conversation.first()
+    while isinstance(step, Ask):
+        if left > 0:
+            on_request()
+            answer = await turn.fetch(step.url, purpose=step.purpose)
+        else:
+            answer = _over_budget(step)
+        left -= 1
+        step = await conversation.next(answer)
+    return step
 
 
 def _over_budget(ask: Ask) -> Failure:

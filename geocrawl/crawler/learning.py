@@ -6,6 +6,7 @@ killed crawl restores its strategy from the last dump and the feedback after it.
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -29,6 +30,8 @@ class Learning:
         self._queue = queue
         self._dump_every = dump_every
         self._undumped = 0
+        self.lock = asyncio.Lock()
+        """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
         self.begins_anew = False
         """Whether the last dump could not be restored."""
         self.failures = 0
@@ -81,6 +84,10 @@ class Learning:
 
         Returns a line about the first failure to learn, '' otherwise: the visit is settled in any case.
         """
+        async with self.lock:
+            return await self._learn(feedback)
+
+    async def _learn(self, feedback: Feedback) -> str:
         self._undumped += 1
         try:
             self._strategy.learn(feedback)

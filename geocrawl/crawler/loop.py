@@ -305,7 +305,9 @@ class Crawler:
         settled = False
         try:
             visit = await self._visit(under_way)
-            visit, result = await self._settle(self._learning.with_dump(visit))
+            async with self._learning.lock:
+                visit = self._learning.with_dump(visit)
+            visit, result = await self._settle(visit)
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again
                 return

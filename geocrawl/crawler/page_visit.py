@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
@@ -25,7 +27,10 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.model.validators import validators_of
-from geocrawl.ports import Clock, Reader, Recogniser, Refusals, Strategy, Turn
+from geocrawl.ports import Clock, Reader, ReadingPool, Recogniser, Refusals, Strategy, Turn
+
+_MOST_LINKS_IN_LOOP = 2_000
+"""A document with more links is judged in a thread: judging takes 0.05 to 0.2 ms a link, and 20,000 may be read."""
 
 
 class PageVisitor:
@@ -35,6 +40,8 @@ class PageVisitor:
         self,
         *,
         reader: Reader,
+        pool: ReadingPool,
+        judging: asyncio.Lock,
         recogniser: Recogniser,
         strategy: Strategy,
         refusals: Refusals,
@@ -46,10 +53,13 @@ class PageVisitor:
     ) -> None:
         """Set the parts and limits of visits.
 
+        `judging`: held while the strategy judges (`Learning.lock`).
         `store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is kept.
         `records_only`: follow a catalogue's pages only to its pages of records and to candidates (a harvest).
         """
         self._reader = reader
+        self._pool = pool
+        self._judging = judging
         self._recogniser = recogniser
         self._strategy = strategy
         self._refusals = refusals
@@ -62,7 +72,7 @@ class PageVisitor:
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         answer = await self._ask(lease, turn)
-        return self._made(lease, answer, turn.host, await turn.sitemaps(lease.entry.url))
+        return await self._made(lease, answer, turn.host, await turn.sitemaps(lease.entry.url))
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie."""
@@ -75,7 +85,7 @@ class PageVisitor:
             answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
         return answer
 
-    def _made(self, lease: Lease, answer: Page | Failure, host: HostState, sitemaps: Sequence[Url]) -> Visit:
+    async def _made(self, lease: Lease, answer: Page | Failure, host: HostState, sitemaps: Sequence[Url]) -> Visit:
         """Return the visit that results from an answer."""
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
@@ -85,7 +95,16 @@ class PageVisitor:
             return not_modified(lease, answer, host, self._clock.now())
         if not 200 <= answer.status < 300:
             return self._refused_by_server(lease, answer, host)
-        return self._understood(lease, answer, host, sitemaps)
+        document = await self._read(answer, lease.entry.depth)
+        if isinstance(document, Failure):
+            return self._failed(lease, document, host)
+        return await self._understood(lease, answer, document, host, sitemaps)
+
+    async def _read(self, page: Page, depth: int) -> Document | Failure:
+        """Read a page in the event loop, or in the pool when that may take long."""
+        if self._pool.takes(page):
+            return await self._pool.run(page, partial(self._reader.read, page, depth=depth))
+        return self._reader.read(page, depth=depth)
 
     def _failed(self, lease: Lease, failure: Failure, host: HostState) -> Visit:
         state, reason, retry_s = State.FAILED, str(failure.code), None
@@ -131,9 +150,19 @@ class PageVisitor:
         found = (replace(candidate, evidence=evidence), link if candidate.weak else None)
         return replace(visit, candidates=(found,))
 
-    def _understood(self, lease: Lease, page: Page, host: HostState, sitemaps: Sequence[Url]) -> Visit:
+    async def _understood(
+        self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]
+    ) -> Visit:
+        """Return the visit of a page that was read; the loop goes on meanwhile when the page has many links."""
+        judged = partial(self._judged, lease, page, document, host, sitemaps)
+        async with self._judging:
+            if len(document.links) <= _MOST_LINKS_IN_LOOP:
+                return judged()
+            return await self._pool.in_thread(judged)
+
+    def _judged(self, lease: Lease, page: Page, document: Document, host: HostState, sitemaps: Sequence[Url]) -> Visit:
         """Return the visit of a page that was read: its judgement, links and candidates."""
-        document, own = self._reader.read(page, depth=lease.entry.depth), lease.entry.rank
+        own = lease.entry.rank
         judgement = self._strategy.judge(document)
         found = self._recogniser.candidates(document)
         links = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from geocrawl.crawler.interview import NotAllowed, NotModified, run_content_check, run_interview
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
@@ -26,7 +27,7 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
-from geocrawl.ports import Clock, ContentCheck, Probe, Recogniser, Turn
+from geocrawl.ports import Clock, ContentCheck, Probe, ReadingPool, Recogniser, Turn
 
 
 class ProbeVisitor:
@@ -36,6 +37,7 @@ class ProbeVisitor:
         self,
         *,
         probes: Sequence[Probe],
+        pool: ReadingPool,
         recogniser: Recogniser,
         clock: Clock,
         retry_first_s: float,
@@ -53,6 +55,7 @@ class ProbeVisitor:
         `named`, which an answer of the endpoint `asked` names.
         """
         self._probes = probes
+        self._pool = pool
         self._recogniser = recogniser
         self._clock = clock
         self._retry_first_s = retry_first_s
@@ -69,7 +72,7 @@ class ProbeVisitor:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        found = await run_interview(self._probe_for(candidate), candidate, turn, lease.entry.validators)
+        found = await run_interview(self._probe_for(candidate), candidate, turn, self._pool, lease.entry.validators)
         content = await self._check_content(found, candidate, turn) if isinstance(found, Verdict) else None
         host = turn.host
         if isinstance(found, NotAllowed):
@@ -93,7 +96,8 @@ class ProbeVisitor:
         def spend() -> None:
             self._map_requests_spent[host] += 1
 
-        return await run_content_check(check.run(candidate.endpoint, verdict.service), turn, most, spend)
+        begin = partial(check.run, candidate.endpoint, verdict.service)
+        return await run_content_check(begin, turn, self._pool, most, spend)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
         return Visit(

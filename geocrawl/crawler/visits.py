@@ -27,6 +27,7 @@ TRANSIENT = frozenset(
         FailureCode.BAD_HTTP,
         FailureCode.PROXY,
         FailureCode.MACHINE,
+        FailureCode.READING_CRASH,
         "http-429",
         "http-500",
         "http-502",

@@ -118,6 +118,12 @@ class FailureCode(StrEnum):
     """The host is in back-off, or another process leases it; nothing was sent (`geocrawl probe` with shared
     politeness).
     """
+    READING_TIME = "reading-time"
+    """The answer came, and reading it took longer than `reading_time_s`."""
+    READING_MEMORY = "reading-memory"
+    """The answer came, and reading it needed more than `reading_memory_bytes`."""
+    READING_CRASH = "reading-crash"
+    """The answer came, and the process that read it ended."""
 
 
 NOT_PERMITTED = frozenset(

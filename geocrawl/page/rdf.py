@@ -99,6 +99,8 @@ def _graph(text: str, form: str, url: Url) -> Graph | None:
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(data=text, format=form, publicID=url.address)
+    except MemoryError:
+        raise
     except Exception:  # rdflib's parsers raise AssertionError, IndexError, RecursionError and more on bad input
         return graph if len(graph) else None
     return graph

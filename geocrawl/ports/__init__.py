@@ -10,7 +10,7 @@ from geocrawl.ports.hosts import HostBusy, HostLease, HostLeases, OptOuts
 from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
-from geocrawl.ports.reading import Reader, Recogniser, Refusals
+from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
 from geocrawl.ports.strategy import Counted, Strategy, Waiting
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Probe",
     "QueueControl",
     "Reader",
+    "ReadingPool",
     "Recogniser",
     "Refusals",
     "RobotsStore",

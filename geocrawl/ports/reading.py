@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
-from geocrawl.model import Candidate, Document, Endpoint, Page, Url
+from geocrawl.model import Candidate, Document, Endpoint, Failure, Page, Url
+
+T = TypeVar("T")
 
 
 class Reader(Protocol):
     """Bytes to `Document`. Never raises on any bytes."""
 
     def read(self, page: Page, *, depth: int) -> Document: ...
+
+
+class ReadingPool(Protocol):
+    """Processes and threads beside the event loop, for what would hold it up."""
+
+    def takes(self, answer: Page) -> bool:
+        """Return whether reading this answer may take so long that `run` is to do it. Costs microseconds."""
+
+    async def run(self, answer: Page, think: Callable[[], T]) -> T | Failure:
+        """Return what `think` returns, which reads `answer`; a Failure when a limit on time or memory ended it.
+
+        `think` and its result are pickled: a `functools.partial` of a function or method of a module, and values.
+        Raises what a defect of ours raises.
+        """
+
+    async def in_thread(self, think: Callable[[], T]) -> T:
+        """Return what `think` returns, which needs what this process has learnt; the loop goes on meanwhile, slower."""
 
 
 class Recogniser(Protocol):

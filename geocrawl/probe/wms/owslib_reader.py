@@ -53,6 +53,8 @@ def read_service(root: etree._Element, own: Service, address: str) -> OwsReading
         document = _without_layers(root, WMS_NAMESPACE if version == "1.3.0" else "")
         found = WebMapService(address, version=version, xml=document)
         return OwsReading(_merged(own, found))
+    except MemoryError:
+        raise
     except Exception as error:  # OWSLib raises many types: KeyError, AttributeError, its own …
         return OwsReading(None, f"{type(error).__name__}: {error}"[:200])
 

@@ -1,0 +1,72 @@
+"""What runs in a reading process: one function on one answer, within limits that the kernel enforces.
+
+The kernel ends the process when a timer expires, whatever C code it is in, even if the crawl's own process is gone.
+A process without a crawl ends by itself: its standard input is at its end.
+"""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import signal
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+WALL_FACTOR = 5.0
+"""How much longer than its CPU time a reading may last by the clock, on a machine that is busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one reading may use."""
+
+    cpu_s: float
+    memory_bytes: int
+    """Of the whole process: heap and private mappings (RLIMIT_DATA)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfMemory:
+    """Stands for a result that would have needed too much memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Stands for a result when the function raised, which is a defect of ours."""
+
+    traceback: str
+
+
+def answer(request: bytes, limits: Limits) -> bytes:
+    """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Raised`."""
+    _prepare(limits)
+    signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)
+    signal.setitimer(signal.ITIMER_REAL, WALL_FACTOR * limits.cpu_s)
+    try:
+        return _result(request)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _prepare(limits: Limits) -> None:
+    """Limit the memory, and leave signals for the crawl to the crawl: it ends this process when it is done."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = limits.memory_bytes if hard == resource.RLIM_INFINITY else min(limits.memory_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _result(request: bytes) -> bytes:
+    try:
+        think: Callable[[], Any] = pickle.loads(request)  # noqa: S301  # of our own process
+        return pickle.dumps(think(), pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return pickle.dumps(OutOfMemory())
+    except Exception:
+        return pickle.dumps(Raised(traceback.format_exc()))

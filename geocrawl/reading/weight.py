@@ -1,0 +1,48 @@
+"""Decide by its bytes whether reading an answer may hold up the event loop.
+
+docs/decisions/010 has the figures. An answer that is read in the loop is so short that even one made for the purpose
+costs less than half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
+Turtle list), images (4 million pixels of one colour are 3 KB) and gzip files.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+
+from geocrawl.formats import magic
+from geocrawl.model import Page
+
+MOST_PIXELS = 512 * 512
+"""An image of more is decoded in a process: 0.1 s; the maps that are asked for have a quarter of that."""
+MOST_IMAGE_BYTES = 1024 * 1024
+_IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
+_HEAD_BYTES = 4_096
+_RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
+_RDF = re.compile(rb'@prefix|@base|\A\s*prefix\s|"@(?:context|graph|id)"|\brdf:RDF\b|22-rdf-syntax-ns', re.I)
+
+
+def is_heavy(page: Page, in_loop_bytes: int) -> bool:
+    """Return whether an answer is longer than `in_loop_bytes`, or costs more than its length tells."""
+    body = page.body
+    if _IMAGE.match(body):
+        return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
+    if len(body) > in_loop_bytes or body.startswith(magic.GZIP):
+        return True
+    return bool(_RDF_TYPE.search(page.content_type) or _RDF.search(body, 0, _HEAD_BYTES))
+
+
+def _pixels(body: bytes) -> int:
+    """Return the number of pixels that an image's header states; 0 when it cannot be read, for then nothing can."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            width, height = Image.open(io.BytesIO(body)).size
+    except Image.DecompressionBombError:
+        return MOST_PIXELS + 1
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError):
+        return 0
+    return width * height
