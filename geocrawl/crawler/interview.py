@@ -77,6 +77,11 @@ class _Conversation(Generic[Result]):
         found = await self._replayed(self._heavy)
         if isinstance(found, Failure):
             self._answers[-1] = found
+            heavy = (each for each in self._answers if isinstance(each, Page) and self._pool.takes(each))
+            self._heavy = next(heavy, None)
+            if self._heavy is None:
+                self._generator = self._begin()
+                return _advanced(self._generator, self._answers)
             found = await self._replayed(self._heavy)
         if isinstance(found, Failure):
             raise RuntimeError(f"an interview could not be replayed: {found.detail}")
@@ -88,7 +93,10 @@ class _Conversation(Generic[Result]):
 
 def replayed(begin: Begin[Result], answers: Sequence[Page | Failure]) -> Ask | Result:
     """Return the request after these answers of an interview, or its result."""
-    generator = begin()
+    return _advanced(begin(), answers)
+
+
+def _advanced(generator: Generator[Ask, Page | Failure, Result], answers: Sequence[Page | Failure]) -> Ask | Result:
     found = _step(generator, None)
     for answer in answers:
         found = _step(generator, answer)
