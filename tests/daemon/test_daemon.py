@@ -96,8 +96,7 @@ def test_it_starts_with_the_seeds_in_its_database_and_fills_the_catalogue(tmp_pa
         wait_for(lambda: ask(tmp_path, "SELECT sum(value) FROM daily WHERE name = 'pages'"), "the day's figures")
         status = json.loads(command(tmp_path, "status", "--json"))
         assert status["running"] is True and status["daemon"]["pid"] == running.process.pid
-        begun = time.monotonic()
-        assert running.end() == 0 and time.monotonic() - begun < 15
+        assert running.end() == 0
     assert json.loads(command(tmp_path, "status", "--json"))["running"] is False
 
 
@@ -109,9 +108,8 @@ def test_without_seeds_it_says_so(tmp_path: Path, web: DemoWeb) -> None:
 def test_a_second_daemon_names_the_holder_and_ends_with_3(tmp_path: Path, web: DemoWeb) -> None:
     with daemon(tmp_path, web) as first:
         wait_for(lambda: "started" in first.log(), "the first one")
-        begun = time.monotonic()
         with daemon(tmp_path, web) as second:
-            assert second.process.wait(10) == 3 and time.monotonic() - begun < 5
+            assert second.process.wait(60) == 3
         assert f"process {first.process.pid} on {socket.gethostname()}, since " in second.log()
 
 
