@@ -37,6 +37,6 @@ def test_items_are_read_up_to_a_limit_that_is_named(kind: Kind, count: int) -> N
 def test_an_answer_of_a_catalogue_has_a_bounded_number_of_graphs() -> None:
     graph = b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
     body = b"<GetRecordsResponse><SearchResults>" + graph * 100_000 + b"</SearchResults></GetRecordsResponse>"
-    started = time.monotonic()
+    started = time.process_time()
     read(body, "text/xml")
-    assert time.monotonic() - started < 5, "100,000 graphs take 10 s"
+    assert time.process_time() - started < 5, "100,000 graphs take 10 s"

@@ -260,12 +260,12 @@ def test_no_path_costs_more_than_a_moment(part: str) -> None:
     paths = [
         (f"/{part * (length // len(part))}{end}") for length in (490, 7_000) for end in ("", ".json", ".xml", "/x")
     ]
-    begun = time.perf_counter()
+    begun = time.process_time()
     for path in paths:
         DETECTOR.of_url(url(HOST + path))
         for kind in Kind:
             service_endpoint(kind, url(HOST + path))
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
 
 
 @given(st.permutations(["service", "request", "map"]), st.sets(st.sampled_from(["service", "request", "map"])))

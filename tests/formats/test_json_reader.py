@@ -77,19 +77,19 @@ def test_brackets_without_end_are_over_the_limit_and_no_crash() -> None:
 
 
 def test_too_many_bytes_and_too_many_values_are_not_even_parsed() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     many = b'{"a": [' + b"[]," * json_reader.MAX_VALUES + b"[]]}"
     assert read_json(many).fault == "over-limit"
     assert read_json(b" " * (json_reader.MAX_BYTES + 1)).fault == "over-limit"
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("piece", ['\\"', '"', ",", ", ", "[", "{}", "\\"])
 def test_malformed_text_of_one_kind_takes_time_in_proportion(piece: str) -> None:
     body = ('{} "' + piece * (1_000_000 // len(piece))).encode()
-    started = time.monotonic()
+    started = time.process_time()
     read_json(body)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @given(st.binary(max_size=200))
