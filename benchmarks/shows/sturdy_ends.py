@@ -21,13 +21,17 @@ BUDGET = 100_000
 
 
 def main(arguments: list[str]) -> None:
-    """Replay, print, write f_ends.json; SystemExit when a crawl ended while pages waited."""
+    """Replay, print, write f_ends.json; SystemExit when a crawl ended while pages waited.
+
+    The file says which webs and strategies were replayed, also when options have chosen some.
+    """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows sturdy_ends", description=__doc__)
     parser.add_argument("--kind", choices=tuple(KINDS), action="append", help="only this one (may be repeated)")
     parser.add_argument("--strategy", choices=STRATEGIES, action="append", help="only this one (may be repeated)")
     parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each web [{PAGES:,}]")
     parser.add_argument("--seed", type=int, default=SEED, help=f"random seed of each web [{SEED}]")
     parser.add_argument("--parallel", type=int, default=2, help="replays at once")
+    parser.add_argument("--no-write", action="store_true", help="leave docs/measurements alone")
     options = parser.parse_args(arguments)
     kinds, strategies = options.kind or tuple(KINDS), options.strategy or STRATEGIES
     with tempfile.TemporaryDirectory(prefix="geocrawl-ends-") as folder:
@@ -35,7 +39,7 @@ def main(arguments: list[str]) -> None:
             make(kind, options.pages, options.seed, Path(folder) / kind, troubled=True)
         jobs = [Job(Path(folder) / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
         rows = list(replays.measure(jobs, replayed, options.parallel))
-    if not (options.kind or options.strategy):
+    if not options.no_write:
         print(machine.write("f_ends", {"pages": options.pages, "seed": options.seed, "crawls": rows}))
     early = [f"{row['world']} {row['strategy']}: {row['ended']}" for row in rows if row["ended"] not in WELL_ENDED]
     if early:
