@@ -16,6 +16,8 @@ PAGES = 1000
 SEED = 7
 WELL_ENDED = ("done", "resting")
 """Nothing waited, or only addresses that failed and are to be asked again later."""
+YARDSTICK = "bfs"
+"""The strategy that also crawls the webs without trouble: what it finds there is what trouble may not cost."""
 BUDGET = 100_000
 """Pages a replay, more than any of the webs has: each ends when nothing waits any more."""
 
@@ -36,8 +38,10 @@ def main(arguments: list[str]) -> None:
     kinds, strategies = options.kind or tuple(KINDS), options.strategy or STRATEGIES
     with tempfile.TemporaryDirectory(prefix="geocrawl-ends-") as folder:
         for kind in kinds:
+            make(kind, options.pages, options.seed, Path(folder) / f"{kind}-calm")
             make(kind, options.pages, options.seed, Path(folder) / kind, troubled=True)
-        jobs = [Job(Path(folder) / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
+        jobs = [Job(Path(folder) / f"{kind}-calm", YARDSTICK, BUDGET) for kind in kinds]
+        jobs += [Job(Path(folder) / kind, strategy, BUDGET) for kind in kinds for strategy in strategies]
         rows = list(replays.measure(jobs, replayed, options.parallel))
     if not options.no_write:
         print(machine.write("f_ends", {"pages": options.pages, "seed": options.seed, "crawls": rows}))
