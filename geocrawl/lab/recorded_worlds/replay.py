@@ -148,7 +148,8 @@ class ReplayTransport:
         self.log.append(entry)
         self.pages += entry.is_page
         self._clock.advance(_LATENCY_S + answer.seconds)
-        return httpx.Response(answer.status, headers=_encoded(answer.headers), stream=_Body(answer.body))
+        headers, body = _encoded(answer.headers), _Body(answer.body)
+        return httpx.Response(answer.status, headers=headers, stream=body, request=request)
 
     async def aclose(self) -> None:
         """Do nothing: the transport has no connections."""

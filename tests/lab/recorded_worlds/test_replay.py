@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.lab.contest.run import Job, read_seeds, replay, run, settings_for
-from geocrawl.lab.recorded_worlds.replay import ReplayClock, WorldWeb
+from geocrawl.lab.recorded_worlds.replay import ReplayClock, Response, WorldWeb, error_page
 from geocrawl.lab.recorded_worlds.services import png
 from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.settings import Settings
 from tests.lab.conftest import Recorded
 
 ASKED = (
@@ -93,3 +94,20 @@ def test_a_map_is_a_png_of_its_size() -> None:
     image = png(3, 2)
     assert image.startswith(b"\x89PNG\r\n\x1a\n")
     assert image[16:24] == bytes((0, 0, 0, 3, 0, 0, 0, 2))
+
+
+class CookieWeb:
+    """A page that is reached only with the cookie that its redirect sets."""
+
+    def respond(self, scheme: str, host: str, target: str) -> Response:
+        if target == "/":
+            return Response(302, [("Location", "/in"), ("Set-Cookie", "a=1")], b"", "page")
+        if target == "/in":
+            return Response(200, [("Content-Type", "text/html")], b"<title>In</title>", "page")
+        return error_page(404)
+
+
+def test_a_redirect_of_a_replayed_web_may_set_a_cookie() -> None:
+    done = replay(CookieWeb(), read_seeds(["http://a.example/"]), Settings(strategy="bfs", delay_s=0.0))
+    assert [request.url for request in done.log if request.status != 404][-1] == "http://a.example/in"
+    assert done.stopped == "done"
