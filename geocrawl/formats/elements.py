@@ -11,6 +11,8 @@ from geocrawl.formats.text import fold
 
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
 _HREF = (XLINK_HREF, "xlink:href", "href")
+MAX_TEXTS = 20_000
+"""Most elements of a list (keywords, formats, reference systems) whose texts are read."""
 _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000
 _MAX_DESCENDANTS = 20
@@ -78,8 +80,8 @@ def first_text(element: etree._Element | None, limit: int = 300) -> str:
 
 
 def texts(elements: Iterator[etree._Element]) -> tuple[str, ...]:
-    """Return the elements' texts as lines in order, without empty ones and repetitions."""
-    return tuple(dict.fromkeys(line for line in map(line_of, elements) if line))
+    """Return the texts of the first `MAX_TEXTS` elements as lines in order, without empty ones and repetitions."""
+    return tuple(dict.fromkeys(line for line in map(line_of, islice(elements, MAX_TEXTS)) if line))
 
 
 def href_of(element: etree._Element | None) -> str:

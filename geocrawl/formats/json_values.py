@@ -12,6 +12,10 @@ from geocrawl.formats.text import unescape_html, well_formed
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object as a server wrote it: its values may be of any type."""
 
+MAX_ITEMS = 20_000
+"""Most items (collections, layers, keywords, reference systems) that are read of one list in a JSON document. The
+largest known services have about 10,000.
+"""
 _MAX_TEXT_CHARS = 20_000
 _MAX_LINE_CHARS = 1_000
 _MAX_STRING_CHARS = 2_000
@@ -49,9 +53,9 @@ def first_line(value: JsonObject, *names: str) -> str:
 
 
 def lines(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, or of one comma-separated string, as lines in order, each once."""
-    parts = value.split(",") if isinstance(value, str) else list_of(value)
-    return tuple(dict.fromkeys(line for line in map(line_of, parts) if line))
+    """Return the first `MAX_ITEMS` texts of a list, or of a comma-separated string, as lines in order, each once."""
+    parts = value.split(",", MAX_ITEMS) if isinstance(value, str) else list_of(value)
+    return tuple(dict.fromkeys(line for line in map(line_of, parts[:MAX_ITEMS]) if line))
 
 
 def string_of(value: object, *names: str) -> str:

@@ -12,7 +12,17 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, list_of, object_of, objects, text_of
+from geocrawl.formats.json_values import (
+    MAX_ITEMS,
+    JsonObject,
+    first_line,
+    line_of,
+    lines,
+    list_of,
+    object_of,
+    objects,
+    text_of,
+)
 from geocrawl.model import Deviation, Item, Kind, Layer, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.arcgis.documents import is_arcgis
@@ -22,7 +32,6 @@ from geocrawl.probe.fingerprint import fingerprint
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
-MAX_ITEMS = 20_000
 _UNNAMED = frozenset({"", "layers", "map", "esrimap"})
 """Default names of a service's map."""
 

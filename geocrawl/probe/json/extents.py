@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from geocrawl.formats.json_values import JsonObject, list_of, member, object_of, text_of
+from geocrawl.formats.json_values import MAX_ITEMS, JsonObject, list_of, member, object_of, text_of
 from geocrawl.probe.extents.crs import crs_code
 from geocrawl.probe.extents.systems import NO_BOX, Box, in_system
 
@@ -32,7 +32,7 @@ def _first_box(value: Any) -> Sequence[object]:
 def systems(value: JsonObject) -> tuple[str, ...]:
     """Return the codes that a collection's `crs` and `storageCrs` name: `EPSG:3857` for …/def/crs/EPSG/0/3857."""
     named = value.get("crs")
-    found = [*(named if isinstance(named, list) else [named]), value.get("storageCrs")]
+    found = [*(named[:MAX_ITEMS] if isinstance(named, list) else [named]), value.get("storageCrs")]
     return tuple(dict.fromkeys(code for each in found if (code := _code(each))))
 
 

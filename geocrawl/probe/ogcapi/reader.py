@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, list_of, objects, text_of
+from geocrawl.formats.json_values import MAX_ITEMS, JsonObject, first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.fingerprint import fingerprint
@@ -19,7 +19,6 @@ from geocrawl.probe.ogcapi.blocks import block_keywords, declared_blocks, linked
 from geocrawl.probe.ogcapi.documents import is_collection
 from geocrawl.urls import RECORDS, with_parameters
 
-MAX_COLLECTIONS = 20_000
 MAX_PAGES = 50
 """Most collections of records whose pages are read."""
 
@@ -49,7 +48,7 @@ class Description:
 
     def with_document(self, value: JsonObject) -> Description:
         """Return the description extended by another document; a landing page may contain everything at once."""
-        listed = objects(value.get("collections"))[:MAX_COLLECTIONS] or ([value] if is_collection(value) else [])
+        listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if is_collection(value) else [])
         known = lines(value.get("crs"))
         read = [_collection(each, self.base, known) for each in listed]
         return replace(

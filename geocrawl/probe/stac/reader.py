@@ -6,8 +6,19 @@ pystac is not used: it builds whole objects, refuses documents without a require
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
-from geocrawl.formats.json_values import JsonObject, first_line, line_of, lines, member, object_of, objects, text_of
+from geocrawl.formats.json_values import (
+    MAX_ITEMS,
+    JsonObject,
+    first_line,
+    line_of,
+    lines,
+    member,
+    object_of,
+    objects,
+    text_of,
+)
 from geocrawl.model import Deviation, Item, Kind, Layer, Link, Page, Service, Url
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.fingerprint import fingerprint
@@ -16,7 +27,6 @@ from geocrawl.probe.json.kind import kind_of_json
 from geocrawl.probe.json.links import WebLink, links_of
 from geocrawl.urls import RECORDS
 
-MAX_ITEMS = 20_000
 MAX_PAGES = 50
 """Most children of one catalogue that are read as pages."""
 _PAGES = ("child", "data")
@@ -58,7 +68,7 @@ def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]
     """Return the collections of a document, itself first when it is one; else the catalogues that it links to."""
     listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
     read = [_collection(each) for each in listed]
-    children = [_child(link) for link in links_of(value, url) if link.rel == "child"]
+    children = [_child(link) for link in islice(links_of(value, url), MAX_ITEMS) if link.rel == "child"]
     layers = [*(layer for layer, _ in read), *(children if "collections" not in value else [])]
     return tuple(layers[:MAX_ITEMS]), [code for _, codes in read for code in codes]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from geocrawl.formats.json_values import JsonObject, line_of, list_of, objects, text_of
+from geocrawl.formats.json_values import MAX_ITEMS, JsonObject, line_of, list_of, objects, text_of
 from geocrawl.model import Deviation, Kind, Layer, Page, Service
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.extents.boxes import read_box
@@ -18,7 +18,6 @@ from geocrawl.probe.extents.systems import Box
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.tilejson.documents import is_tilejson
 
-MAX_LAYERS = 20_000
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")
 _MERCATOR = "EPSG:3857"
 
@@ -45,7 +44,7 @@ def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     """Return the tiles as a whole, and the layers of vector tiles below it (3.3)."""
     box, codes = _bounds(value)
     crs = crs_code(line_of(value.get("projection"))) or _MERCATOR
-    vectors = objects(value.get("vector_layers"))[:MAX_LAYERS]
+    vectors = objects(value.get("vector_layers"))[:MAX_ITEMS]
     name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
     whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
     below = (
@@ -66,5 +65,5 @@ def _formats(value: JsonObject) -> tuple[str, ...]:
     """Return the tiles' media types, by `format` or by the suffixes of their addresses."""
     if stated := line_of(value.get("format")):
         return (stated,)
-    endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles")))
+    endings = (_EXTENSION.search(line_of(each)) for each in list_of(value.get("tiles"))[:MAX_ITEMS])
     return tuple(dict.fromkeys(found[1].lower() for found in endings if found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree
 
@@ -18,6 +19,8 @@ from geocrawl.probe.leads import lead
 from geocrawl.probe.ows.wms_service import read_contact, read_keywords
 from geocrawl.urls import read_url
 
+MAX_MAPS = 20_000
+"""Most maps or services of one document that are read."""
 MAX_LEADS = 20
 _PLACE = re.compile(r"/\d+\.\d+\.\d+/(.{1,500}?)/?\Z")
 """The part of a tile map's address after the version, which names the map."""
@@ -55,7 +58,7 @@ def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:
 
 
 def _services(root: etree._Element) -> list[etree._Element]:
-    return list(children(root, "TileMapService"))
+    return list(islice(children(root, "TileMapService"), MAX_MAPS))
 
 
 def _service(root: etree._Element, layers: tuple[Layer, ...]) -> Service:
@@ -96,7 +99,7 @@ def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...
 
 
 def _listed(maps: etree._Element | None) -> Iterator[Layer]:
-    for each in children(maps, "TileMap"):
+    for each in islice(children(maps, "TileMap"), MAX_MAPS):
         href, code = attribute(each, "href").strip(), attribute(each, "srs").strip()
         extension = attribute(each, "extension").strip()
         yield Layer(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree
 
@@ -16,6 +17,9 @@ from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 
+MAX_TILE_SETS = 20_000
+"""Most tile sets of one document that are read."""
+
 
 def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
     """Return the service that capabilities with tile sets describe; None for any other document."""
@@ -23,20 +27,21 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         return None
     if reading.cut is Cut.INSIDE:
         return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
-    tile_sets = list(children(child(root, "Capability", "VendorSpecificCapabilities"), "TileSet"))
+    vendor = child(root, "Capability", "VendorSpecificCapabilities")
+    tile_sets = list(islice(children(vendor, "TileSet"), MAX_TILE_SETS))
     if not tile_sets:
         return Finding("other-kind", "a WMS without tile sets", other_kind=Kind.WMS)
-    layers: dict[str, Layer] = {}
+    by_name: dict[str, list[Layer]] = {}
     titles = _titles(root)
     for each in tile_sets:
         layer = _layer(each, titles)
-        known = layers.get(layer.name)
-        layers[layer.name] = _joined(known, layer) if known else layer
+        by_name.setdefault(layer.name, []).append(layer)
+    layers = tuple(map(_joined, by_name.values()))
     service = replace(
         wms_service.read_service(root),
         kind=Kind.WMSC,
-        formats=tuple(dict.fromkeys(name for layer in layers.values() for name in layer.formats)),
-        layers=tuple(layers.values()),
+        formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
+        layers=layers,
     )
     service = replace(service, fingerprint=fingerprint(service))
     return Finding("ok", f"{len(tile_sets)} tile sets", service, (*answer_deviations(page), *reading.deviations))
@@ -54,13 +59,13 @@ def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
     )
 
 
-def _joined(one: Layer, other: Layer) -> Layer:
-    """Join the same layer of two tile sets in different reference systems."""
+def _joined(same: Sequence[Layer]) -> Layer:
+    """Join the same layer of several tile sets in different reference systems."""
     return replace(
-        one,
-        crs=tuple(dict.fromkeys((*one.crs, *other.crs))),
-        formats=tuple(dict.fromkeys((*one.formats, *other.formats))),
-        box=one.box if one.box is not None else other.box,
+        same[0],
+        crs=tuple(dict.fromkeys(code for each in same for code in each.crs)),
+        formats=tuple(dict.fromkeys(name for each in same for name in each.formats)),
+        box=next((each.box for each in same if each.box is not None), None),
     )
 
 
