@@ -39,6 +39,7 @@ NAMES = (
     "sturdy_guest",
     "sturdy_transactions",
     "sturdy_stalls",
+    "sturdy_fuzz",
 )
 
 
