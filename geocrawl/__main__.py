@@ -1,5 +1,6 @@
-"""`python -m geocrawl`."""
+"""`python -m geocrawl`. The guard is for the processes that read answers, which import the main module again."""
 
 from geocrawl.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -33,13 +33,21 @@ LIMIT_S = 60.0
 MASKED = ("systemd-networkd-wait-online.service", "NetworkManager-wait-online.service", "timers.target")
 """There is no network to wait for, and what the machine itself does from time to time is not the container's."""
 
-CONFIGURATION = f'db = "{DB}"\nallow_private = true\ndelay = 0.0\ncontact = "admin@localhost"\n'
-"""The demo's hosts stand in the container's /etc/hosts, at 127.0.0.1: private addresses, and ours."""
+CONFIGURATION = f'''db = "{DB}"
+allow_private = true
+delay = 0.0
+requests_per_ip = 0
+contact = "admin@localhost"
+reading_in_loop = 1
+'''
+"""The demo's hosts stand in the container's /etc/hosts, at 127.0.0.1: private addresses, and ours. All answers but
+images are read in reading processes, so these have to work within the unit's limits."""
 
 _LAUNCHER = """#!{python}
 import sys
 from geocrawl.cli import main
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
 """
 
 _VALID = f"""import sqlite3
