@@ -240,6 +240,12 @@ class Settings:
         option=Option(_REQUESTS, metavar="URL"),
     )
     allow_private: bool = _setting(False, "allow loopback, private and link-local addresses", option=Option(_REQUESTS))
+    strict_tls: bool = _setting(
+        False,
+        "reject services whose certificate is expired, self-signed, for another name or without its chain, or whose "
+        "TLS is older than 1.2, instead of noting that with the service (pages are never read from these)",
+        option=Option(_REQUESTS),
+    )
     dns_timeout_s: float = _setting(10.0, "longest wait for the look-up of a host's name", unit="s")
     connect_timeout_s: float = _setting(10.0, "longest wait for a connection", unit="s")
     read_timeout_s: float = _setting(30.0, "longest wait between two pieces of an answer", unit="s")

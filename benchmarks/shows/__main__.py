@@ -40,6 +40,7 @@ NAMES = (
     "sturdy_transactions",
     "sturdy_stalls",
     "sturdy_fuzz",
+    "tls",
 )
 
 

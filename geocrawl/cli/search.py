@@ -91,6 +91,9 @@ def _print(rows: list[Found], format_: str) -> None:
             ("id", "kind", "alive", "level", "layers", "title", "address"),
             [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
         )
+        for row in rows:
+            if row.tls:
+                typer.echo(f"{row.id}: the server's TLS was not verified ({row.tls})", err=True)
     else:
         typer.echo("No service matches.", err=True)
 
@@ -102,8 +105,10 @@ def _print_csv(rows: list[Found]) -> None:
     from geocrawl.export.csv import formula_safe
 
     writer = csv.writer(sys.stdout)
-    writer.writerow((*_FOUND, "west", "south", "east", "north"))
+    writer.writerow((*_FOUND, "west", "south", "east", "north", "tls"))
     for row in rows:
         texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
         box = row.box or ("", "", "", "")
-        writer.writerow((row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, row.last_ok, *box))
+        writer.writerow(
+            (row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, row.last_ok, *box, row.tls)
+        )

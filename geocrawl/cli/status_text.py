@@ -40,6 +40,10 @@ def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settin
         yield f"health      {by_health}; {status.due:,} due for a probe"
     if status.reasons:
         yield "not valid   " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.reasons.items())[:6])
+    if status.tls:
+        yield "TLS         not verified at valid endpoints: " + ", ".join(
+            f"{code} {n:,}" for code, n in status.tls.items()
+        )
     states = {str(state): count for state, count in frontier.states.items()}
     yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
     if status.refused:

@@ -15,6 +15,7 @@ from geocrawl.model import (
     NOT_PERMITTED,
     Candidate,
     ContentReport,
+    Deviation,
     Failure,
     FailureCode,
     Page,
@@ -117,25 +118,35 @@ async def run_interview(
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
     Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
-    first request is sent with `validators`.
+    first request is sent with `validators`. What was tolerated of the answers' connections and coding is part of the
+    verdict; as a 304 says nothing of that, such a service is read in full.
     """
     conversation = _Conversation(partial(probe.interview, candidate), pool)
     asked, given, retry_after_s = 0, None, None
+    tolerated: dict[str, Deviation] = {}
     step = conversation.first()
     while isinstance(step, Ask):
         answer = await turn.fetch(step.url, purpose=step.purpose, validators=None if asked else validators)
         asked += 1
         if isinstance(answer, Page):
+            if answer.not_modified and answer.deviations:
+                continue
             if answer.not_modified:
                 return NotModified(answer)
+            tolerated |= {each.code: each for each in answer.deviations}
             given, retry_after_s = validators_of(answer), answer.retry_after_s
         elif answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED:
             reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
             return NotAllowed(reason, answer.detail, answer.retry_after_s)
         step = await conversation.next(answer)
     # A service described by several answers may have changed although one of them has not.
-    is_told_at_once = step.status is Status.VALID and asked == 1
-    return replace(step, validators=given if is_told_at_once else None, retry_after_s=retry_after_s)
+    is_told_at_once = step.status is Status.VALID and asked == 1 and not tolerated
+    return replace(
+        step,
+        deviations=(*tolerated.values(), *step.deviations),
+        validators=given if is_told_at_once else None,
+        retry_after_s=retry_after_s,
+    )
 
 
 async def run_content_check(

@@ -2,7 +2,8 @@
 
 The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
 passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
-address is exempt from the guard.
+address is exempt from the guard. So have requests that do not verify the server (`tls`): what is asked with
+verification never goes over a connection that was opened without.
 
 aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
 an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.
@@ -27,6 +28,7 @@ from yarl import URL
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
 from geocrawl.fetch.names import Names, NamesResolver
 from geocrawl.fetch.proxy import Proxy
+from geocrawl.fetch.tls import unverified_context
 from geocrawl.settings import Settings
 
 _KEEPALIVE_S = 15.0
@@ -45,24 +47,28 @@ class ConnectionLost(aiohttp.ClientConnectionError):
 
 class ExactTransport(httpx.AsyncBaseTransport):
     """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
-    None."""
+    None, `["verified"]` whether the server's certificate must be valid."""
 
     def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
-        context = httpx.create_ssl_context()
+        contexts = {True: httpx.create_ssl_context(), False: unverified_context()}
         direct = _Connections(guard.open_socket, settings.max_idle_connections)
         proxied = _Connections(_open_socket, settings.max_idle_connections)
-        self._direct = _Transport(settings, context, direct, names)
-        self._proxied = _Transport(settings, context, proxied, names)
+        self._transports = {
+            (is_proxied, verified): _Transport(settings, context, proxied if is_proxied else direct, names)
+            for is_proxied in (False, True)
+            for verified, context in contexts.items()
+        }
+        """By whether a proxy is used, and whether the server is verified."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
-        transport = self._direct if request.extensions["proxy"] is None else self._proxied
-        return await transport.handle_async_request(request)
+        key = (request.extensions["proxy"] is not None, request.extensions["verified"])
+        return await self._transports[key].handle_async_request(request)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._direct.aclose()
-        await self._proxied.aclose()
+        for transport in self._transports.values():
+            await transport.aclose()
 
 
 def exact_url(address: str) -> URL:

@@ -161,6 +161,7 @@ class PoliteTurn:
             cut=answer.cut,
             not_modified=answer.not_modified,
             retry_after_s=self._host.retry_after_s(answer),
+            deviations=answer.deviations,
         )
 
     async def _allowed(
@@ -171,6 +172,7 @@ class PoliteTurn:
             return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
         if purpose is Purpose.MAP and self._host.is_day_limit_reached:
             return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
+        self._host.asks_service = purpose in (Purpose.PROBE, Purpose.MAP)
         if not self._settings.ignore_robots:
             rules = await self._origin_robots.rules_for(url, self._host)
             if isinstance(rules, Failure):

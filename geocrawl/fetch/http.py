@@ -22,8 +22,9 @@ from geocrawl.fetch.names import Names
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
+from geocrawl.fetch.tls import tls_deviation
 from geocrawl.fetch.transport import Transport
-from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
+from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
 from geocrawl.resources import lack_of
@@ -61,6 +62,8 @@ class Answer:
     """The response, for its cookies."""
     not_modified: bool = False
     """As in `Page`."""
+    deviations: tuple[Deviation, ...] = ()
+    """As in `Page`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,14 @@ class KeptConnectionLost(Failure):
 
     The server may have closed it before the request arrived, so it is worth one more request (RFC 9112, 9.3.1).
     """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnverifiedServer(Failure):
+    """A server whose TLS was refused (`tls`) for a fault that a probe may pass over; the request was not sent."""
+
+    deviation: Deviation
+    """The fault."""
 
 
 def user_agent(settings: Settings, version: str) -> str:
@@ -123,11 +134,13 @@ class HttpClient:
         validators: Validators | None = None,
         *,
         begins_turn: bool = False,
+        verified: bool = True,
     ) -> Answer | Failure:
         """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for one of ours.
 
         `cookies` are sent as far as they apply, `validators` if they belong to this very address. With `begins_turn`
-        PutOff is raised, and nothing sent, while too many requests to the IP address are under way.
+        PutOff is raised, and nothing sent, while too many requests to the IP address are under way. Without `verified`
+        the server's certificate and the age of its TLS do not matter.
         """
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
         try:
@@ -137,7 +150,8 @@ class HttpClient:
             return await self._failure(error, url, proxy, started, None)
         gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
         async with self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn):
-            return await self._exchange(url, purpose, cookies, proxy, self._conditions(url, validators))
+            conditional_fields = self._conditions(url, validators)
+            return await self._exchange(url, purpose, cookies, proxy, conditional_fields, verified=verified)
 
     async def _exchange(
         self,
@@ -146,18 +160,25 @@ class HttpClient:
         cookies: httpx.Cookies | None,
         proxy: Proxy | None,
         conditional_fields: dict[str, str],
+        *,
+        verified: bool,
     ) -> Answer | Failure:
         started = self._clock.monotonic()
         response: httpx.Response | None = None
         try:
             async with asyncio.timeout(self._settings.total_timeout_s):
                 request = self._request(url, purpose, cookies, proxy, conditional_fields)
+                request.extensions["verified"] = verified
                 response = await self._transport.handle_async_request(request)
                 got = await self._reader.read(
                     response, url, purpose, proxied=proxy is not None, conditional=bool(conditional_fields)
                 )
         except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
-            return await self._failure(error, url, proxy, started, response)
+            failure = await self._failure(error, url, proxy, started, response)
+            passable = tls_deviation(error) if verified and failure.code is FailureCode.TLS else None
+            if passable is None or not self._may_go_on_unverified(url, proxy):
+                return failure
+            return UnverifiedServer(url, failure.code, failure.detail, failure.elapsed_ms, deviation=passable)
         if self._own_faults:
             self._own_faults.answered(url, proxy)
         return Answer(
@@ -190,6 +211,15 @@ class HttpClient:
         status = response.status_code if response is not None else None
         kind = KeptConnectionLost if is_repeated else Failure
         return kind(url, code, detail, self._since_ms(started), status=status)
+
+    def _may_go_on_unverified(self, url: Url, proxy: Proxy | None) -> bool:
+        """Return whether a server that cannot be verified may be asked: nothing secret is sent to it.
+
+        A proxy that is asked over TLS is verified with the same context as the server.
+        """
+        if self._settings.strict_tls or self._settings.credentials_of(url.host, url.origin):
+            return False
+        return proxy is None or not proxy.address.startswith("https:")
 
     async def _look_up(self, url: Url, proxy: Proxy | None) -> str:
         """Return the IP address that a request counts for; '' when that is not known, as through a proxy.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost
+from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.politeness import (
     Asked,
@@ -22,7 +22,7 @@ from geocrawl.fetch.politeness import (
     wait_for_next_day,
 )
 from geocrawl.fetch.robots import RobotsCache
-from geocrawl.model import Failure, FailureCode, HostState, Purpose, Url, Validators
+from geocrawl.model import Deviation, Failure, FailureCode, HostState, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, HostLeases
 from geocrawl.settings import Settings
 
@@ -61,6 +61,11 @@ class PacedHost:
         self._service = ""
         self.in_backoff = False
         """Whether an answer put the host into back-off."""
+        self.asks_service = False
+        """Whether the turn is about a service: its requests, robots.txt among them, go on when TLS cannot be
+        verified."""
+        self._unverified: dict[str, Deviation] = {}
+        """Origins whose TLS cannot be verified, with the fault; forgotten with the turn."""
 
     @property
     def name(self) -> str:
@@ -87,7 +92,8 @@ class PacedHost:
         """Wait until it is time, make one exchange, and update the host's state.
 
         A request whose kept connection the server ended is made once more, on a new one, like any other request: after
-        the delay, and counted. Raises ValueError for another host's address, GivenBack when the lease was lost or the
+        the delay, and counted. So is a request about a service whose TLS cannot be verified, then without cookies and
+        verification. Raises ValueError for another host's address, GivenBack when the lease was lost or the
         turn is put off.
         """
         if url.host != self.name:
@@ -95,7 +101,16 @@ class PacedHost:
         answer = await self._exchange(url, purpose, cookies, validators)
         if isinstance(answer, KeptConnectionLost):
             answer = await self._exchange(url, purpose, cookies, validators)
+        if isinstance(answer, UnverifiedServer) and self._fault_passed_over(url, purpose):
+            answer = await self._exchange(url, purpose, cookies, validators)
         return answer
+
+    def _may_pass_over_faults(self, purpose: Purpose) -> bool:
+        return self.asks_service and purpose is not Purpose.PAGE
+
+    def _fault_passed_over(self, url: Url, purpose: Purpose) -> Deviation | None:
+        """Return the fault of the origin's TLS that a request passes over; None for a request that is verified."""
+        return self._unverified.get(url.origin) if self._may_pass_over_faults(purpose) else None
 
     def adopt_crawl_delay(self, crawl_delay_s: float | None) -> None:
         """Use this Crawl-delay from now on, also for the wait that has begun."""
@@ -121,8 +136,13 @@ class PacedHost:
         self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         await self._wait()
+        fault = self._fault_passed_over(url, purpose)
+        if fault is not None:
+            cookies = None
         try:
-            answer = await self._http.get(url, purpose, cookies, validators, begins_turn=self._may_be_put_off)
+            answer = await self._http.get(
+                url, purpose, cookies, validators, begins_turn=self._may_be_put_off, verified=fault is None
+            )
         except OwnFault:  # the host was not reached
             raise
         except PutOff as put_off:  # nothing was sent
@@ -139,6 +159,12 @@ class PacedHost:
         if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
             return answer
+        if isinstance(answer, UnverifiedServer) and self._may_pass_over_faults(purpose):
+            self._unverified[url.origin] = answer.deviation
+            self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
+            return answer
+        if fault is not None and isinstance(answer, Answer):
+            answer = replace(answer, deviations=(fault, *answer.deviations))
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         before, asked = self._state, self._asked(url, purpose, now)
         self._state = after_exchange(

@@ -4,6 +4,7 @@ Each has one meaning in code, database, command line and documentation (docs/wor
 epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
+from geocrawl.model.deviations import Deviation
 from geocrawl.model.documents import Document, Judgement
 from geocrawl.model.frontier import (
     Entry,
@@ -25,7 +26,6 @@ from geocrawl.model.services import (
     Candidate,
     ContentOutcome,
     ContentReport,
-    Deviation,
     Endpoint,
     Evidence,
     Item,

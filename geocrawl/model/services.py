@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from geocrawl.model.deviations import Deviation
 from geocrawl.model.kinds import Kind
 from geocrawl.model.web import Link, Url, Validators
 
@@ -75,14 +76,6 @@ class Status(StrEnum):
 
     VALID = "valid"
     INVALID = "invalid"
-
-
-@dataclass(frozen=True, slots=True)
-class Deviation:
-    """A departure from the standard that was tolerated."""
-
-    code: str
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from geocrawl.model.deviations import Deviation
+
 
 class Url(NamedTuple):
     """One web address in its two texts (made by `geocrawl.urls.read_url`, nowhere else).
@@ -172,6 +174,8 @@ class Page:
     answer."""
     retry_after_s: float | None = None
     """Seconds until the address may be asked again, by Retry-After with 429 or 503; None without one."""
+    deviations: tuple[Deviation, ...] = ()
+    """What was tolerated of the connection and of the body's coding (probes only)."""
 
     @property
     def content_type(self) -> str:

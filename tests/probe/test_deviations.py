@@ -11,7 +11,9 @@ import geocrawl
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "deviations.md").read_text("utf-8").partition("# Reasons")[0]
-FILES = sorted(file for room in ("formats", "probe") for file in (Path(geocrawl.__file__).parent / room).rglob("*.py"))
+FILES = sorted(
+    file for room in ("fetch", "formats", "probe") for file in (Path(geocrawl.__file__).parent / room).rglob("*.py")
+)
 SOURCE = "".join(file.read_text("utf-8") for file in FILES)
 CORPUS_FILE = re.compile(r"`([a-z]+/[\w.-]+\.(?:xml|json))`")
 

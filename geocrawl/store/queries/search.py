@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnClause, ColumnElement, and_, exists, func, literal_column, or_, select
+from sqlalchemy import ColumnClause, ColumnElement, ScalarSelect, and_, exists, func, literal_column, or_, select
 
 from geocrawl.store.catalog.index_words import Segment, match_query, spaced
 from geocrawl.store.engine.connection import Connection
@@ -35,24 +36,36 @@ class Found:
     """The best of its addresses."""
     last_ok: float
     box: BBox | None
+    tls: str = ""
+    """Deviation of the TLS of that address (`tls-expired` …), which was not verified; '' for none."""
 
 
 _IS_VALID_AT = and_(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.status == "valid")
 _IS_ALIVE = exists().where(_IS_VALID_AT).correlate(SERVICE)
 _LEVEL = select(func.max(func.coalesce(ENDPOINT.c.level, ""))).where(_IS_VALID_AT).correlate(SERVICE).scalar_subquery()
 _BEST_URL = select(ENDPOINT.c.url).where(ENDPOINT.c.id == SERVICE.c.best_id).correlate(SERVICE).scalar_subquery()
-_FIRST_URL = (
-    select(ENDPOINT.c.url)
-    .where(ENDPOINT.c.service_id == SERVICE.c.id)
-    .order_by((ENDPOINT.c.status == "valid").desc(), ENDPOINT.c.id)
-    .limit(1)
-    .correlate(SERVICE)
-    .scalar_subquery()
+_BEST_DEVIATIONS = (
+    select(ENDPOINT.c.deviations).where(ENDPOINT.c.id == SERVICE.c.best_id).correlate(SERVICE).scalar_subquery()
 )
+
+
+def _of_first(column: ColumnElement[Any]) -> ScalarSelect[Any]:
+    """Return a column of a service's first endpoint, a valid one if there is any."""
+    return (
+        select(column)
+        .where(ENDPOINT.c.service_id == SERVICE.c.id)
+        .order_by((ENDPOINT.c.status == "valid").desc(), ENDPOINT.c.id)
+        .limit(1)
+        .correlate(SERVICE)
+        .scalar_subquery()
+    )
+
+
 _SERVICES = select(
     *(SERVICE.c.id, SERVICE.c.kind, SERVICE.c.title, SERVICE.c.provider, SERVICE.c.version),
     *(SERVICE.c.layer_count.label("layers"), _IS_ALIVE.label("alive"), _LEVEL.label("level")),
-    *(func.coalesce(_BEST_URL, _FIRST_URL).label("url"), SERVICE.c.last_ok),
+    *(func.coalesce(_BEST_URL, _of_first(ENDPOINT.c.url)).label("url"), SERVICE.c.last_ok),
+    func.coalesce(_BEST_DEVIATIONS, _of_first(ENDPOINT.c.deviations)).label("deviations"),
     *(SERVICE.c.west, SERVICE.c.south, SERVICE.c.east, SERVICE.c.north),
 )
 _WITH_WORDS = _SERVICES.select_from(SERVICE.join(SERVICE_TEXT, SERVICE_TEXT.c.rowid == SERVICE.c.id))
@@ -117,7 +130,9 @@ def _touches(bbox: BBox) -> ColumnElement[bool]:
 
 def _found(row: dict[str, Any]) -> Found:
     sides = tuple(row.pop(side) for side in ("west", "south", "east", "north"))
+    codes = (str(deviation["code"]) for deviation in json.loads(row.pop("deviations") or "[]"))
     row |= {
+        "tls": next((code for code in codes if code.startswith("tls-")), ""),
         "alive": bool(row["alive"]),
         "url": row["url"] or "",
         "level": row["level"] or "",

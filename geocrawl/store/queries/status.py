@@ -84,6 +84,8 @@ class CatalogStatus:
     """By status: valid, invalid, unknown."""
     reasons: Mapping[str, int]
     """Endpoints that are not valid, by reason, the most frequent first."""
+    tls: Mapping[str, int]
+    """Valid endpoints whose server's TLS was not verified, by deviation (tls-expired …), the most frequent first."""
     refused: Mapping[str, int]
     """Refused pages and probes, by reason (robots, deny, trap:calendar …), the most frequent first."""
     held_sites: tuple[QuarantinedSite, ...]
@@ -118,6 +120,9 @@ _REASONS = """
 SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint
 WHERE status IS NOT 'valid' AND (weak < 2 OR last_ok IS NOT NULL)
 GROUP BY 1 ORDER BY 2 DESC, 1"""
+_TLS = """
+SELECT json_extract(one.value, '$.code') AS code, count(*) FROM endpoint, json_each(endpoint.deviations) one
+WHERE status = 'valid' AND deviations LIKE '%"tls-%' AND code LIKE 'tls-%' GROUP BY 1 ORDER BY 2 DESC, 1"""
 _SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
 _HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
 _DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
@@ -157,6 +162,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         slow=tuple(SlowHost(*row) for row in connection.execute(_SLOW)),
         endpoints=dict(connection.execute(_ENDPOINTS).fetchall()),
         reasons=dict(connection.execute(_REASONS).fetchall()),
+        tls=dict(connection.execute(_TLS).fetchall()),
         refused=read_refusals(connection),
         held_sites=quarantined_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],

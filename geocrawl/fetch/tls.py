@@ -1,0 +1,67 @@
+"""Decide which faults of a server's TLS a probe may pass over, and make the context of connections that do.
+
+Many public map servers have an expired certificate, one that they signed themselves, or a program from before TLS 1.2,
+and a person with a GIS gets a map from them all the same. Such a fault is a deviation with its own code.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+
+from geocrawl.model import Deviation
+from geocrawl.resources import causes_of
+from geocrawl.sanitize import plain
+
+_DETAIL_CHARS = 200
+# X509_V_ERR_… of OpenSSL (openssl-verification-options(1), x509_vfy.h). A certificate that was revoked (23) is in no
+# row: its owner says that it must not be trusted.
+_OF_VERIFY_CODE: Mapping[int, str] = {
+    **dict.fromkeys((9, 10), "tls-expired"),  # not yet, or no longer valid
+    **dict.fromkeys((18, 19), "tls-self-signed"),
+    **dict.fromkeys((2, 20, 21, 22, 24, 25, 79), "tls-chain"),  # an issuer is missing, or may not issue certificates
+    **dict.fromkeys((62, 64), "tls-name"),
+    **dict.fromkeys((66, 67, 68), "tls-protocol"),  # keys and hashes that are too weak today
+}
+_OLD_PROTOCOL = frozenset(
+    {
+        "UNSUPPORTED_PROTOCOL",
+        "TLSV1_ALERT_PROTOCOL_VERSION",
+        "TLSV1_ALERT_INSUFFICIENT_SECURITY",
+        "SSLV3_ALERT_HANDSHAKE_FAILURE",  # no cipher in common
+        "NO_CIPHERS_AVAILABLE",
+        "DH_KEY_TOO_SMALL",
+        "EE_KEY_TOO_SMALL",
+        "CA_KEY_TOO_SMALL",
+        "CA_MD_TOO_WEAK",
+        "WRONG_SIGNATURE_TYPE",
+        "LEGACY_SIGALG_DISALLOWED_OR_UNSUPPORTED",
+        "UNSAFE_LEGACY_RENEGOTIATION_DISABLED",
+    }
+)
+"""Reasons of OpenSSL for a handshake that fails because the server knows only what is considered insecure today."""
+_LEGACY_SERVER_CONNECT = 0x4
+"""SSL_OP_LEGACY_SERVER_CONNECT, which Python 3.11 has no name for: servers from before RFC 5746."""
+
+
+def tls_deviation(error: BaseException) -> Deviation | None:
+    """Return the fault of the server's TLS that ended an exchange; None for any other error."""
+    for one in causes_of(error):
+        code = _OF_VERIFY_CODE.get(getattr(one, "verify_code", 0))
+        if code is not None:
+            return Deviation(code, plain(str(getattr(one, "verify_message", "")), _DETAIL_CHARS))
+        reason = getattr(one, "reason", None)  # some of aiohttp's own errors are SSLErrors without one
+        if isinstance(one, ssl.SSLError) and reason in _OLD_PROTOCOL:
+            return Deviation("tls-protocol", reason.replace("_", " ").lower())
+    return None
+
+
+def unverified_context() -> ssl.SSLContext:
+    """Return a context that accepts every certificate, and TLS from version 1.0 on with its ciphers."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED  # SSL 2 and 3 stay excluded by the default options
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.options |= _LEGACY_SERVER_CONNECT
+    return context

@@ -1,0 +1,125 @@
+"""Servers on loopback whose TLS is at fault in one way each, with certificates made by the `openssl` command.
+
+All but the self-signed one are issued by an authority of the zoo, which `SSL_CERT_FILE` has clients trust. The servers
+run in threads: asyncio's drop the connection where TLS demands an alert.
+"""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+
+from tests.support.http_server import NOT_FOUND
+from tests.support.loopback import Handler, Server, running
+
+Answers = Callable[[str], "bytes | None"]
+"""Target → the whole answer; None: 404."""
+
+_HERE = "subjectAltName=IP:127.0.0.1"
+_LONG = "36500"
+_CA = "basicConstraints=critical,CA:TRUE"
+
+
+@dataclass(frozen=True)
+class Animal:
+    """A server's TLS."""
+
+    certificate: str
+    deviation: str
+    """What a probe records of it; '' for nothing."""
+    newest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
+
+
+ANIMALS: Mapping[str, Animal] = {
+    "good": Animal("good", ""),
+    "expired": Animal("expired", "tls-expired"),
+    "self-signed": Animal("self-signed", "tls-self-signed"),
+    "wrong name": Animal("elsewhere", "tls-name"),
+    "missing intermediate": Animal("under", "tls-chain"),
+    "weak key": Animal("weak", "tls-protocol"),
+    "TLS 1.0": Animal("good", "tls-protocol", ssl.TLSVersion.TLSv1),
+    "TLS 1.1": Animal("good", "tls-protocol", ssl.TLSVersion.TLSv1_1),
+}
+
+
+def make_zoo(folder: Path) -> Path:
+    """Make all keys and certificates in a folder; return the file of the authority that clients are to trust."""
+    _self_sign(folder, "authority", _CA)
+    _self_sign(folder, "self-signed", _HERE)
+    _issue(folder, "good", _HERE)
+    _issue(folder, "expired", _HERE, days="-1")
+    _issue(folder, "elsewhere", "subjectAltName=DNS:maps.example.org")
+    _issue(folder, "weak", _HERE, bits="1024")
+    _issue(folder, "between", _CA)
+    _issue(folder, "under", _HERE, issuer="between")
+    return folder / "authority.pem"
+
+
+class Cage(Server):
+    """A server with the TLS of one animal; it records what was asked over connections whose handshake succeeded."""
+
+    def __init__(self, tls: ssl.SSLContext, answers: Answers) -> None:
+        super().__init__(_Handler)
+        self._tls = tls
+        self.answers = answers
+        self.targets: list[str] = []
+        self.fields: list[dict[str, str]] = []
+        self.base = f"https://127.0.0.1:{self.server_port}"
+
+    def get_request(self) -> tuple[socket, object]:
+        """Accept a connection; its handshake is made in its own thread, by the first read."""
+        accepted, address = super().get_request()
+        return self._tls.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False), address
+
+
+class _Handler(Handler):
+    def respond(self) -> None:
+        assert isinstance(self.server, Cage)
+        self.server.targets.append(self.path)
+        self.server.fields.append({name.lower(): value for name, value in self.headers.items()})
+        self.write(self.server.answers(self.path) or NOT_FOUND)
+
+
+@contextmanager
+def housed(name: str, folder: Path, answers: Answers) -> Iterator[Cage]:
+    """Serve answers with the TLS of an animal whose certificate is in the folder."""
+    with running(Cage(_tls_of(ANIMALS[name], folder), answers)) as cage:
+        yield cage
+
+
+def _tls_of(animal: Animal, folder: Path) -> ssl.SSLContext:
+    """Return the context of a server."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.load_cert_chain(folder / f"{animal.certificate}.pem", folder / f"{animal.certificate}.key")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+        context.maximum_version = animal.newest
+    return context
+
+
+def _self_sign(folder: Path, name: str, extension: str) -> None:
+    _openssl(folder, "req", "-x509", "-days", _LONG, *_key(name), "-addext", extension, "-out", f"{name}.pem")
+
+
+def _issue(
+    folder: Path, name: str, extension: str, *, issuer: str = "authority", days: str = _LONG, bits: str = "2048"
+) -> None:
+    _openssl(folder, "req", *_key(name, bits), "-addext", extension, "-out", f"{name}.csr")
+    signed_by = ("-CA", f"{issuer}.pem", "-CAkey", f"{issuer}.key", "-CAcreateserial", "-copy_extensions", "copy")
+    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signed_by, "-days", days, "-out", f"{name}.pem")
+
+
+def _key(name: str, bits: str = "2048") -> tuple[str, ...]:
+    return ("-newkey", f"rsa:{bits}", "-nodes", "-keyout", f"{name}.key", "-subj", f"/CN={name}")
+
+
+def _openssl(folder: Path, *arguments: str) -> None:
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
