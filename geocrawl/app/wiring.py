@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app.session import CRAWL, Session
 from geocrawl.app.topics import demand_topic, find_topic
-from geocrawl.model import Purpose
+from geocrawl.model import FailureCode, Purpose
 from geocrawl.settings import DEFAULT_STRATEGY
 from geocrawl.utc import date_of
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.probe_visit import ProbeVisitor
     from geocrawl.detect import Detector
+    from geocrawl.model import Url
     from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Strategy
     from geocrawl.settings import Settings
@@ -129,6 +130,7 @@ def make_session(
         learns=kind.learns and strategy.learns,
         stride=strategy.stride,
         records_only=kind.records_only,
+        not_permitted=_refusal_by_text(settings),
     )
     queue = store.queue(frontier)
     return Session(
@@ -149,6 +151,18 @@ def make_session(
         environment=environment,
         share_with=share_with,
     )
+
+
+def _refusal_by_text(settings: Settings) -> Callable[[Url], str]:
+    """Return a function that returns why the fetcher will refuse an address, as far as its text says that; else ''.
+
+    These are the operator's lists, and the address guard for a host that is an IP address.
+    """
+    from geocrawl.fetch.guard import AddressGuard
+    from geocrawl.urls import AddressRules
+
+    rules, guard = AddressRules(settings.allow, settings.deny), AddressGuard(allow_private=settings.allow_private)
+    return lambda url: rules.reason(url) or ("" if guard.lets_pass(url.host) else FailureCode.GUARD)
 
 
 def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:

@@ -63,8 +63,12 @@ class AddressGuard:
 
     def check_host(self, host: str) -> None:
         """Do what `check` does if `host` is an IP address; the addresses of a name are checked when it is connected."""
-        if not self._allow_private and is_literal(host):
-            self.check(host)
+        if not self.lets_pass(host):
+            raise GuardRefusal(host)
+
+    def lets_pass(self, host: str) -> bool:
+        """Return whether `host` may be requested, as far as its text says that: a name always may."""
+        return self._allow_private or not is_literal(host) or is_public(host)
 
     def open_socket(self, info: AddrInfo) -> socket.socket:
         """Return a socket for the address that is about to be connected; raise GuardRefusal if it must not be."""

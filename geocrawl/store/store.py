@@ -118,6 +118,7 @@ class Store:
         stride: int = 1,
         owner: str = "",
         records_only: bool = False,
+        not_permitted: Callable[[Url], str] = lambda url: "",
     ) -> SqlFrontier:
         """Return the queue for commands and for learning (`ports.Frontier`). Arguments as in `SqlFrontier`;
         `owner` is this process by default."""
@@ -134,6 +135,7 @@ class Store:
             stride=stride,
             owner=owner or this_process().text,
             records_only=records_only,
+            not_permitted=not_permitted,
         )
 
     def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:

@@ -53,6 +53,10 @@ class ArrivalRules:
     caps: Caps
     by_depth: bool
     """The score of a page is minus its depth (breadth-first)."""
+    not_permitted: Callable[[Url], str] = lambda url: ""
+    """Returns the reason for which an address, by its text alone, may not be requested, '' for one that may. Such an
+    address that a stranger names is refused as it arrives: a page may name thousands, and a visit of each would keep
+    the hosts that may be asked waiting."""
 
 
 class Source(NamedTuple):
@@ -153,7 +157,12 @@ class ArrivalPlan:
         link = ranked.link
         url = link.url
         host_id = self._host(url.host)
-        reason = ranked.refused or (CANDIDATE if candidate_of is not None else "") or self.count(url, key, depth)
+        reason = (
+            ranked.refused
+            or self._not_permitted(url, source.id)
+            or (CANDIDATE if candidate_of is not None else "")
+            or self.count(url, key, depth)
+        )
         state = arrival_state(depth, self.rules.limits.max_depth, reason)
         url_id = self.facts.next_url_id + len(self.new_urls)
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
@@ -237,19 +246,23 @@ class ArrivalPlan:
     def probe(
         self, candidate: Candidate, key: int, endpoint_id: int, depth: int, at: float, found_on: int | None
     ) -> bool:
-        """Add the probe of an endpoint, above all pages; return whether it is new (a known one is left as it is)."""
+        """Add the probe of an endpoint, above all pages; return whether it is new and waits.
+
+        A known one is left as it is.
+        """
         if key in self.urls:
             return False
         rank = Rank(PROBE_TIER, 0.0)
         evidence, url = candidate.evidence, candidate.endpoint.url
+        reason = self._not_permitted(url, found_on)
         new = NewUrl(
             id=self.facts.next_url_id + len(self.new_urls),
             key=key,
             address=url.address,
             purpose=Purpose.PROBE,
             host_id=self._host(url.host),
-            state=State.WAITING,
-            reason=None,
+            state=State.REFUSED if reason else State.WAITING,
+            reason=reason or None,
             depth=depth,
             tier=rank.tier,
             score=rank.score,
@@ -261,10 +274,16 @@ class ArrivalPlan:
             first_seen=at,
         )
         self._add(new, rank)
-        self.urls[key] = KnownUrl(new.id, depth, rank, State.WAITING)
-        return True
+        if reason:
+            self.counters.refuse(reason, 1)
+        self.urls[key] = KnownUrl(new.id, depth, rank, new.state)
+        return not reason
 
     # ----------------------------------------------------------------------- parts
+
+    def _not_permitted(self, url: Url, found_on: int | None) -> str:
+        """Return why an address may not be requested. What a person names is left to its visit, which says why."""
+        return self.rules.not_permitted(url) if found_on is not None else ""
 
     def _add(self, new: NewUrl, rank: Rank) -> None:
         self.new_urls.append(new)

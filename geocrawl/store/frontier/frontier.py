@@ -71,10 +71,11 @@ class SqlFrontier:
         stride: int = 1,
         owner: str = "",
         records_only: bool = False,
+        not_permitted: Callable[[Url], str] = lambda url: "",
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
         `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that holds the leases.
-        `records_only`: of pages only those of a harvest are leased.
+        `records_only`: of pages only those of a harvest are leased. `not_permitted`: as in `ArrivalRules`.
         """
         self._database = database
         self._connection: Connection = database.connection
@@ -88,7 +89,7 @@ class SqlFrontier:
         self._queue = Queue(self._connection, self._hosts, self._counters)
         self._reopener = BudgetReopener(database, self._queue, caps)
         budgets = Budgets(self._connection, caps, self._reopener.add)
-        rules = ArrivalRules(limits, caps, by_depth)
+        rules = ArrivalRules(limits, caps, by_depth, not_permitted)
         shortcuts = Shortcuts(database, self._hosts, self._counters, settings.max_depth, by_depth=by_depth)
         self._arrivals = ArrivalWriter(
             self._connection, self._hosts, self._counters, self._queue, catalog, shortcuts, rules

@@ -10,7 +10,7 @@ from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import wanted_of
+from geocrawl.store.frontier.arrivals import ArrivalPlan, wanted_of
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.counters import Counters
@@ -143,6 +143,7 @@ class Settlement:
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
             self.connection.execute(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
         self.arrivals.write(plan.arrivals)
+        self._write_not_permitted(plan.arrivals, visit.at)
         for position, key in snapshot.link_keys.items():
             self.arrivals.memory.put(visit.links[position].link.url, snapshot.urls[key])
         if entry.purpose is Purpose.PROBE:
@@ -158,6 +159,12 @@ class Settlement:
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return feedback
+
+    def _write_not_permitted(self, arrivals: ArrivalPlan, at: float) -> None:
+        """Write why endpoints that the visit found may not be asked."""
+        for new in arrivals.new_urls:
+            if new.endpoint_id is not None and new.purpose is Purpose.PROBE and new.state is State.REFUSED:
+                self.catalog.write_unasked(new.endpoint_id, new.reason or "", at)
 
     def _write_outcome(self, visit: Visit, plan: SettlementPlan) -> None:
         url_id = visit.lease.entry.id
