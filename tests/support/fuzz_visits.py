@@ -77,8 +77,8 @@ class _Counting(Watcher):
         found.reasons[f"{entry.purpose} {visit.reason}"] += 1
         if visit.fault:
             found.faults.append(f"{entry.purpose} {entry.url.address}\n{visit.fault}")
-        if found.visits == self._most:
-            signal.raise_signal(signal.SIGINT)
+        if found.visits == self._most and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            signal.raise_signal(signal.SIGINT)  # the crawl's own handler ends it, as Ctrl-C does
 
     @property
     def unsettled(self) -> int:
