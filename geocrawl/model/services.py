@@ -79,6 +79,19 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension of a layer besides the plane (WMS 1.3.0, annex C): time, elevation, a model run …"""
+
+    name: str
+    default: str = ""
+    """Value that a server takes where a request has none; '' when requests must have one."""
+    first: str = ""
+    """First value of the extent, or the start of its first interval."""
+    last: str = ""
+    """Last value of the extent, or the end of its last interval."""
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """A content item: a layer or a group of layers (WMS 1.3.0, 7.2.4.6), a feature type, a coverage, a collection …
 
@@ -97,6 +110,10 @@ class Layer:
     """Its own WGS 84 extent, x = longitude, y = latitude, degrees; None: inherited or unknown."""
     bounds: tuple[str, float, float, float, float] | None = None
     """Its first extent in a reference system, as stated: code, then the sides in the order of BBOX. Not stored."""
+    dimensions: tuple[Dimension, ...] = ()
+    """Its own dimensions. Not stored."""
+    scales: tuple[float, float] | None = None
+    """Least and greatest scale denominator at which it is drawn; None when it states none. Not stored."""
     styles: tuple[str, ...] = ()
     queryable: bool = False
     keywords: tuple[str, ...] = ()
@@ -122,6 +139,9 @@ class Service:
     formats: tuple[str, ...] = ()
     """Output formats of the service: of GetMap, GetFeature, GetTile …"""
     online_resource: str = ""
+    content_address: str = ""
+    """Address that the document gives for requests of content (GetMap, GetFeature), as written; '' for none. Not
+    stored."""
     layers: tuple[Layer, ...] = ()
     """Layers, groups before their children."""
     fingerprint: str = ""

@@ -137,7 +137,7 @@ def test_a_wfs_that_is_slow_is_left_alone() -> None:
         (GEOJSON, ContentOutcome.OK, "1 features"),
         (EMPTY, ContentOutcome.BLANK, "no features"),
         ("<FeatureCollection><featureMembers/></FeatureCollection>", ContentOutcome.BLANK, "no features"),
-        (EXCEPTION.format("no data"), ContentOutcome.EXCEPTION, "no data"),
+        (EXCEPTION.format("no data"), ContentOutcome.EXCEPTION, "InvalidParameterValue: no data"),
         (HTML.decode(), ContentOutcome.NOT_AN_IMAGE, "XML with the root html"),
         ("oops", ContentOutcome.NOT_AN_IMAGE, "no XML: text/xml"),
     ],

@@ -25,7 +25,9 @@ from geocrawl.model import (
 )
 from geocrawl.ports import Ask
 from geocrawl.probe.content.images import MAX_PIXELS, THUMBNAIL_BYTES, Picture, read_picture, thumbnail
-from geocrawl.probe.wms.content import WmsContentCheck, choose
+from geocrawl.probe.wms.content import WmsContentCheck
+from geocrawl.probe.wms.places import Target
+from geocrawl.probe.wms.places import choose as choose_places
 from geocrawl.urls import endpoint_key, read_url
 
 Answer = Callable[[Ask], Page | Failure]
@@ -49,6 +51,11 @@ def layer(name: str, *sides: float, crs: tuple[str, ...] = ("EPSG:4326",)) -> La
 
 ALPS = layer("alps", 9.0, 46.0, 20.0, 50.0)
 WORLD = layer("world", -180.0, -90.0, 180.0, 90.0)
+
+
+def choose(service: Service, most: int) -> tuple[Target, ...]:
+    """The first target of each chosen layer."""
+    return tuple(targets[0] for targets in choose_places(service, most))
 
 
 def asked(ask: Ask) -> dict[str, str]:

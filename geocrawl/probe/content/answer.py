@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-from geocrawl.formats.elements import line_of, local_name
-from geocrawl.formats.xml_reader import read_xml
 from geocrawl.model import NOT_PERMITTED, Attempt, ContentOutcome, Failure, FailureCode, Page, Url
+from geocrawl.probe.content.exceptions import exception_of
 from geocrawl.probe.content.images import Picture, is_image, read_picture
 
 _TIMEOUTS = frozenset({FailureCode.TIMEOUT_CONNECT, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL})
 _REFUSED = NOT_PERMITTED | {FailureCode.ROBOTS, FailureCode.BUDGET}
-_EXCEPTION = re.compile(r"(?:ServiceException|ExceptionReport|ExceptionText|Exception|WMTException)\Z")
 _DETAIL_CHARS = 300
-_LOOK_BYTES = 65_536
 
 
 def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
@@ -27,22 +22,11 @@ def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
         return (ContentOutcome.TIMEOUT if answer.code in _TIMEOUTS else ContentOutcome.HTTP_ERROR), answer.detail
     if answer.location is not None:
         return ContentOutcome.HTTP_ERROR, f"redirected to {answer.location.address}"
-    if text := exception_text(answer):
-        return ContentOutcome.EXCEPTION, text
+    if exception := exception_of(answer):
+        return ContentOutcome.EXCEPTION, exception.line
     if not 200 <= answer.status < 300:
         return ContentOutcome.HTTP_ERROR, f"HTTP {answer.status}"
     return None
-
-
-def exception_text(page: Page) -> str:
-    """Return the text of a service exception in XML; '' when the body is none."""
-    head = page.body[:_LOOK_BYTES].lstrip()
-    if not head.startswith(b"<") or b"xception" not in head:
-        return ""
-    root = read_xml(page.body[:_LOOK_BYTES], page.headers.get("content-type", "")).root
-    if root is None or not _EXCEPTION.search(local_name(root)):
-        return ""
-    return line_of(root)[:_DETAIL_CHARS] or "an exception without text"
 
 
 def picture_of(page: Page) -> Picture | str:

@@ -13,7 +13,7 @@ from geocrawl.urls import request_url
 
 T = TypeVar("T")
 
-_MAX_ADDRESS_CHARS = 8_000
+MAX_ADDRESS_CHARS = 8_000
 """The longest address that common web servers accept (RFC 9110, 4.1)."""
 _HOPELESS = frozenset({ContentOutcome.TIMEOUT, ContentOutcome.REFUSED})
 _ANSWERED = frozenset(
@@ -70,7 +70,7 @@ class Attempts:
 def content_url(endpoint: Url, parameters: Mapping[str, str]) -> Url | None:
     """Return the request of an endpoint with these parameters; None when it is longer than servers accept."""
     url = request_url(endpoint, parameters)
-    return url if len(url.address) <= _MAX_ADDRESS_CHARS else None
+    return url if len(url.address) <= MAX_ADDRESS_CHARS else None
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,16 @@ MAX_PIXELS = 4_000_000
 """Pixels of the largest image that is decoded: 16 MB as RGBA."""
 THUMBNAIL_PIXELS = 128
 THUMBNAIL_BYTES = 32 * 1024
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
-_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF")
+_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
+_NAMES = ("png", "jpeg", "jpg", "webp", "gif", "tiff", "geotiff", "tif")
+"""Formats that can be decoded, as they begin after `image/`, the first choice first."""
 _SPARSE_SHARE = 0.8
 """Least share of the background in an image of text, or in a map with few features."""
 _NOISE = 6
 """Difference between pixels of a JPEG of one colour."""
+_SINGLE_SHARE = 0.001
+"""Greatest share of single pixels in an image that counts as blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Picture:
     background: float
     """Share of the most frequent colour, 0…1."""
     is_blank: bool
-    """Whether the image has only one colour, apart from JPEG noise, or is fully transparent."""
+    """Whether the image has only one colour, apart from JPEG noise and a few single pixels, or is fully transparent."""
 
     @property
     def may_be_text(self) -> bool:
@@ -80,6 +85,24 @@ def is_image(body: bytes) -> bool:
     return body.startswith(_MAGIC) or (body[:4] == b"RIFF" and body[8:12] == b"WEBP")
 
 
+def decodable(offered: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the offered formats that can be decoded, the first choice first.
+
+    A plain name comes before one with more (`image/png; mode=8bit`, `image/png8`, `image/vnd.jpeg-png`).
+    """
+    ranks = {name: rank for name in offered if (rank := _rank(name)) is not None}
+    return tuple(sorted(ranks, key=lambda name: ranks[name]))
+
+
+def _rank(name: str) -> tuple[int, int] | None:
+    """Return the place of a format in the order of choice; None for one that cannot be decoded."""
+    plain = name.strip().lower().removeprefix("image/").removeprefix("vnd.").removeprefix("x-")
+    if "+" in plain or plain.startswith("jpegxl"):
+        return None
+    place = next((place for place, known in enumerate(_NAMES) if plain.startswith(known)), None)
+    return (place, len(plain)) if place is not None else None
+
+
 def read_picture(body: bytes) -> Picture | str:
     """Decode the image in a body, or return a line that states why there is none."""
     image = _decoded(body)
@@ -90,6 +113,7 @@ def read_picture(body: bytes) -> Picture | str:
     pixels = np.asarray(image).reshape(-1, 4)
     flat = np.where(pixels[:, 3:] == 0, 0, pixels).astype(np.uint8)
     values, counts = np.unique(flat.view(np.uint32).ravel(), return_counts=True)
+    noise = _NOISE if body.startswith(b"\xff\xd8") else 0
     spread = int((flat.max(axis=0).astype(int) - flat.min(axis=0)).max())
     return Picture(
         width=image.width,
@@ -97,8 +121,30 @@ def read_picture(body: bytes) -> Picture | str:
         pixels=flat.tobytes(),
         colours=min(len(values), 256),
         background=float(counts.max() / len(flat)),
-        is_blank=spread <= (_NOISE if body.startswith(b"\xff\xd8") else 0),
+        is_blank=spread <= noise or _has_single_pixels_only(flat.reshape(image.height, image.width, 4), noise),
     )
+
+
+def _has_single_pixels_only(pixels: NDArray[np.uint8], noise: int) -> bool:
+    """Return whether few pixels differ from the background, none of them next to another one.
+
+    `pixels`: rows, columns, RGBA. Features are drawn larger; single pixels are damage, watermarks or tracking marks.
+    """
+    import numpy as np
+
+    ground = np.array([_background(np.ascontiguousarray(pixels).view(np.uint32).ravel())]).view(np.uint8)
+    marks = (np.abs(pixels.astype(np.int16) - ground) > noise).any(axis=2)
+    if marks.sum() > _SINGLE_SHARE * marks.size:
+        return False
+    framed = np.pad(marks, 1)
+    rows, columns = marks.shape
+    around = sum(
+        framed[1 + down : 1 + down + rows, 1 + right : 1 + right + columns].astype(np.int8)
+        for down in (-1, 0, 1)
+        for right in (-1, 0, 1)
+        if down or right
+    )
+    return not bool((marks & (around > 0)).any())
 
 
 def thumbnail(body: bytes) -> bytes:

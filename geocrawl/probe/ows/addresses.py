@@ -1,7 +1,7 @@
 """Compare the addresses of operations in capabilities (OnlineResource, ows:Get) with the requested address.
 
 Behind proxies and on moved machines these addresses are often wrong: `localhost`, a name of the intranet, http where
-the service answers by https. They are noted and never followed, because the address that answers is already known.
+the service answers by https. They are noted here; `operations` chooses the address of requests for content.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, href_of, line_of, local_name, text_of, texts
 from geocrawl.model import Kind, Service
+from geocrawl.probe.ows.operations import get_addresses
 
 _CONTACT = {
     "person": ("ContactPersonPrimary", "ContactPerson"),
@@ -45,6 +46,7 @@ def read_service(root: etree._Element) -> Service:
         access_constraints=line_of(child(service, "AccessConstraints")),
         formats=_formats(child(capability, "Request")),
         online_resource=href_of(child(service, "OnlineResource")),
+        content_address=next(get_addresses(root, "GetMap", "Map"), ""),
     )
 
 

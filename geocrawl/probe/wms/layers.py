@@ -18,6 +18,7 @@ from geocrawl.model import Deviation, Layer
 from geocrawl.probe.extents.boxes import axes_are_swapped, read_box
 from geocrawl.probe.ows.wms_service import read_keywords
 from geocrawl.probe.stream import ItemSpec
+from geocrawl.probe.wms.visibility import read_dimensions, read_scales
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
@@ -72,6 +73,8 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
         crs=_once(shared, _crs([*parts.get("CRS", ()), *parts.get("SRS", ())])),
         box=box,
         bounds=next(filter(None, map(_bounds, parts.get("BoundingBox", ()))), None),
+        dimensions=read_dimensions(parts.get("Dimension", ()), parts.get("Extent", ())),
+        scales=read_scales(parts),
         styles=_once(shared, texts(name for name in style_names if name is not None)),
         queryable=attribute(element, "queryable").strip().lower() in ("1", "true"),
         keywords=read_keywords(element) if "KeywordList" in parts or "Keywords" in parts else (),

@@ -110,6 +110,7 @@ def _merged(own: Service, found: Any) -> Service:
         access_constraints=_line(identification.accessconstraints) or own.access_constraints,
         formats=_lines(get_map.formatOptions if get_map else ()) or own.formats,
         online_resource=own.online_resource,
+        content_address=own.content_address,
     )
 
 

@@ -1,0 +1,152 @@
+"""Make GetMap requests of one service (WMS 1.3.0, 7.3; 1.1.1, 7.2; 1.0.0, 6.2.8) in a manner that can be changed.
+
+The first manner is the standard's, with what the document gives: the address of GetMap, a format that can be decoded,
+the dimensions' defaults. `remedies` changes it after a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from geocrawl.model import Dimension, Purpose, Service, Url
+from geocrawl.ports import Ask
+from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS
+from geocrawl.probe.content.images import decodable
+from geocrawl.probe.ows.operations import given_address
+from geocrawl.probe.wms.places import PIXELS, Target
+from geocrawl.urls import request_url, with_parameters
+
+_LEAST_PIXELS = 32
+_STANDARD_DIMENSIONS = frozenset({"time", "elevation"})
+
+
+class Value(StrEnum):
+    """Which value of a dimension is sent."""
+
+    DEFAULT = "default"
+    LAST = "last"
+    FIRST = "first"
+    NONE = "none"
+
+
+class Style(StrEnum):
+    """What is sent as style."""
+
+    EMPTY = "empty"
+    """STYLES without a value: the layer's default style."""
+    NAMED = "named"
+    NONE = "none"
+    """No STYLES at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a service is asked for maps."""
+
+    url: Url
+    format: str
+    dimension: Value = Value.DEFAULT
+    style: Style = Style.EMPTY
+    transparent: bool = True
+    swapped: bool = False
+    """Whether the axes are swapped against the standard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maps:
+    """Makes GetMap requests of one service."""
+
+    endpoint: Url
+    service: Service
+
+    @property
+    def given(self) -> Url | None:
+        """Return the address that the document gives for GetMap, if it is another one on the same host."""
+        return given_address(self.endpoint, self.service.content_address)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Return the formats to ask for, the first choice first; PNG where none is offered that can be decoded."""
+        return decodable(self.service.formats) or ("image/png",)
+
+    def first_manner(self) -> Manner:
+        """Return the manner in which the first map is requested.
+
+        An address with another port is the second choice, because ports are often closed behind proxies, and a closed
+        port ends the turn of its host.
+        """
+        given = self.given
+        is_open = given is not None and given.origin == self.endpoint.origin
+        return Manner(given if given is not None and is_open else self.endpoint, self.formats[0])
+
+    def ask(self, target: Target, manner: Manner, *, version: str = "", swapped: bool | None = None) -> Ask:
+        """Return the request for a target; `version`: another than the service's; `swapped`: other than `manner`'s."""
+        is_swapped = manner.swapped if swapped is None else swapped
+        return Ask(self._url(target, manner, version or self.service.version, swapped=is_swapped), Purpose.MAP)
+
+    def is_too_long(self, target: Target, manner: Manner) -> bool:
+        """Return whether the layer's name makes an address longer than servers accept."""
+        url = self._url(target, manner, self.service.version, swapped=False)
+        return len(url.address) > MAX_ADDRESS_CHARS
+
+    def _url(self, target: Target, manner: Manner, version: str, *, swapped: bool) -> Url:
+        parameters = _parameters(target, manner, version, swapped=swapped)
+        if manner.url == self.endpoint:
+            return request_url(self.endpoint, parameters)
+        return with_parameters(manner.url, parameters)
+
+
+def _parameters(target: Target, manner: Manner, version: str, *, swapped: bool) -> Mapping[str, str]:
+    width, height = size(target)
+    is_new, is_oldest = version.startswith("1.3"), version.startswith("1.0")
+    west, south, east, north = target.sides
+    turned = target.latitude_first and is_new and not swapped
+    sides = (south, west, north, east) if turned else target.sides
+    style = target.styles[0] if manner.style is Style.NAMED and target.styles else ""
+    return {
+        **({"WMTVER": version, "REQUEST": "map"} if is_oldest else {"SERVICE": "WMS", "VERSION": version}),
+        **({} if is_oldest else {"REQUEST": "GetMap"}),
+        "LAYERS": target.layer,
+        **({"STYLES": style} if manner.style is not Style.NONE else {}),
+        "CRS" if is_new else "SRS": target.crs,
+        "BBOX": ",".join(f"{side:.9g}" for side in sides),
+        "WIDTH": str(width),
+        "HEIGHT": str(height),
+        "FORMAT": manner.format,
+        **({"TRANSPARENT": "TRUE"} if manner.transparent else {}),
+        **_dimension_values(target.dimensions, manner.dimension),
+    }
+
+
+def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[str, str]:
+    """Return the parameters of dimensions (1.3.0, C.3.2): TIME, ELEVATION, DIM_name."""
+    found = {}
+    for dimension in dimensions:
+        name = dimension.name.upper()
+        if value := _value(dimension, which):
+            found[name if name.lower() in _STANDARD_DIMENSIONS else f"DIM_{name.removeprefix('DIM_')}"] = value
+    return found
+
+
+def _value(dimension: Dimension, which: Value) -> str:
+    """Return the value to send; without a default the latest time, and the first value of another dimension."""
+    if which is Value.NONE:
+        return ""
+    if which is Value.DEFAULT and dimension.default:
+        return dimension.default
+    is_time = dimension.name.lower() == "time"
+    last = is_time if which is Value.DEFAULT else which is Value.LAST
+    return dimension.last if last else dimension.first
+
+
+def size(target: Target) -> tuple[int, int]:
+    """Return width and height in pixels, the longer 256, in the proportion of the extent."""
+    west, south, east, north = target.sides
+    across, up = east - west, north - south
+    longest = max(across, up)
+    return (
+        max(_LEAST_PIXELS, round(PIXELS * across / longest)),
+        max(_LEAST_PIXELS, round(PIXELS * up / longest)),
+    )
