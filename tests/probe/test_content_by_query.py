@@ -203,10 +203,7 @@ SERVICE = Service(Kind.WMTS, "1.0.0", "Tiles", layers=(Layer("relief", "Relief")
 
 
 def drawn(*, blank: bool = False) -> Page:
-    image = Image.new("RGBA", (256, 256), (0, 0, 0, 0))
-    if not blank:
-        for x in range(256):
-            image.putpixel((x, x), (x, 90, 120, 255))
+    image = Image.new("RGB", (256, 256), "white") if blank else Image.effect_mandelbrot((256, 256), (-2, -1, 1, 1), 20)
     written = io.BytesIO()
     image.save(written, "PNG")
     return page(written.getvalue(), content_type="image/png")

@@ -27,6 +27,10 @@ _NAMES = ("png", "jpeg", "jpg", "webp", "gif", "tiff", "geotiff", "tif")
 """Formats that can be decoded, as they begin after `image/`, the first choice first."""
 _SPARSE_SHARE = 0.8
 """Least share of the background in an image of text, or in a map with few features."""
+_WRITTEN_SHARE = 0.5
+"""Least share of the background in an image that is full of text of one colour."""
+_MIXED = 12.0
+"""Greatest distance of a mixed colour from the line between the background and the ink."""
 _NOISE = 6
 """Difference between pixels of a JPEG of one colour."""
 _SINGLE_SHARE = 0.001
@@ -48,10 +52,14 @@ class Picture:
     is_blank: bool
     """Whether the image has only one colour, apart from JPEG noise and a few single pixels, or is fully transparent."""
 
+    has_one_ink: bool = False
+    """Whether all colours are mixed of two: the background and one other."""
+
     @property
     def may_be_text(self) -> bool:
-        """Return whether nearly all pixels are background, as in a drawn error message or a map of few lines."""
-        return not self.is_blank and self.background >= _SPARSE_SHARE
+        """Return whether the image may be a drawn message: nearly all is background, or one ink is on half of it."""
+        least = _WRITTEN_SHARE if self.has_one_ink else _SPARSE_SHARE
+        return not self.is_blank and self.background >= least
 
     def similarity(self, other: Picture) -> float:
         """Return the share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
@@ -121,8 +129,22 @@ def read_picture(body: bytes) -> Picture | str:
         pixels=flat.tobytes(),
         colours=min(len(values), 256),
         background=float(counts.max() / len(flat)),
+        has_one_ink=_have_one_ink(values, counts),
         is_blank=spread <= noise or _has_single_pixels_only(flat.reshape(image.height, image.width, 4), noise),
     )
+
+
+def _have_one_ink(colours: NDArray[np.uint32], counts: NDArray[np.int64]) -> bool:
+    """Return whether all colours lie between the most frequent one and one other, as in anti-aliased text."""
+    import numpy as np
+
+    parts = colours.view(np.uint8).reshape(-1, 4).astype(float)
+    away = parts - parts[counts.argmax()]
+    distances = np.linalg.norm(away, axis=1)
+    if not distances.any():
+        return False
+    ink = away[distances.argmax()] / distances.max()
+    return bool(np.linalg.norm(away - np.outer(away @ ink, ink), axis=1).max() <= _MIXED)
 
 
 def _has_single_pixels_only(pixels: NDArray[np.uint8], noise: int) -> bool:

@@ -40,6 +40,18 @@ def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentO
     return ContentOutcome.OK, detail
 
 
+def text_picture(answer: Page | Failure) -> Picture | None:
+    """Return the image in an answer if it may be a drawn message; None for any other answer."""
+    picture = picture_of(answer) if isinstance(answer, Page) else None
+    return picture if isinstance(picture, Picture) and picture.may_be_text else None
+
+
+def shows(answer: Page | Failure, picture: Picture) -> bool:
+    """Return whether an answer is the same image, pixel by pixel."""
+    other = picture_of(answer) if isinstance(answer, Page) else None
+    return isinstance(other, Picture) and other.similarity(picture) == 1.0
+
+
 def _value(answer: Page | Failure) -> JsonObject | None:
     if isinstance(answer, Failure) or answer.body.lstrip()[:1] != b"{":
         return None

@@ -21,7 +21,7 @@ from geocrawl.urls import endpoint_key, read_url
 def get_addresses(root: etree._Element, *names: str) -> Iterator[str]:
     """Yield the addresses for GET of an operation, by any of its names, as written."""
     for element in get_elements(root, *names):
-        if address := _address(element):
+        if address := address_of(element):
             yield address
 
 
@@ -36,7 +36,8 @@ def get_elements(root: etree._Element, *names: str) -> Iterator[etree._Element]:
         yield from (each for each in operation.iter() if local_name(each) == "Get")
 
 
-def _address(get: etree._Element) -> str:
+def address_of(get: etree._Element) -> str:
+    """Return the address in an element `Get`, as written; '' for none."""
     inner = child(get, "OnlineResource")
     return href_of(inner) if inner is not None else (attribute(get, "onlineResource").strip() or href_of(get))
 

@@ -1,26 +1,79 @@
 """Check the content of a WFS: request one feature of a type by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
 
-The request names no format, because the default of nearly all servers is GML. An empty collection only shows that the
-server answers.
+The request names no format, because the default of nearly all servers is GML. A request that is refused is changed as
+GIS clients change it: the other address, names of parameters of both versions (QGIS sends both), a stated format, an
+older version. An empty collection only shows that the server answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from lxml import etree
 
 from geocrawl.formats.elements import local_name
 from geocrawl.formats.xml_reader import read_xml
-from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, Purpose, Service
+from geocrawl.model import (
+    NOT_PERMITTED,
+    ContentOutcome,
+    Endpoint,
+    Failure,
+    FailureCode,
+    Item,
+    Kind,
+    Layer,
+    Page,
+    Purpose,
+    Service,
+    Url,
+)
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.answer import refusal
-from geocrawl.probe.content.attempts import Attempts, content_url, spread
+from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS, Attempts, spread
+from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.content.judge import judge_features
 from geocrawl.probe.interview import is_file
+from geocrawl.probe.ows.operations import given_address
+from geocrawl.urls import request_url, with_parameters
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 """Elements of GML 3.2, 2.1 and 3.1 for members of a collection; the last contains several features."""
+_REMEDIES_FIRST = 4
+_REMEDIES_LATER = 1
+"""Most changed requests of the first type, and of each later one, which is asked in the manner that was found."""
+_NO_FEATURES = frozenset(
+    {ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE, ContentOutcome.REFUSED}
+)
+_HOPELESS = NOT_PERMITTED | {FailureCode.BUDGET, FailureCode.TIMEOUT_READ, FailureCode.TIMEOUT_TOTAL}
+_BUSY = frozenset({429, 503})
+_OLDER = {"2": "1.1.0", "1.1": "1.0.0"}
+"""An older version that servers of a version understand, too, by the beginning of the version."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How a service is asked for features."""
+
+    url: Url
+    version: str
+    both_names: bool = False
+    """Whether parameters are sent by the names of 2.0 and by the older ones."""
+    format: str = ""
+    """'' for the server's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with its answer."""
+
+    manner: _Manner
+    url: Url
+    answer: Page | Failure
+    look: tuple[ContentOutcome, str]
+
+
+_Asking = Generator[Ask, Page | Failure, _Asked]
 
 
 class WfsContentCheck:
@@ -40,22 +93,92 @@ class WfsContentCheck:
         named = [layer for layer in service.layers if layer.name and layer.item is Item.FEATURE_TYPE]
         if is_file(endpoint.url):  # a file answers no requests
             named = []
+        types = _Types(endpoint.url, given_address(endpoint.url, service.content_address), service)
+        manner = types.first_manner()
         for layer in spread(named, self._layers):
-            url = content_url(endpoint.url, _parameters(service.version, layer.name))
-            if url is None:
+            if len(types.url(layer, manner).address) > MAX_ADDRESS_CHARS:
                 continue
-            answer = yield Ask(url, Purpose.MAP)
-            attempts.add(layer.name, "", url, answer, judge_feature(answer))
+            asked = yield from _try(types, layer, manner, _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST)
+            attempts.add(layer.name, "", asked.url, asked.answer, asked.look)
             if attempts.is_enough:
                 break
+            manner = manner if asked.look[0] in _NO_FEATURES else asked.manner
         return attempts.report(endpoint)
 
 
-def _parameters(version: str, name: str) -> Mapping[str, str]:
-    asked = {"SERVICE": "WFS", "VERSION": version, "REQUEST": "GetFeature"}
-    if version.startswith("2"):
-        return {**asked, "TYPENAMES": name, "COUNT": "1"}
-    return {**asked, "TYPENAME": name, "MAXFEATURES": "1"}
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """Makes GetFeature requests of one service."""
+
+    endpoint: Url
+    given: Url | None
+    """Address that the document gives for GetFeature, if it is another one on the same host."""
+    service: Service
+
+    def first_manner(self) -> _Manner:
+        """Return the manner in which the first feature is requested: at the given address, unless its port differs."""
+        is_open = self.given is not None and self.given.origin == self.endpoint.origin
+        return _Manner(self.given if self.given is not None and is_open else self.endpoint, self.service.version)
+
+    def url(self, layer: Layer, manner: _Manner) -> Url:
+        """Return the request for one feature of a type."""
+        make = request_url if manner.url == self.endpoint else with_parameters
+        return make(manner.url, _parameters(layer.name, manner))
+
+    def remedies(self, layer: Layer, asked: _Asked) -> Iterator[_Manner]:
+        """Yield other manners of requesting a feature that did not come."""
+        manner, answer = asked.manner, asked.answer
+        if isinstance(answer, Failure) and answer.code in _HOPELESS:
+            return
+        if isinstance(answer, Page) and answer.status in _BUSY:
+            return
+        exception = exception_of(answer) if isinstance(answer, Page) else None
+        if asked.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is Subject.FORMAT):
+            yield from (replace(manner, format=name) for name in _readable(layer.formats or self.service.formats))
+        yield from (replace(manner, url=url) for url in (self.endpoint, self.given) if url is not None)
+        if isinstance(answer, Failure) or (exception is None and answer.status not in (400, 500)):
+            return
+        yield replace(manner, both_names=True)
+        for beginning, older in _OLDER.items():
+            if manner.version.startswith(beginning):
+                yield replace(manner, version=older, both_names=False)
+
+
+def _readable(formats: tuple[str, ...]) -> list[str]:
+    """Return the formats whose features can be counted, GML first; packed ones are left out."""
+    plain = [name for name in formats if not any(word in name.lower() for word in ("zip", "kml", "shape", "csv"))]
+    return [name for word in ("gml", "json") for name in plain if word in name.lower()][:2]
+
+
+def _try(types: _Types, layer: Layer, manner: _Manner, most: int) -> _Asking:
+    """Request a feature of one type, in other manners while it is refused, at most `most` times."""
+    first = asked = yield from _ask(types, layer, manner)
+    tried = {manner}
+    for _ in range(most):
+        other = next((each for each in types.remedies(layer, asked) if each not in tried), None)
+        if asked.look[0] not in _NO_FEATURES or other is None:
+            break
+        tried.add(other)
+        asked = yield from _ask(types, layer, other)
+    return first if asked.look[0] in _NO_FEATURES else asked
+
+
+def _ask(types: _Types, layer: Layer, manner: _Manner) -> _Asking:
+    url = types.url(layer, manner)
+    answer = yield Ask(url, Purpose.MAP)
+    return _Asked(manner, url, answer, judge_feature(answer))
+
+
+def _parameters(name: str, manner: _Manner) -> Mapping[str, str]:
+    is_new = manner.version.startswith("2")
+    return {
+        "SERVICE": "WFS",
+        "VERSION": manner.version,
+        "REQUEST": "GetFeature",
+        **({"TYPENAMES": name, "COUNT": "1"} if is_new or manner.both_names else {}),
+        **({"TYPENAME": name, "MAXFEATURES": "1"} if not is_new or manner.both_names else {}),
+        **({"OUTPUTFORMAT": manner.format} if manner.format else {}),
+    }
 
 
 def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:

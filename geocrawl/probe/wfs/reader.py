@@ -12,6 +12,7 @@ from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.probe.extents.crs import crs_code
 from geocrawl.probe.ows.answer import Form, Part
 from geocrawl.probe.ows.extents import read_extent
+from geocrawl.probe.ows.operations import get_addresses
 from geocrawl.probe.ows.reader import first_line, first_text, parameter_values, read_keywords
 from geocrawl.probe.stream import ItemSpec
 
@@ -57,7 +58,8 @@ def _crs(element: etree._Element) -> tuple[str, ...]:
 
 def _finish(root: etree._Element, service: Service, parts: Sequence[Part]) -> Service:
     formats = parameter_values(root, "GetFeature", "outputFormat") or _old_formats(root)
-    return replace(service, layers=tuple(part.layer for part in parts), formats=formats)
+    address = next(get_addresses(root, "GetFeature"), "")
+    return replace(service, layers=tuple(part.layer for part in parts), formats=formats, content_address=address)
 
 
 def _old_formats(root: etree._Element) -> tuple[str, ...]:

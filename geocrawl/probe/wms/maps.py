@@ -13,6 +13,7 @@ from enum import StrEnum
 from geocrawl.model import Dimension, Purpose, Service, Url
 from geocrawl.ports import Ask
 from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS
+from geocrawl.probe.content.dimensions import Value, value_of
 from geocrawl.probe.content.images import decodable
 from geocrawl.probe.ows.operations import given_address
 from geocrawl.probe.wms.places import PIXELS, Target
@@ -20,15 +21,6 @@ from geocrawl.urls import request_url, with_parameters
 
 _LEAST_PIXELS = 32
 _STANDARD_DIMENSIONS = frozenset({"time", "elevation"})
-
-
-class Value(StrEnum):
-    """Which value of a dimension is sent."""
-
-    DEFAULT = "default"
-    LAST = "last"
-    FIRST = "first"
-    NONE = "none"
 
 
 class Style(StrEnum):
@@ -125,20 +117,9 @@ def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[s
     found = {}
     for dimension in dimensions:
         name = dimension.name.upper()
-        if value := _value(dimension, which):
+        if value := value_of(dimension, which):
             found[name if name.lower() in _STANDARD_DIMENSIONS else f"DIM_{name.removeprefix('DIM_')}"] = value
     return found
-
-
-def _value(dimension: Dimension, which: Value) -> str:
-    """Return the value to send; without a default the latest time, and the first value of another dimension."""
-    if which is Value.NONE:
-        return ""
-    if which is Value.DEFAULT and dimension.default:
-        return dimension.default
-    is_time = dimension.name.lower() == "time"
-    last = is_time if which is Value.DEFAULT else which is Value.LAST
-    return dimension.last if last else dimension.first
 
 
 def size(target: Target) -> tuple[int, int]:

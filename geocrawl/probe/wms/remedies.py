@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, Page
+from geocrawl.probe.content.dimensions import Value
 from geocrawl.probe.content.exceptions import Subject, exception_of
-from geocrawl.probe.wms.maps import Manner, Maps, Style, Value
+from geocrawl.probe.wms.maps import Manner, Maps, Style
 from geocrawl.probe.wms.places import Target
 
 Remedy = tuple[Target, Manner]

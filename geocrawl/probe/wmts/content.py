@@ -1,32 +1,36 @@
 """Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
 The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
-again. Tiles on another host are not requested, because a visit has the turn of one host only.
+again. Tiles on another host are not requested, because a visit has the turn of one host only. A tile that does not come
+is requested in another manner (`ways`), then another tile. A tile of little but background may be a drawn message: it
+is compared with a tile of another place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from urllib.parse import quote
 
-from geocrawl.model import ContentOutcome, Endpoint, Failure, Kind, Page, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
-from geocrawl.probe.content.attempts import Attempts, content_url, spread
-from geocrawl.probe.content.judge import judge_image
+from geocrawl.probe.content.attempts import Attempts, spread
+from geocrawl.probe.content.judge import judge_image, shows, text_picture
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts.probe import restful_document
-from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer, choose_tiles, layer_spec, read_sets
-from geocrawl.urls import capabilities_url, read_url
+from geocrawl.probe.wmts.tiles import Tile, TileLayer, choose_tiles, layer_spec, read_sets
+from geocrawl.probe.wmts.ways import Manner, Tiles, addresses_of, formats_of, remedies
+from geocrawl.urls import capabilities_url
 
 _TILES_FIRST = 3
 _TILES_LATER = 2
 """Most tiles of the first layer, and of each later one: with the capabilities eight requests for three layers."""
-_TRY_ON = frozenset(
-    {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
-)
-_IMAGES = ("image/png", "image/png8", "image/jpeg", "image/jpg", "image/webp", "image/gif")
+_REMEDIES = 3
+"""Most other manners of requesting one tile."""
+_NO_TILE = frozenset({ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE})
+_TRY_ON = _NO_TILE | {ContentOutcome.BLANK}
+
+_Look = tuple[ContentOutcome, str]
+_Asked = tuple[Url, Manner, Page | Failure, _Look]
 
 
 class WmtsContentCheck:
@@ -46,32 +50,14 @@ class WmtsContentCheck:
         tiles = yield from _tiles_of(endpoint.url)
         if tiles is None:
             return attempts.report(endpoint)
-        for layer in spread([layer for layer in tiles.layers if _format(layer)], self._layers):
+        for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], self._layers):
             yield from _try(tiles, layer, attempts)
             if attempts.is_enough:
                 break
         return attempts.report(endpoint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tiles:
-    """The parts of a service that are needed to request a tile."""
-
-    endpoint: Url
-    by_kvp: bool
-    layers: tuple[TileLayer, ...]
-    sets: dict[str, MatrixSet]
-
-    def url(self, layer: TileLayer, tile: Tile) -> Url | None:
-        """Return a tile's address, by KVP if the service supports it; None when there is none on this host."""
-        if self.by_kvp:
-            return content_url(self.endpoint, _parameters(layer, tile))
-        template = layer.templates.get(_format(layer), "")
-        url = read_url(_filled(template, layer, tile)) if template else None
-        return url if url is not None and url.host == self.endpoint.host else None
-
-
-def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
+def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, Tiles | None]:
     """Request the capabilities by KVP, then as a document; return None when neither has layers."""
     by_kvp = None if is_file(endpoint) else capabilities_url(endpoint, service="WMTS", version="1.0.0")
     document = endpoint if is_file(endpoint) else restful_document(endpoint)
@@ -82,59 +68,83 @@ def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, _Tiles | None]:
         if isinstance(answer, Failure):
             return None
         read = read_items(answer.body, answer.headers.get("content-type", ""), layer_spec(), cut=answer.cut)
-        if read.items and read.reading.root is not None:
-            return _Tiles(endpoint, url is by_kvp, read.items, dict(read_sets(read.reading.root)))
+        root = read.reading.root
+        if read.items and root is not None:
+            addresses = addresses_of(root, endpoint, by_kvp=url is by_kvp)
+            return Tiles(endpoint, addresses, read.items, dict(read_sets(root)))
     return None
 
 
-def _try(tiles: _Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
     """Request tiles of one layer: another one if the first has no content, of the first layer also a third."""
-    asked = [(tile, url) for tile in choose_tiles(layer, tiles.sets) if (url := tiles.url(layer, tile)) is not None]
-    asked = asked[: _TILES_LATER if attempts.made else _TILES_FIRST]
-    for index, (tile, url) in enumerate(asked):
-        answer = yield Ask(url, Purpose.MAP)
-        outcome, detail = judge_image(answer, tile.size)
-        if outcome in _TRY_ON and index < len(asked) - 1:
+    most = _TILES_LATER if attempts.made else _TILES_FIRST
+    chosen = list(choose_tiles(layer, tiles.sets))[:most]
+    manner = next(iter(_possible(tiles, layer, chosen)), None)
+    if manner is None:
+        return
+    left = 0 if attempts.made else _REMEDIES
+    for index, tile in enumerate(chosen):
+        asked = yield from _ask(tiles, layer, tile, manner)
+        if asked is None:
             continue
-        detail = f"{detail}, after {index} others without" if index else detail
-        attempts.add(layer.name, tile.crs, url, answer, (outcome, detail))
+        if asked[3][0] in _NO_TILE and left:
+            asked, used = yield from _ask_otherwise(tiles, layer, tile, asked, left)
+            left -= used
+        url, manner, answer, look = asked
+        if look[0] is ContentOutcome.OK:
+            look = yield from _doubt(tiles, layer, [each for each in chosen if each != tile], asked)
+        if look[0] in _TRY_ON and index < len(chosen) - 1:
+            continue
+        detail = f"{look[1]}, after {index} others without" if index else look[1]
+        attempts.add(layer.name, tile.crs, url, answer, (look[0], detail))
         return
 
 
-def _format(layer: TileLayer) -> str:
-    """Return the first of the layer's formats that is an image; '' when none is."""
-    offered = [name for name in layer.formats if name.partition(";")[0].strip().lower() in _IMAGES]
-    return offered[0] if offered else ""
+def _possible(tiles: Tiles, layer: TileLayer, chosen: list[Tile]) -> list[Manner]:
+    """Return the manners in which a tile has an address on the endpoint's host."""
+    return [each for each in tiles.manners(layer) if any(tiles.url(layer, tile, each) is not None for tile in chosen)]
 
 
-def _parameters(layer: TileLayer, tile: Tile) -> dict[str, str]:
-    return {
-        "SERVICE": "WMTS",
-        "REQUEST": "GetTile",
-        "VERSION": "1.0.0",
-        "LAYER": layer.name,
-        "STYLE": layer.style,
-        "FORMAT": _format(layer),
-        "TILEMATRIXSET": tile.matrix_set,
-        "TILEMATRIX": tile.matrix,
-        "TILEROW": str(tile.row),
-        "TILECOL": str(tile.column),
-        **{name: value for name, value in layer.dimensions.items() if value},
-    }
+def _ask(tiles: Tiles, layer: TileLayer, tile: Tile, manner: Manner) -> Generator[Ask, Page | Failure, _Asked | None]:
+    url = tiles.url(layer, tile, manner)
+    if url is None:
+        return None
+    answer = yield Ask(url, Purpose.MAP)
+    return url, manner, answer, judge_image(answer, tile.size)
 
 
-def _filled(template: str, layer: TileLayer, tile: Tile) -> str:
-    """Return a template with its variables (10.2.1) replaced; their names match in any case."""
-    values = {
-        "Layer": layer.name,
-        "Style": layer.style,
-        "TileMatrixSet": tile.matrix_set,
-        "TileMatrix": tile.matrix,
-        "TileRow": str(tile.row),
-        "TileCol": str(tile.column),
-        **layer.dimensions,
-    }
-    for name, value in values.items():
-        for spelt in (name, name.lower()):
-            template = template.replace("{" + spelt + "}", quote(value, safe=":,"))
-    return template
+def _ask_otherwise(
+    tiles: Tiles, layer: TileLayer, tile: Tile, refused: _Asked, most: int
+) -> Generator[Ask, Page | Failure, tuple[_Asked, int]]:
+    """Request a tile in other manners until it comes, at most `most` times.
+
+    Return the answer with the tile, else the refusal, and the number of requests.
+    """
+    tried, last, used = {refused[1]}, refused, 0
+    while used < most:
+        manner = next((each for each in remedies(tiles, layer, last[1], last[2]) if each not in tried), None)
+        if manner is None:
+            break
+        tried.add(manner)
+        asked = yield from _ask(tiles, layer, tile, manner)
+        if asked is None:
+            continue
+        used += 1
+        if isinstance(asked[2], Failure) and asked[2].code is FailureCode.BUDGET:
+            break
+        last = asked
+        if asked[3][0] not in _NO_TILE:
+            return asked, used
+    return refused, used
+
+
+def _doubt(tiles: Tiles, layer: TileLayer, others: list[Tile], asked: _Asked) -> Generator[Ask, Page | Failure, _Look]:
+    """Compare a tile that may be a drawn message with a tile of another place."""
+    _, manner, answer, look = asked
+    picture = text_picture(answer)
+    if picture is None or not others:
+        return look
+    other = yield from _ask(tiles, layer, others[-1], manner)
+    if other is not None and shows(other[2], picture):
+        return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {look[1]}"
+    return look

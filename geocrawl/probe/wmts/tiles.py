@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, text_of, texts
+from geocrawl.model import Dimension
 from geocrawl.probe.extents.crs import crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.ows.extents import read_extent
 from geocrawl.probe.stream import ItemSpec
@@ -38,13 +39,13 @@ class TileLayer:
 
     name: str
     formats: tuple[str, ...]
-    style: str
+    styles: tuple[str, ...]
+    """The default style first."""
     links: Mapping[str, Mapping[str, Limits]]
     """Tile matrix set → matrix → limits, where stated."""
     templates: Mapping[str, str]
     """Format → template of a tile's address (RESTful)."""
-    dimensions: Mapping[str, str]
-    """Name → default value."""
+    dimensions: tuple[Dimension, ...]
     extent: Sides | None
 
 
@@ -94,18 +95,21 @@ def _read_layer(element: etree._Element, _around: int | None) -> TileLayer:
     styles = sorted(children(element, "Style"), key=lambda style: attribute(style, "isDefault") != "true")
     box, _ = read_extent(element)
     resources = [each for each in children(element, "ResourceURL") if attribute(each, "resourceType") == "tile"]
-    names = (
-        (text_of(child(each, "Identifier")), text_of(child(each, "Default"))) for each in children(element, "Dimension")
-    )
     return TileLayer(
         name=text_of(child(element, "Identifier")),
         formats=texts(children(element, "Format")),
-        style=text_of(child(styles[0], "Identifier")) if styles else "",
+        styles=tuple(text_of(child(style, "Identifier")) for style in styles),
         links={text_of(child(each, "TileMatrixSet")): _limits(each) for each in children(element, "TileMatrixSetLink")},
         templates={attribute(each, "format"): attribute(each, "template").strip() for each in reversed(resources)},
-        dimensions={name: default for name, default in names if name},
+        dimensions=tuple(one for each in children(element, "Dimension") if (one := _dimension(each)).name),
         extent=box.bounds if box is not None else None,
     )
+
+
+def _dimension(element: etree._Element) -> Dimension:
+    """Return a dimension of a layer (table 8): its name, default, and first and last value."""
+    values = texts(children(element, "Value")) or ("",)
+    return Dimension(text_of(child(element, "Identifier")), text_of(child(element, "Default")), values[0], values[-1])
 
 
 def _limits(link: etree._Element) -> dict[str, Limits]:

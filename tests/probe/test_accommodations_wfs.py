@@ -1,0 +1,104 @@
+"""WFS on loopback, each particular in one thing that GIS clients accommodate (docs/accommodations.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from geocrawl.model import ContentReport, Kind, Level
+from tests.support.particular_servers import Reply, Request, prove, serving
+
+FEATURES = Reply(b"<FeatureCollection><featureMember><a/></featureMember></FeatureCollection>", "text/xml")
+NOT_FOUND = Reply(b"not found", "text/html", 404)
+
+
+def capabilities(get: str = "{base}/wfs?", version: str = "2.0.0", formats: tuple[str, ...] = ()) -> str:
+    """A document with one feature type; `get`: the address of GetFeature."""
+    parameter = "".join(f"<ows:Value>{name}</ows:Value>" for name in formats)
+    return f"""<wfs:WFS_Capabilities version="{version}" xmlns:wfs="http://www.opengis.net/wfs/2.0"
+ xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink">
+<ows:OperationsMetadata><ows:Operation name="GetFeature"><ows:DCP><ows:HTTP><ows:Get xlink:href="{get}"/></ows:HTTP>
+</ows:DCP><ows:Parameter name="outputFormat"><ows:AllowedValues>{parameter}</ows:AllowedValues></ows:Parameter>
+</ows:Operation></ows:OperationsMetadata><wfs:FeatureTypeList><wfs:FeatureType><wfs:Name>road</wfs:Name>
+<wfs:Title>Roads</wfs:Title></wfs:FeatureType></wfs:FeatureTypeList></wfs:WFS_Capabilities>"""
+
+
+OLDEST = """<WFS_Capabilities version="1.0.0" xmlns="http://www.opengis.net/wfs"><Service><Title>Roads</Title></Service>
+<Capability><Request><GetFeature><ResultFormat><GML2/></ResultFormat><DCPType><HTTP>
+<Get onlineResource="{base}/cgi?map=a&amp;"/></HTTP></DCPType></GetFeature></Request></Capability>
+<FeatureTypeList><FeatureType><Name>road</Name></FeatureType></FeatureTypeList></WFS_Capabilities>"""
+
+
+def exception(text: str = "no", locator: str = "") -> Reply:
+    body = f"""<ExceptionReport><Exception exceptionCode="InvalidParameterValue" locator="{locator}">
+<ExceptionText>{text}</ExceptionText></Exception></ExceptionReport>"""
+    return Reply(body.encode(), "text/xml", 400)
+
+
+def probed(document: str, answer: Callable[[Request], Reply]) -> tuple[ContentReport, list[Request]]:
+    def reply(request: Request, base: str) -> Reply:
+        if request.get("REQUEST").lower() == "getcapabilities":
+            return Reply(document.replace("{base}", base).encode(), "text/xml")
+        return answer(request)
+
+    with serving(reply) as served:
+        report = prove(Kind.WFS, f"{served.base}/wfs")[1]
+    return report, served.of_content
+
+
+def delivers(report: ContentReport) -> bool:
+    return report.level is Level.DELIVERS
+
+
+def test_an_ordinary_server_is_asked_once() -> None:
+    report, asked = probed(capabilities(), lambda request: FEATURES)
+    assert (delivers(report), len(asked)) == (True, 1)
+
+
+def test_a_feature_is_requested_at_the_address_of_get_feature() -> None:
+    def answer(request: Request) -> Reply:
+        return FEATURES if request.path == "/features" else NOT_FOUND
+
+    report, asked = probed(capabilities("{base}/features"), answer)
+    assert (delivers(report), len(asked)) == (True, 1)
+
+
+def test_the_address_in_a_document_of_1_0_0_counts_with_its_parameters() -> None:
+    def answer(request: Request) -> Reply:
+        return FEATURES if (request.path, request.get("MAP")) == ("/cgi", "a") else NOT_FOUND
+
+    report, asked = probed(OLDEST, answer)
+    assert (delivers(report), len(asked)) == (True, 1)
+
+
+@pytest.mark.parametrize("refusal", [NOT_FOUND, exception(), Reply(b"<html/>", "text/html")])
+def test_the_first_address_is_asked_where_the_given_one_is_dead(refusal: Reply) -> None:
+    report, _ = probed(capabilities("{base}/gone"), lambda request: FEATURES if request.path == "/wfs" else refusal)
+    assert delivers(report)
+
+
+def test_names_of_older_parameters_are_sent_where_those_of_2_0_are_refused() -> None:
+    report, asked = probed(capabilities(), lambda request: FEATURES if request.get("TYPENAME") else exception())
+    assert (delivers(report), len(asked), asked[-1].get("TYPENAMES")) == (True, 2, "road")
+
+
+def test_an_older_version_is_requested_where_the_stated_one_is_refused() -> None:
+    def answer(request: Request) -> Reply:
+        return FEATURES if request.get("VERSION") == "1.1.0" else exception()
+
+    assert delivers(probed(capabilities(), answer)[0])
+
+
+@pytest.mark.parametrize("refusal", [exception("no", "outputFormat"), Reply(b"PK\3\4", "application/zip")])
+def test_a_stated_format_is_requested_where_the_default_cannot_be_read(refusal: Reply) -> None:
+    document = capabilities(formats=("SHAPE-ZIP", "application/gml+xml; version=3.2"))
+    report, asked = probed(document, lambda request: FEATURES if "gml" in request.get("OUTPUTFORMAT") else refusal)
+    assert (delivers(report), len(asked)) == (True, 2)
+
+
+def test_a_server_that_refuses_everything_is_asked_within_the_budget() -> None:
+    report, asked = probed(capabilities("{base}/features", formats=("gml", "json")), lambda request: exception())
+    assert report.level is Level.ADVERTISED
+    assert len(asked) <= 8
+    assert str(report.attempts[0].outcome) == "exception"
