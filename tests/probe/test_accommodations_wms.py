@@ -304,6 +304,13 @@ def test_an_extent_is_found_where_the_layer_states_none_that_fits(layer: str, cr
     assert delivers(probed(capabilities(layer=layer, crs=crs), answer)[0])
 
 
+def test_an_extent_that_makes_no_sense_is_requested_as_it_is_stated() -> None:
+    stated = '<BoundingBox SRS="EPSG:4326" minx="46" miny="-124" maxx="47" maxy="-123"/>'
+    document = capabilities(layer=stated, crs=("EPSG:4326",), version="1.1.1")
+    report, asked = probed(document)
+    assert (delivers(report), asked[0].get("BBOX")) == (True, "46,-124,47,-123")
+
+
 # --------------------------------------------------------------------------- optional parameters
 
 

@@ -28,6 +28,7 @@ _METRES_A_DEGREE = 111_319.49079327358
 _MERCATOR_LATITUDE = 85.0511287798
 _GEOGRAPHIC = ("EPSG:4326", "CRS:84")
 _MERCATOR = ("EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113")
+_KNOWN = frozenset({*_GEOGRAPHIC, *_MERCATOR})
 
 Sides = tuple[float, float, float, float]
 """Least x and y, greatest x and y."""
@@ -107,15 +108,18 @@ def _targets(service: Service, layer: Layer) -> tuple[Target, ...]:
     bounds = next((each.bounds for each in line if each.bounds is not None), None)
     dimensions = {one.name.lower(): one for each in reversed(line) for one in each.dimensions}
     scales = next((each.scales for each in line if each.scales is not None), None)
+    box = _box(line, bounds, is_new=is_new)
+    if box is None and bounds is None and (not codes or not codes.keys().isdisjoint(_KNOWN)):
+        box = _WORLD
     places: dict[str, Sides] = {}
-    for code, sides in _places(codes, _box(line, bounds, is_new=is_new), bounds):
+    for code, sides in _places(codes, box, bounds):
         places.setdefault(code, sides)
     targets = (
         Target(
             layer.name,
             code,
             sides,
-            latitude_first=is_new and crs_code(code).upper() == "EPSG:4326",
+            latitude_first=is_new and box is not None and crs_code(code).upper() == "EPSG:4326",
             styles=next((each.styles for each in line if each.styles), ()),
             dimensions=tuple(dimensions.values()),
         )
@@ -129,18 +133,16 @@ def _places(
 ) -> Iterator[tuple[str, Sides]]:
     """Yield (reference system, extent), the first choice first.
 
-    Degrees and Mercator metres come first; then the reference system of a stated extent; then EPSG:4326 unstated,
-    because most servers transform into it.
+    Degrees and Mercator metres come first; then an extent as stated; then EPSG:4326 unstated, because most servers
+    transform into it. Without a box in degrees, an extent is taken as stated even if it makes no sense: servers know
+    their own.
     """
-    known = (*_GEOGRAPHIC, *_MERCATOR)
-    if box is None and bounds is None and (not codes or not codes.keys().isdisjoint(known)):
-        box = _WORLD
     if box is not None:
         yield from ((codes.get(code, code), box) for code in _GEOGRAPHIC if code in codes)
         if not codes:
             yield "EPSG:4326", box
         yield from ((codes[code], _mercator(box)) for code in _MERCATOR if code in codes)
-    if bounds is not None and crs_code(bounds[0]).upper() not in known:
+    if bounds is not None and (box is None or crs_code(bounds[0]).upper() not in _KNOWN):
         yield bounds[0], bounds[1:]
     if box is not None and codes.keys().isdisjoint(_GEOGRAPHIC):
         yield "EPSG:4326", box
