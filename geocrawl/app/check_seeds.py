@@ -74,7 +74,10 @@ class _Checker:
     async def ask_all(
         self, seeds: Sequence[Url], on_answer: Callable[[Url, SeedAnswer], object]
     ) -> Mapping[str, SeedAnswer]:
-        """Request all start pages, close the fetcher, and return each answer by its page's address."""
+        """Request all start pages, close the fetcher, and return each answer by its page's address.
+
+        Raise the first error that ended a request: of `asyncio`, it would come in a group.
+        """
         by_host = defaultdict[str, list[Url]](list)
         for seed in seeds:
             by_host[seed.host].append(seed)
@@ -90,6 +93,8 @@ class _Checker:
             async with asyncio.TaskGroup() as tasks:
                 for urls in by_host.values():
                     tasks.create_task(ask_host(urls))
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
         finally:
             await self._fetcher.close()
         return answers

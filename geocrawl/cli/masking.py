@@ -36,7 +36,7 @@ class MaskedCommands(TyperGroup):
             return super().invoke(ctx)
         except Exception as error:
             message = getattr(error, "message", None)
-            if isinstance(message, str):
+            if isinstance(message, str) and not isinstance(error, BaseExceptionGroup):  # a group's cannot be changed
                 error.message = masked(message)  # type: ignore[attr-defined]  # it has one
             raise
 

@@ -25,6 +25,7 @@ from httpx_aiohttp import AiohttpTransport
 from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exceptions
 from yarl import URL
 
+from geocrawl.fetch.certificates import trusted_certificates
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
 from geocrawl.fetch.names import Names, NamesResolver
 from geocrawl.fetch.proxy import Proxy
@@ -50,7 +51,7 @@ class ExactTransport(httpx.AsyncBaseTransport):
     None, `["verified"]` whether the server's certificate must be valid."""
 
     def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
-        contexts = {True: httpx.create_ssl_context(), False: unverified_context()}
+        contexts = {True: trusted_certificates(), False: unverified_context()}
         direct = _Connections(guard.open_socket, settings.max_idle_connections)
         proxied = _Connections(_open_socket, settings.max_idle_connections)
         self._transports = {

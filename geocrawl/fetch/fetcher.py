@@ -56,7 +56,7 @@ class PoliteFetcher:
         on_received: Callable[[int], object] = lambda received_bytes: None,
         may_put_off: bool = False,
     ) -> None:
-        """Raise UsageError for a proxy that cannot be used.
+        """Raise UsageError for a proxy that cannot be used, EnvironmentFault for certificates that cannot be read.
 
         `environment`: proxies of the environment (`proxy.proxy_from_environment`), used where the settings name none.
         `transport` replaces the network; `recorder` records every answer. `refusal_of`: awaited before every request,

@@ -185,3 +185,20 @@ def test_after_a_whole_crawl_every_service_has_its_start_page(tmp_path: Path) ->
         (services,) = connection.execute("SELECT count(*) FROM service").fetchone()
     assert set(led_to) == set(web.seeds)
     assert services <= sum(led_to.values()) <= services + 2, "one at several addresses may count twice"
+
+
+def test_a_proxy_that_is_away_ends_the_check_at_once_with_one_line(tmp_path: Path, web: Web) -> None:
+    keep(tmp_path, "http://a.example/", "http://b.example/", "http://c.example/")
+    with running(Web()) as away:
+        port = away.server_port
+    done = run(
+        geocrawl("seeds", "check", "--db", str(tmp_path / "c.db"), "--proxy", f"http://127.0.0.1:{port}"),
+        env=clean_environment(tmp_path),
+        limit_s=60,
+    )
+    assert done.exit_code == 3
+    assert done.stderr.strip() == f"geocrawl: The proxy http://127.0.0.1:{port} does not answer (refused)"
+    assert done.stdout == ""
+    with World(tmp_path / "c.db").reading() as connection:
+        assert connection.execute("SELECT count(*) FROM url WHERE state = 'failed'").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM host WHERE errors > 0").fetchone() == (0,)
