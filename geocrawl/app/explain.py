@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.crawler.learning import read_all, restore
 from geocrawl.crawler.scope import text_rule
+from geocrawl.errors import DatabaseFault
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
@@ -19,16 +20,26 @@ if TYPE_CHECKING:
     from geocrawl.store import Queries, Why
 
 
-def explain(settings: Settings, queries: Queries, url: Url, found: Why) -> tuple[str, Mapping[str, object], str]:
+def explain(
+    settings: Settings, queries: Queries, url: Url, found: Why, say: Callable[[str], object]
+) -> tuple[str, Mapping[str, object], str]:
     """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
-    `found` is the result of `queries.why` for the address. A strategy that learns explains with its state so far.
+    `found` is the result of `queries.why` for the address. A strategy that learns explains with its state so far; `say`
+    is given a line when that cannot be read.
     """
     stored = queries.strategy()
     name = settings.strategy or stored or DEFAULT_STRATEGY
     strategy = wiring.make_strategy(replace(settings, topic=settings.topic or queries.topic()), name)
     if strategy.learns and name == stored:
-        restore(strategy, queries.strategy_state(), queries.feedback(), read_all)
+        try:
+            restore(strategy, queries.strategy_state(), queries.feedback(), read_all)
+        except DatabaseFault:
+            raise
+        except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
+            say(
+                f"what {name} has learnt cannot be read ({str(error) or repr(error)}): the rank is explained without it"
+            )
     refused = (
         "forgotten"
         if queries.has_opted_out(url.host)
@@ -38,5 +49,4 @@ def explain(settings: Settings, queries: Queries, url: Url, found: Why) -> tuple
     if page is None:
         return name, {}, refused
     relevance = Relevance.HIGH if parent is None else Relevance(parent.relevance or 0)
-    reasons = strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance))
-    return name, reasons, refused
+    return name, strategy.explain(Waiting(page.id, url, page.anchor, page.depth, relevance)), refused

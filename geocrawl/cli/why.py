@@ -33,7 +33,7 @@ def why(
     settings = opt.settings_from(overrides)
     with opt.reading(overrides) as queries:
         found = queries.why(asked)
-        strategy, parts, refused = explain(settings, queries, asked, found)
+        strategy, parts, refused = explain(settings, queries, asked, found, _say)
     if json:
         output.echo_json({"url": asked.address, "strategy": strategy, "rank": parts, "rule": refused, **asdict(found)})
     else:
@@ -41,6 +41,10 @@ def why(
             typer.echo(line)
     if found.page is None and not found.endpoints:
         raise typer.Exit(1)
+
+
+def _say(line: str) -> None:
+    typer.echo(f"geocrawl: {line}", err=True)
 
 
 def why_lines(

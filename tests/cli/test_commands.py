@@ -271,3 +271,18 @@ def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: 
         asked = [request.url for request in web.requests if request.kind == "page"]
         assert len(asked) == len(set(asked))
         assert set(web.most_at_once.values()) == {1}
+
+
+def test_why_explains_an_address_although_the_stored_state_is_damaged(run: Run, tmp_path: Path, web: DemoWeb) -> None:
+    crawl = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet", "--max-pages", "5")
+    assert run(*crawl, "--strategy", "adaptive").returncode in (0, 1)
+    path = next((tmp_path / "home").rglob("geocrawl.db"))
+    for dump in (b"rubbish", b"[1, 2]"):
+        with sqlite3.connect(path) as database:
+            database.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('strategy:state', ?)", (dump,))
+        database.close()
+        told = run("why", web.seeds[0])
+        assert told.returncode == 0, told.stderr
+        assert "depth 0" in told.stdout
+        assert len(told.stderr.strip().splitlines()) == 1, told.stderr
+        assert "what adaptive has learnt cannot be read" in told.stderr
