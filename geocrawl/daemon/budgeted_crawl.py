@@ -1,5 +1,9 @@
 """Crawl within the day's budget: pages in the allowed hours and up to the day's limits, probes as long as bytes are
-left."""
+left.
+
+A run of the loop ends with the day, although something may always be ready: what is limited or fixed for one run
+(content requests and siblings of a host, the date by which calendars are judged) begins anew with the next run.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,7 @@ class BudgetedCrawl:
         self._day = day
         self._clock = clock
         self._crawler: Crawler | None = None
+        self._begun_on = day.day
         self.session = session
 
     def change(self, session: Session, budget: Budget) -> None:
@@ -60,6 +65,8 @@ class BudgetedCrawl:
 
     async def run(self) -> RunSummary:
         """Run the loop once. Raises PassingFault when the database cannot be written for now."""
+        self._day.begin_day()
+        self._begun_on = self._day.day
         fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
             self._crawler = wiring.make_crawler(
@@ -79,6 +86,8 @@ class BudgetedCrawl:
     def _pages_counted(self) -> int:
         """Return the day's pages; while no page may be visited, as many as end the visits of pages."""
         self._day.begin_day()
+        if self._day.day != self._begun_on:
+            self.interrupt("a new day begins")
         return NO_LIMIT if self.why_no_pages() else self._day.total("pages")
 
     def _count_received(self, received_bytes: int) -> None:

@@ -83,6 +83,11 @@ class DayCounts:
         self._day = day_of(clock.now())
         self._written = Counter(lock.counts(self._day))
 
+    @property
+    def day(self) -> str:
+        """Return the day that is counted, as it is stored."""
+        return self._day
+
     def total(self, name: str) -> int:
         """Return one of the day's counts: pages, bytes …"""
         return self._written[name] + self._observer.count(name)

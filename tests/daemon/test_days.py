@@ -1,0 +1,64 @@
+"""A run of the daemon's loop ends with the day, however much is ready, and the limits of one run begin anew."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from pathlib import Path
+
+from geocrawl.app import wiring
+from geocrawl.app.claim import claim
+from geocrawl.crawler.summary import RunSummary
+from geocrawl.daemon.budget import Budget, Hours, without_limits
+from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
+from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+from geocrawl.demo import DemoWeb
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.model import Entry, Visit
+from geocrawl.model.health import DAY_S
+from geocrawl.settings import Settings
+from geocrawl.store.engine.reading import open_readonly
+from tests.support.crawls import Watcher, settings_for, url
+
+VISITS_A_DAY = 30
+
+
+class ShortDays(SystemClock):
+    """A clock whose days pass when that is said."""
+
+    days = 0
+
+    def now(self) -> float:
+        return super().now() + self.days * DAY_S
+
+
+async def _runs(path: Path, web: DemoWeb, settings: Settings) -> list[RunSummary]:
+    """Crawl the demo's web in days of `VISITS_A_DAY`; return the runs."""
+    clock, runs, visits = ShortDays(), list[RunSummary](), count(1)
+
+    def ended(entry: Entry, visit: Visit) -> None:
+        clock.days = next(visits) // VISITS_A_DAY
+
+    with wiring.open_store(path, clock) as store:
+        session = wiring.make_session(without_limits(settings), store, clock)
+        claim(session)
+        session.add_seeds([url(seed) for seed in web.seeds], again=False)
+        observer = CountingObserver(Watcher(), begun=lambda lease: None, ended=ended)
+        day = DayCounts(store.daemon_lock(), clock, observer)
+        crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
+        while not runs or runs[-1].stopped == "a new day begins":
+            runs.append(await crawl.run())
+    return runs
+
+
+def test_a_run_ends_with_its_day_and_the_budgets_of_one_run_begin_anew(tmp_path: Path) -> None:
+    with DemoWeb() as web:
+        settings = settings_for(web, workers=1, map_requests_per_host=1)
+        runs = asyncio.run(_runs(tmp_path / "c.db", web, settings))
+    assert len(runs) > 3 and {run.stopped for run in runs[:-1]} == {"a new day begins"}
+    with open_readonly(tmp_path / "c.db") as connection:
+        most = connection.execute(
+            "SELECT max(n) FROM (SELECT count(*) AS n FROM proof p JOIN endpoint e ON e.id = p.endpoint_id "
+            "GROUP BY e.host)"
+        ).fetchone()[0]
+    assert most > 1, "a host was asked for content in more than one run"
