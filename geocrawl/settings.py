@@ -147,12 +147,16 @@ class Settings:
     )
     map_layers: int = _setting(3, "most items of a service whose content is requested")
     map_requests: int = _setting(8, "most content requests to one service in one visit")
-    map_requests_per_host: int = _setting(200, "most content requests to one host in one run")
+    map_requests_per_host: int = _setting(
+        200, "most content requests to one host in one run, or in a day of the daemon"
+    )
     thumbnail_bytes: int = _setting(
         64 * MIB, "most thumbnails kept; the oldest are deleted first", unit="bytes", empty="none"
     )
     siblings: int = _setting(
-        50, "most endpoints of one host that are probed in one run for other kinds of a service", empty="none"
+        50,
+        "most endpoints of one host that are probed for other kinds of a service in one run, or in a day of the daemon",
+        empty="none",
     )
 
     # politeness
@@ -223,7 +227,8 @@ class Settings:
     )
     max_db_bytes: int = _setting(
         0,
-        "largest database; over it the queue's lowest tier is deleted first, then kept pages, then thumbnails",
+        "largest database; over it are deleted, in this order: cached robots.txt, history, layers of services that are "
+        "gone, queued pages of the lowest tier, kept pages, thumbnails",
         unit="bytes",
         empty="no limit",
     )
