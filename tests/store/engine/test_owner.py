@@ -113,3 +113,31 @@ def test_a_living_process_of_another_pid_namespace_keeps_its_lease(
         expected = "None" if first_prefix else "http://a.example/"
         assert leased(third) == expected, "where its process can be asked for, a lease ends with it"
         third.kill()
+
+
+# --------------------------------------------------------------------------- processes that /proc hides
+
+HIDDEN = """
+set -e
+mount -t proc -o hidepid=invisible proc /proc
+exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+"""
+ASK = """
+import sys
+from pathlib import Path
+from geocrawl.store.engine.owner import Owner, this_process
+owner = Owner.read(sys.argv[1])
+print(Path(f"/proc/{owner.pid}").exists(), owner.is_running(this_process()))
+"""
+
+
+def test_another_users_process_that_proc_hides_is_not_taken_for_dead() -> None:
+    """So a unit with ProtectProc=invisible sees /proc (systemd.exec(5))."""
+    command = ["unshare", "--mount", "--", "sh", "-c", HIDDEN, "sh", sys.executable, "-c", ASK]
+    done = subprocess.run([*command, this_process().text], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"this machine cannot hide processes: {done.stderr.strip()[-200:]}")
+    assert done.stdout.split() == ["False", "True"]
+    ended = replace(this_process(), pid=ended_pid(), started=1)
+    done = subprocess.run([*command, ended.text], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
