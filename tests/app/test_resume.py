@@ -85,11 +85,13 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
 
     monkeypatch.setattr(wiring, "make_strategy", make)
     settings, seed = settings_for(web.proxy_url, LEARNER), read_url(web.seeds[0])
+    said: list[str] = []
     assert seed is not None
     run_crawl(settings, tmp_path / "crawl.db", [seed], observer=Watcher(lambda moment: None))
     with Store.open_readonly(tmp_path / "crawl.db") as queries:
-        name, reasons, _ = explain(settings, queries, seed, queries.why(seed))
+        name, reasons, _ = explain(settings, queries, seed, queries.why(seed), said.append)
     crawled, asked = made
+    assert said == []
     assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
     assert asked is not crawled and asked.digest == crawled.digest
 
