@@ -163,7 +163,7 @@ class Settings:
     user_agent: str = _setting(
         "",
         "User-Agent header",
-        empty="geocrawl/VERSION (+contact)",
+        empty="geocrawl/VERSION (+contact); without a contact, what geocrawl is",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
     contact: str = _setting(

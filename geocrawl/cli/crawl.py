@@ -63,7 +63,7 @@ def _run(
 
     start_pages = gather_seeds(urls, seeds)
     path = opt.database_path_from(settings)
-    with observe(settings, json=json) as observer:
+    with observe(settings, json=json, wants_contact=True) as observer:
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
     output.print_report(report, json=json)
     if report.summary.stopped == "outage":

@@ -21,7 +21,7 @@ def daemon(overrides: opt.Overrides) -> None:
     It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
     at most one daemon.
     """
-    from geocrawl.cli.progress import LogObserver, configure_logging
+    from geocrawl.cli.progress import LogObserver, ask_for_contact, configure_logging
     from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
@@ -29,6 +29,7 @@ def daemon(overrides: opt.Overrides) -> None:
 
     first = settings()
     configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits)
+    ask_for_contact(first)
     import structlog
 
     log = structlog.get_logger().info

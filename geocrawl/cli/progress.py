@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
-    """Yield an observer that writes to standard error: a live display on a terminal, else log lines, plain or JSON."""
+def observe(settings: Settings, *, json: bool, wants_contact: bool = False) -> Iterator[Observer]:
+    """Yield an observer that writes to standard error: a live display on a terminal, else log lines, plain or JSON.
+
+    `wants_contact`: say so when no contact is set.
+    """
     configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
+    if wants_contact:
+        ask_for_contact(settings)
     lines = settings.quiet or settings.log_json or settings.log_visits or json
     if sys.stderr.isatty() and not lines:
         from rich.console import Console
@@ -60,6 +65,13 @@ def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) ->
         wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def ask_for_contact(settings: Settings) -> None:
+    """Log a line when neither a contact nor a User-Agent is set: owners of sites should know whom to ask."""
+    if not settings.contact and not settings.user_agent:
+        advice = "owners of sites cannot reach you: set `contact` (--contact, GEOCRAWL_CONTACT)"
+        structlog.get_logger().info("no contact is set", advice=advice)
 
 
 _MOST_CHARS = 300

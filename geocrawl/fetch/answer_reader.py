@@ -9,9 +9,9 @@ from urllib.parse import quote
 import httpx
 
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
-from geocrawl.fetch.decode import Body, Decoder, Limits
-from geocrawl.fetch.failures import Unreadable
-from geocrawl.model import FailureCode, Purpose, Url
+from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
+from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
+from geocrawl.model import Deviation, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
 
@@ -31,6 +31,8 @@ class Content:
     body: bytes = b""
     sent_bytes: int = 0
     cut: bool = False
+    deviations: tuple[Deviation, ...] = ()
+    """What was tolerated of its coding and its end (probes only)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +114,39 @@ async def _read_stream(
     purpose: Purpose,
     on_received: Callable[[int], object],
 ) -> Content:
-    decoder = Decoder(headers.get("content-encoding", ""), limits)
+    encoding = headers.get("content-encoding", "")
+    decoder = Decoder(encoding, limits)
     body = Body(limits, cut=purpose in _MAY_BE_CUT)
+    tolerated: list[Deviation] = []
     sniffed = False
-    async for data in stream:
-        on_received(len(data))
-        for piece in decoder.feed(data):
-            if not body.add(piece):
-                return Content(body.bytes(), decoder.sent_bytes, body.cut)
-        if not sniffed and len(body) >= SNIFF_BYTES:
-            sniffed = True
-            check_first_bytes(body.bytes(), content_type, purpose)
-    decoder.finish()
+    try:
+        async for data in stream:
+            on_received(len(data))
+            if purpose is Purpose.PROBE and not encoding and not decoder.sent_bytes and unnamed_encoding(data):
+                decoder = Decoder(unnamed_encoding(data), limits)
+                tolerated.append(Deviation("packed", unnamed_encoding(data)))
+            for piece in decoder.feed(data):
+                if not body.add(piece):
+                    return Content(body.bytes(), decoder.sent_bytes, body.cut, tuple(tolerated))
+            if not sniffed and len(body) >= SNIFF_BYTES:
+                sniffed = True
+                check_first_bytes(body.bytes(), content_type, purpose)
+        decoder.finish()
+    except (Unreadable, *WEB_ERRORS) as error:
+        if not _may_end_early(error, purpose) or not len(body):
+            raise
+        tolerated.append(Deviation("body-end", f"after {decoder.sent_bytes} bytes"))
     if not sniffed:
         check_first_bytes(body.bytes(), content_type, purpose)
-    return Content(body.bytes(), decoder.sent_bytes)
+    return Content(body.bytes(), decoder.sent_bytes, deviations=tuple(tolerated))
+
+
+def _may_end_early(error: BaseException, purpose: Purpose) -> bool:
+    """Return whether a body is used although it ended early: whether a service's description is whole shows in its
+    text, and a wrong Content-Length is common."""
+    if purpose is not Purpose.PROBE:
+        return False
+    return error.code is FailureCode.TRUNCATED if isinstance(error, Unreadable) else is_early_end(error)
 
 
 def _header_bytes(response: httpx.Response) -> int:

@@ -17,7 +17,7 @@ import brotli
 import zstandard
 
 from geocrawl.fetch.failures import Unreadable
-from geocrawl.formats.magic import GZIP
+from geocrawl.formats.magic import GZIP, ZLIB
 from geocrawl.model import FailureCode
 
 ACCEPTED = "gzip, deflate, br, zstd"
@@ -106,6 +106,13 @@ class Decoder:
             )
         if total > limits.body_bytes and level + 1 < len(self._stages):
             raise _too_long(limits)
+
+
+def unnamed_encoding(head: bytes) -> str:
+    """Return the Content-Encoding that a body's first bytes show; '' for none."""
+    if head.startswith(GZIP):
+        return "gzip"
+    return "deflate" if head.startswith(ZLIB) else ""
 
 
 class Body:

@@ -62,6 +62,11 @@ def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCod
     return FailureCode.BAD_HTTP, _line(error)
 
 
+def is_early_end(error: BaseException) -> bool:
+    """Return whether a server ended a body before the length that it had announced, or before the last chunk."""
+    return any(isinstance(one, http_exceptions.ContentLengthError) or _is_cut_chunk(one) for one in causes_of(error))
+
+
 def _line(error: BaseException) -> str:
     return plain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, _DETAIL_CHARS)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TypeGuard
 
 import httpx
 
@@ -21,11 +22,14 @@ from geocrawl.fetch.proxy import EnvironmentProxies
 from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsCache, product_token
 from geocrawl.fetch.transport import Transport
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
+from geocrawl.model import Deviation, Failure, FailureCode, HostState, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, HostLeases, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
+_OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
+_SHORT_WAIT_S = 10.0
+"""Longest Retry-After for which a turn waits."""
 _WHY_REFUSED = {
     "deny": "the deny list names it",
     "allow": "the allow list does not name it",
@@ -102,6 +106,7 @@ class PoliteTurn:
         self._origin_robots = origin_robots
         self._host = host
         self._final_answer: Answer | Failure | None = None
+        self._has_waited = False
 
     @property
     def host(self) -> HostState:
@@ -122,12 +127,14 @@ class PoliteTurn:
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
         times; cookies last for these redirects, and `elapsed_ms` is the last one's. A redirect to another host is never
         followed: the Page then has `location` and an empty body. An answer that starts a back-off, and 503 of one
-        address, is returned for the rest of the turn. `validators` are sent with the one request, if any, for their own
-        address.
+        address, is returned for the rest of the turn; a service's first 503 with a short Retry-After is waited for,
+        once a turn. `validators` are sent with the one request, if any, for their own address.
         """
         trail = _Trail(url)
         while True:
             answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators)
+            if self._is_worth_waiting(answer, purpose):
+                answer = await self._asked_after_waiting(answer, trail, purpose, validators)
             if self._host.in_backoff or _is_busy(answer):
                 self._final_answer = answer
             if isinstance(answer, Failure):
@@ -145,6 +152,24 @@ class PoliteTurn:
         rules = known[1] if known else None
         named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
         return tuple(sitemap for sitemap in named if sitemap is not None)
+
+    def _is_worth_waiting(self, answer: Answer | Failure, purpose: Purpose) -> TypeGuard[Answer]:
+        """Return whether a busy service (503) asks for a few seconds, for the first time in this turn."""
+        if not _is_busy(answer) or purpose not in _OF_SERVICES or self._has_waited or self._host.in_backoff:
+            return False
+        wait_s = self._host.retry_after_s(answer)
+        return wait_s is not None and wait_s <= _SHORT_WAIT_S
+
+    async def _asked_after_waiting(
+        self, busy: Answer, trail: _Trail, purpose: Purpose, validators: Validators | None
+    ) -> Answer | Failure:
+        self._has_waited = True
+        wait_s = self._host.retry_after_s(busy) or 0.0
+        self._host.rest_until(self._clock.now() + wait_s)
+        answer = await self._allowed(trail.at, purpose, trail.cookies, validators)
+        if isinstance(answer, Failure) or answer.status == busy.status:
+            return answer
+        return replace(answer, deviations=(*answer.deviations, Deviation("busy-first", f"Retry-After: {wait_s:g} s")))
 
     def _page(self, url: Url, answer: Answer, hops: Sequence[Url]) -> Page:
         return Page(
@@ -172,7 +197,7 @@ class PoliteTurn:
             return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
         if purpose is Purpose.MAP and self._host.is_day_limit_reached:
             return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
-        self._host.asks_service = purpose in (Purpose.PROBE, Purpose.MAP)
+        self._host.asks_service = purpose in _OF_SERVICES
         if not self._settings.ignore_robots:
             rules = await self._origin_robots.rules_for(url, self._host)
             if isinstance(rules, Failure):

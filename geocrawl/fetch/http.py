@@ -39,6 +39,7 @@ _ACCEPT = {
 _ORIGIN = "https://viewer.example"
 """What a map viewer on a web page would send, so that a server shows whether it permits that (CORS, Fetch standard,
 3.2)."""
+_ABOUT = "crawler of public map services; see Politeness in its README.md; no contact set"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -83,10 +84,13 @@ class UnverifiedServer(Failure):
 
 
 def user_agent(settings: Settings, version: str) -> str:
-    """Return the User-Agent: the setting, or `geocrawl/VERSION (+contact)`; one line of Latin-1."""
+    """Return the User-Agent: the setting, or `geocrawl/VERSION (+contact)`; one line of Latin-1.
+
+    Without a contact it says what the crawler is and where that is described.
+    """
     text = settings.user_agent
     if not text:
-        text = f"geocrawl/{version}" + (f" (+{settings.contact})" if settings.contact else "")
+        text = f"geocrawl/{version} ({f'+{settings.contact}' if settings.contact else _ABOUT})"
     return _CONTROLS.sub(" ", text).encode("latin-1", "replace").decode("latin-1").strip()
 
 
@@ -192,6 +196,7 @@ class HttpClient:
             elapsed_ms=self._since_ms(started),
             response=response,
             not_modified=got.not_modified,
+            deviations=got.content.deviations,
         )
 
     async def _failure(

@@ -213,23 +213,36 @@ async def test_a_bomb_is_ratio(kit: MakeKit) -> None:
     assert got.code is FailureCode.RATIO
 
 
-@pytest.mark.parametrize("purpose", [Purpose.PAGE, Purpose.PROBE])
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\n<html>cut",
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n9\r\ncut",
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
-        + gzip.compress(b"a" * 99, mtime=0)[:-6],
-    ],
-)
-async def test_a_body_that_breaks_off_is_truncated(kit: MakeKit, raw: bytes, purpose: Purpose) -> None:
+BROKEN_OFF = [
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\n<html>cut",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n<html>\r\n9\r\ncut",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"
+    + gzip.compress(b"<html>" * 99, mtime=0)[:-6],
+]
+
+
+def broken_off(raw: bytes) -> Behaviour:
     async def cut(writer: asyncio.StreamWriter) -> None:
         writer.write(raw)
         await writer.drain()
         writer.close()
 
-    got = await fail(kit(), lambda target, writer: cut(writer), purpose)
+    return lambda target, writer: cut(writer)
+
+
+@pytest.mark.parametrize("raw", BROKEN_OFF)
+async def test_of_a_service_what_came_of_such_a_body_is_used(kit: MakeKit, raw: bytes) -> None:
+    async with serve(broken_off(raw)) as server:
+        got = await kit().get(f"{server.base}/page", Purpose.PROBE)
+    assert isinstance(got, Page)
+    assert got.body.startswith(b"<html>")
+    assert [deviation.code for deviation in got.deviations] == ["body-end"]
+
+
+@pytest.mark.parametrize("purpose", [Purpose.PAGE, Purpose.MAP])
+@pytest.mark.parametrize("raw", BROKEN_OFF)
+async def test_a_body_that_breaks_off_is_truncated(kit: MakeKit, raw: bytes, purpose: Purpose) -> None:
+    got = await fail(kit(), broken_off(raw), purpose)
     assert got.code is FailureCode.TRUNCATED
     assert got.status == 200
 

@@ -59,7 +59,10 @@ async def test_a_request_names_the_crawler_and_its_encodings(kit: MakeKit) -> No
 
 
 def test_the_user_agent_holds_version_and_contact() -> None:
-    assert user_agent(Settings(), "1.2") == "geocrawl/1.2"
+    assert (
+        user_agent(Settings(), "1.2")
+        == "geocrawl/1.2 (crawler of public map services; see Politeness in its README.md; no contact set)"
+    )
     assert user_agent(Settings(contact="https://a.example/bot"), "1.2") == "geocrawl/1.2 (+https://a.example/bot)"
     assert user_agent(Settings(user_agent="mybot/1 me\r\nX: y"), "1.2") == "mybot/1 me  X: y"
 
