@@ -59,12 +59,13 @@ def _run(
 ) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.cli.progress import observe
+    from geocrawl.cli.progress import ask_for_contact, observe
 
     start_pages = gather_seeds(urls, seeds)
     path = opt.database_path_from(settings)
-    with observe(settings, json=json, wants_contact=True) as observer:
+    with observe(settings, json=json) as observer:
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
+    ask_for_contact(settings)
     output.print_report(report, json=json)
     if report.summary.stopped == "outage":
         raise typer.Exit(3)

@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def observe(settings: Settings, *, json: bool, wants_contact: bool = False) -> Iterator[Observer]:
-    """Yield an observer that writes to standard error: a live display on a terminal, else log lines, plain or JSON.
-
-    `wants_contact`: say so when no contact is set.
-    """
+def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
+    """Yield an observer that writes to standard error: a live display on a terminal, else log lines, plain or JSON."""
     configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
-    if wants_contact:
-        ask_for_contact(settings)
     lines = settings.quiet or settings.log_json or settings.log_visits or json
     if sys.stderr.isatty() and not lines:
         from rich.console import Console
