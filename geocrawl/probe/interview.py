@@ -8,9 +8,9 @@ empty answer. An interview ends when another version results in the same answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from geocrawl.model import Candidate, Failure, Kind, Page, Status, Url, Verdict
+from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.leads import lead
@@ -20,6 +20,8 @@ _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-
 """Reasons that another version may change."""
 _SELDOM_CHANGE = frozenset({"html", "empty"})
 """Reasons that another version changes so seldom that they justify one more request, and none for a weak candidate."""
+_REFUSALS = frozenset({"exception", "http-400", "http-500", "http-501"})
+"""Reasons that other words of the request may change."""
 _MAY_BE_ELSEWHERE = frozenset({"http-404", "not-capabilities"})
 _MOST_TELLING = (
     "ok",
@@ -45,6 +47,9 @@ class Question:
     url: Url
     other_place: bool = False
     """Whether another address than the endpoint's is requested, for which earlier answers mean little."""
+    deviation: str = ""
+    """Code of the deviation that a valid answer shows, of a request in other words than the standard's; '' for none. It
+    is made after a refusal, if the probe sees that it can help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +96,14 @@ def run(
         if answers and not _worth_asking(question, answers, candidate, can_help):
             continue
         page = yield Ask(question.url)
-        answers.append(Answer(page, examined(page, examine)))
+        answers.append(Answer(page, _noted(question, examined(page, examine))))
     return verdict_on(answers, candidate)
+
+
+def _noted(question: Question, finding: Finding) -> Finding:
+    if finding.service is None or not question.deviation:
+        return finding
+    return replace(finding, deviations=(*finding.deviations, Deviation(question.deviation)))
 
 
 def examined(page: Page | Failure, examine: Examine) -> Finding:
@@ -105,6 +116,8 @@ def _worth_asking(question: Question, answers: list[Answer], candidate: Candidat
     last = answers[-1].finding
     if question.other_place:
         return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
+    if question.deviation:
+        return last.reason in _REFUSALS and can_help is not None and can_help(question, answers)
     if last.reason not in _MAY_CHANGE or (len(answers) > 1 and _same(answers[-1], answers[-2])):
         return False
     if last.reason in _SELDOM_CHANGE and (len(answers) > 1 or candidate.weak):

@@ -1,7 +1,8 @@
 """Probe a WMS: request GetCapabilities in the order 1.3.0, no version, 1.1.1, 1.0.0 (WMS 1.3.0, 6.2.4).
 
 The request of version 1.0.0 has other parameters (WMTVER, REQUEST=capabilities), and is made only if an answer hints at
-that version.
+that version, or does not know the request. To a server that misses a parameter which it was sent, the names are sent in
+lower case.
 """
 
 from __future__ import annotations
@@ -17,6 +18,16 @@ from geocrawl.probe.wms.reader import examine
 from geocrawl.urls import capabilities_url, read_url
 
 _OLD = re.compile(r"wmtver|request=capabilities|request=map\b|\b1\.0\.0\b", re.IGNORECASE)
+_UNKNOWN_REQUEST = re.compile(
+    r"(?:unknown|invalid|unsupported|illegal|unrecogni[sz]ed|bad)\W+(?:wms\W+)?(?:request|operation)\b"
+    r"|\b(?:request|operation)\b.{0,40}(?:unknown|not (?:supported|recogni[sz]ed|known)|invalid)",
+    re.IGNORECASE,
+)
+_MISSED = re.compile(
+    r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
+    re.IGNORECASE,
+)
+_OLDEST, _LOWER_CASE = "oldest-dialect", "lower-case-names"
 
 
 class WmsProbe:
@@ -31,12 +42,16 @@ class WmsProbe:
         return interview.fits(Kind.WMS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide; at most four requests."""
+        """Request capabilities until the answers decide; at most five requests."""
         endpoint = candidate.endpoint.url
 
         def can_help(question: Question, answers: Sequence[Answer]) -> bool:
             texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
-            return question.version != "1.0.0" or any(_OLD.search(text) for text in texts)
+            if question.deviation == _LOWER_CASE:
+                return any(_MISSED.search(text) for text in texts[1:])
+            if question.deviation == _OLDEST:
+                return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
+            return True
 
         questions = _questions(endpoint)
         return interview.run(candidate, questions, lambda page: examine(page, endpoint.address), can_help)
@@ -45,7 +60,10 @@ class WmsProbe:
 def _questions(endpoint: Url) -> tuple[Question, ...]:
     """Return all possible requests, in order."""
     questions = interview.by_version(endpoint, "WMS", ("1.3.0", None, "1.1.1"))
-    return questions if interview.is_file(endpoint) else (*questions, Question("1.0.0", _oldest_request(endpoint)))
+    if interview.is_file(endpoint):
+        return questions
+    oldest = Question("1.0.0", _oldest_request(endpoint), deviation=_OLDEST)
+    return (*questions, oldest, Question(None, _lower_case_request(endpoint), deviation=_LOWER_CASE))
 
 
 def _oldest_request(endpoint: Url) -> Url:
@@ -53,3 +71,9 @@ def _oldest_request(endpoint: Url) -> Url:
     modern = capabilities_url(endpoint).address
     old = modern.replace("REQUEST=GetCapabilities", "WMTVER=1.0.0&REQUEST=capabilities")
     return read_url(old) or endpoint
+
+
+def _lower_case_request(endpoint: Url) -> Url:
+    """Return the GetCapabilities request with the names of its parameters in lower case (WMS 1.3.0, 6.8.1: in any)."""
+    modern = capabilities_url(endpoint, service="WMS").address
+    return read_url(modern.replace("SERVICE=", "service=").replace("REQUEST=", "request=")) or endpoint
