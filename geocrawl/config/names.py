@@ -102,11 +102,16 @@ class Setting:
 
     def _check_range(self, number: float) -> None:
         if self.field in _AT_LEAST_ONE and number < 1:
-            raise ValueError(f"{self.takes}, at least 1")
+            raise ValueError(f"{self._takes_one}, at least 1")
         if self.field in _ABOVE_ZERO and number <= 0:
-            raise ValueError(f"a {self.takes} above 0")
+            raise ValueError(f"{self._takes_one} above 0")
         if number < 0:
-            raise ValueError(f"{self.takes}, 0 or more")
+            raise ValueError(f"{self._takes_one}, 0 or more")
+
+    @property
+    def _takes_one(self) -> str:
+        """Return the value as messages name it: `a duration`, `a number of pages`."""
+        return f"a number of {self.takes}" if self.takes.endswith("s") else f"a {self.takes}"
 
     def show(self, value: object) -> object:
         """Return a value as people write it; passwords, and credentials in a proxy's address, are masked."""

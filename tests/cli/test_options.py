@@ -55,5 +55,5 @@ def test_help_shows_defaults_in_brackets(command: str, shown: list[str]) -> None
 
 
 def test_a_wrong_value_is_reported_under_the_name_that_was_typed() -> None:
-    with pytest.raises(UsageError, match=r"^--max-pages = -1: expected pages, 0 or more"):
+    with pytest.raises(UsageError, match=r"^--max-pages = -1: expected a number of pages, 0 or more"):
         settings_from({"max_records_pages": -1})
