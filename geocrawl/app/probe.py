@@ -48,10 +48,12 @@ def run_probes(
             stored = replace(with_stored_depth(settings, store), siblings=0)
             if sharing is not None:  # the scratch session's lease has to outlast the wait for another process's
                 stored = replace(stored, lease_s=2 * stored.lease_s)
-            kind = SessionKind(wants_lead=wants_lead)
+            kind = SessionKind(named_only=True, wants_lead=wants_lead)
             session = wiring.make_session(stored, store, clock, kind, share_with=sharing)
             session.frontier.add_candidates(candidates, again=True)
             return session
 
         with retrying.opened(begin) as session:
-            return run_session(session, observer, retrying, max_pages=0)
+            summary = run_session(session, observer, retrying, max_pages=0)
+            retrying.call(lambda: session.frontier.put_back(candidates))
+            return summary

@@ -43,6 +43,8 @@ class SessionKind:
     """Visit only pages of catalogues' records."""
     reads_found_catalogues: bool = False
     """With `records_only`: visit the records of catalogues that probes find, too. Else these wait for a crawl."""
+    named_only: bool = False
+    """Visit only the endpoints that a person named, and what `wants_lead` adds to them."""
     wants_lead: Callable[[Candidate, Candidate], bool] = lambda asked, named: True
     """`wants_lead(asked, named)`: whether to probe the endpoint `named`, which an answer of `asked` names."""
 

@@ -131,6 +131,7 @@ def make_session(
         stride=strategy.stride,
         records_only=kind.records_only,
         not_permitted=_refusal_by_text(settings),
+        named_only=kind.named_only,
     )
     queue = store.queue(frontier)
     return Session(

@@ -90,6 +90,9 @@ class QueueControl(Protocol):
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
 
+    def put_back(self, candidates: Iterable[Candidate]) -> None:
+        """Give probes that were added by a session of named endpoints the rank of all others."""
+
     def seeds(self) -> Iterator[Url]:
         """Yield the pages of depth 0."""
 

@@ -119,6 +119,7 @@ class Store:
         owner: str = "",
         records_only: bool = False,
         not_permitted: Callable[[Url], str] = lambda url: "",
+        named_only: bool = False,
     ) -> SqlFrontier:
         """Return the queue for commands and for learning (`ports.Frontier`). Arguments as in `SqlFrontier`;
         `owner` is this process by default."""
@@ -136,6 +137,7 @@ class Store:
             owner=owner or this_process().text,
             records_only=records_only,
             not_permitted=not_permitted,
+            named_only=named_only,
         )
 
     def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.app.probe import candidate_at
+from geocrawl.app.wiring import open_store, system_clock
 from geocrawl.demo import DemoWeb
+from geocrawl.settings import Settings
 from geocrawl.urls import endpoint_key, read_url
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -184,6 +187,25 @@ def test_a_list_is_probed_saved_and_not_asked_anew(run: Run, tmp_path: Path, web
     others = [line for line in lines if line["kind"] != "wms"]
     assert {line["kind"] for line in others} == {"wfs"}
     assert status["endpoints"] == {"valid": len(web.expected_valid) + len(others), "invalid": len(web.expected_invalid)}
+
+
+def test_a_saved_probe_asks_for_its_own_addresses_alone(run: Run, tmp_path: Path, web: DemoWeb) -> None:
+    first, second, *waiting = sorted(web.expected_valid)
+    options = ("--save", "--proxy", web.proxy_url, "--delay", "0", "--json", "--db", "c.db")
+    assert run("probe", f"http://{second}", *options).returncode == 0
+    candidates = [candidate_at(url) for url in map(read_url, (f"http://{key}" for key in waiting)) if url]
+    with open_store(tmp_path / "c.db", system_clock()) as store:
+        settings = Settings()
+        store.frontier(settings, store.catalog()).add_candidates(candidates)
+        assert store.database.connection.execute("UPDATE url SET retry_at = 1 WHERE state = 'visited'").rowcount
+    before = len(web.requests)
+    done = run("probe", f"http://{first}", *options)
+    assert [json.loads(line)["status"] for line in done.stdout.splitlines()] == ["valid"]
+    host = first.partition("/")[0]
+    assert {request.url.partition("://")[2].partition("/")[0] for request in web.requests[before:]} == {host}
+    assert json.loads(run("status", "--json", "--db", "c.db").stdout)["frontier"]["probes_waiting"] >= len(waiting)
+    again = [json.loads(line)["status"] for line in run("probe", f"http://{first}", *options).stdout.splitlines()]
+    assert again == ["valid"]
 
 
 def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, environment: dict[str, str]) -> None:

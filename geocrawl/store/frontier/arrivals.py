@@ -57,6 +57,8 @@ class ArrivalRules:
     """Returns the reason for which an address, by its text alone, may not be requested, '' for one that may. Such an
     address that a stranger names is refused as it arrives: a page may name thousands, and a visit of each would keep
     the hosts that may be asked waiting."""
+    probe_tier: int = PROBE_TIER
+    """Tier in which probes arrive."""
 
 
 class Source(NamedTuple):
@@ -248,11 +250,14 @@ class ArrivalPlan:
     ) -> bool:
         """Add the probe of an endpoint, above all pages; return whether it is new and waits.
 
-        A known one is left as it is.
+        A known one only rises in rank.
         """
-        if key in self.urls:
+        rank = Rank(self.rules.probe_tier, 0.0)
+        if known := self.urls.get(key):
+            if known.state is State.WAITING and rank > known.rank:
+                known.rank = rank
+                self.improvements[known.id] = Improvement(known.depth, rank)
             return False
-        rank = Rank(PROBE_TIER, 0.0)
         evidence, url = candidate.evidence, candidate.endpoint.url
         reason = self._not_permitted(url, found_on)
         new = NewUrl(

@@ -97,7 +97,8 @@ class ArrivalWriter:
 
         `again`: also probes that were made, to be read whole unless they are `due` by themselves.
         """
-        plan, reopened = self.begin((), candidates), list[int]()
+        rank = Rank(self._rules.probe_tier, 0.0)
+        plan, reopened, moved = self.begin((), candidates), list[int](), list[int]()
         new, waiting = 0, 0
         for candidate, endpoint_id in zip(candidates, self._catalog.note(candidates, at), strict=True):
             key = candidate_key(candidate)
@@ -108,11 +109,15 @@ class ArrivalWriter:
                 continue
             if again and not due:
                 self._queue.ask_whole(known.id)
+            if again and known.rank != rank:
+                moved.append(known.id)
             if again and known.state != State.WAITING:
                 known.state = State.WAITING
                 reopened.append(known.id)
             waiting += known.state == State.WAITING
         self.write(plan)
+        for url_id in moved:
+            self._queue.move(url_id, rank)
         for url_id in reopened:
             self._queue.reopen(url_id, due=due)
         return Queued(new + len(reopened), waiting)

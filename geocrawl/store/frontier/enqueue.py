@@ -11,7 +11,8 @@ from geocrawl.store.engine.steps import Steps, batches, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Source
 from geocrawl.store.frontier.arriving import ArrivalWriter
-from geocrawl.store.frontier.lifecycle import seed_reopens
+from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
+from geocrawl.store.frontier.plan import candidate_key
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.settlement import Settlement
 from geocrawl.urls import RECORDS, read_url
@@ -104,6 +105,13 @@ class Enqueuer:
         with self._database.transaction:
             self._database.delete_meta(_LIFTING)
         self._arrivals.memory.clear()
+
+    def put_back(self, candidates: Iterable[Candidate]) -> None:
+        """Give known probes of these endpoints the rank of all others."""
+        for key in map(candidate_key, candidates):
+            if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
+                self._queue.move(row[0], Rank(PROBE_TIER, 0.0))
+        self._settlement.flush()
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""

@@ -44,6 +44,7 @@ from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.leases import Leases
 from geocrawl.store.frontier.leasing import Leasing
+from geocrawl.store.frontier.lifecycle import NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import SettlementRules
 from geocrawl.store.frontier.queue import Queue
@@ -72,10 +73,12 @@ class SqlFrontier:
         owner: str = "",
         records_only: bool = False,
         not_permitted: Callable[[Url], str] = lambda url: "",
+        named_only: bool = False,
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
         `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that holds the leases.
         `records_only`: of pages only those of a harvest are leased. `not_permitted`: as in `ArrivalRules`.
+        `named_only`: only the probes that this frontier adds are leased; they wait in a tier of their own.
         """
         self._database = database
         self._connection: Connection = database.connection
@@ -89,7 +92,7 @@ class SqlFrontier:
         self._queue = Queue(self._connection, self._hosts, self._counters)
         self._reopener = BudgetReopener(database, self._queue, caps)
         budgets = Budgets(self._connection, caps, self._reopener.add)
-        rules = ArrivalRules(limits, caps, by_depth, not_permitted)
+        rules = ArrivalRules(limits, caps, by_depth, not_permitted, NAMED_TIER if named_only else PROBE_TIER)
         shortcuts = Shortcuts(database, self._hosts, self._counters, settings.max_depth, by_depth=by_depth)
         self._arrivals = ArrivalWriter(
             self._connection, self._hosts, self._counters, self._queue, catalog, shortcuts, rules
@@ -108,6 +111,7 @@ class SqlFrontier:
             budgets,
             owner=owner,
             records_only=records_only,
+            named_only=named_only,
         )
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
@@ -155,6 +159,11 @@ class SqlFrontier:
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
         return self._enqueuer.add_candidates(candidates, again=again)
+
+    def put_back(self, candidates: Iterable[Candidate]) -> None:
+        """Give probes that were added with `named_only` the rank of all others: those left wait for a crawl."""
+        with self._database.transaction:
+            self._enqueuer.put_back(candidates)
 
     def seeds(self) -> Iterator[Url]:
         """Yield the pages of depth 0, redirects' targets among them."""

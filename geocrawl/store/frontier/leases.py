@@ -15,7 +15,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, PROBE_TIER
+from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
 from geocrawl.urls import query_group, read_url
@@ -79,8 +79,10 @@ class Leases:
         *,
         owner: str,
         records_only: bool,
+        named_only: bool,
     ) -> None:
-        """`owner`: text of the leases' `Owner`. `records_only`: of pages only those of a harvest are leased."""
+        """`owner`: text of the leases' `Owner`. `records_only`: of pages only those of a harvest are leased.
+        `named_only`: only probes that a person named are leased."""
         self._connection = connection
         self._settings = settings
         self._hosts = hosts
@@ -89,7 +91,7 @@ class Leases:
         self._catalog = catalog
         self._budgets = budgets
         self._owner = owner
-        self._least_tier = HARVEST_TIER if records_only else _ANY_TIER
+        self._least_tier = NAMED_TIER if named_only else HARVEST_TIER if records_only else _ANY_TIER
 
     def may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
@@ -200,7 +202,7 @@ class Leases:
         else:
             rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]
         for purpose in (Purpose.PROBE, Purpose.PAGE) if pages else (Purpose.PROBE,):
-            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose,)).fetchone())
+            rows.append(self._connection.execute(sql.NEXT_RETRY, (purpose, self._least_tier)).fetchone())
         times = [row[0] for row in rows if row is not None and row[0] is not None]
         return min(times, default=None)
 
@@ -244,4 +246,4 @@ class Leases:
 
     def _least(self, *, pages: bool) -> int:
         """Return the lowest tier that may be leased."""
-        return self._least_tier if pages else PROBE_TIER
+        return self._least_tier if pages else max(PROBE_TIER, self._least_tier)

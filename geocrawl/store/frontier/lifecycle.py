@@ -19,6 +19,9 @@ from geocrawl.model import Purpose, State, Visit
 PROBE_TIER = 1000
 """Tier of probes, above every strategy's tiers: they run right after the visit that found their endpoints."""
 
+NAMED_TIER = 1001
+"""Tier of probes that a person named (`probe --save`) while they wait: that command makes no others."""
+
 BATCH_TIER = 500
 """Tier of the present batch of best-N-first (`batches.py`), above every strategy's own tiers."""
 

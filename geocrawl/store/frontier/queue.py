@@ -85,6 +85,15 @@ class Queue:
         self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
         self.reopen(url_id)
 
+    def move(self, url_id: int, rank: Rank) -> None:
+        """Give a URL of any state another rank; it keeps its state."""
+        purpose, state, depth, tier, _, host_id, _ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
+        self._connection.execute(sql.MOVE, (url_id, depth, *rank, state))
+        self._counters.add(purpose, state, tier, -1)
+        self._counters.add(purpose, state, rank.tier, 1)
+        if state == State.WAITING:
+            self._hosts.refresh(host_id, left=0)
+
     def retry(self, database: Database, host: str | None, reason: str | None) -> Steps[int]:
         """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in transactions of their own;
         return how many."""
