@@ -1,6 +1,24 @@
-"""`python -m geocrawl`. The guard is for the processes that read answers, which import the main module again."""
+"""Start geocrawl: `python -m geocrawl`, and the command `geocrawl`.
 
-from geocrawl.cli import main
+The guard is for the processes that read answers, which import the main module again.
+"""
+
+from __future__ import annotations
+
+import signal
+
+
+def main() -> None:
+    """Run the command line. Ctrl-C during its imports ends the process at once: there is nothing to tidy up yet."""
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a background job ignores SIGINT
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from geocrawl.cli import main as run
+
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -6,12 +6,12 @@ it runs, so that `geocrawl status` and `--help` answer at once.
 
 from __future__ import annotations
 
-import os
 import sys
 
 import typer
 
 from geocrawl.app.collector import tune
+from geocrawl.cli.ends import foreseen_ends
 from geocrawl.cli.masking import mask_standard_streams
 from geocrawl.cli.registry import CommandGroup
 
@@ -55,14 +55,11 @@ def main() -> None:
     tune()
     mask_standard_streams()
     try:
-        app()
+        with foreseen_ends():
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
     except GeocrawlError as error:
         sys.stderr.write(f"geocrawl: {error}\n")
         raise SystemExit(error.exit_code) from None
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): end quietly, and keep the interpreter from flushing into it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
-    except KeyboardInterrupt:
-        sys.stderr.write("geocrawl: interrupted\n")
-        raise SystemExit(130) from None

@@ -7,11 +7,13 @@ before printing must be masked earlier, with `as_shown`, since the stream would 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Any, TextIO
 
 from typer.core import TyperGroup
 
+from geocrawl.cli.ends import foreseen_ends
 from geocrawl.sanitize import masked
 
 
@@ -33,7 +35,8 @@ class MaskedCommands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; mask the message of its usage error."""
         try:
-            return super().invoke(ctx)
+            with foreseen_ends():  # Click would end with 1 when the reader of our output has gone
+                return super().invoke(ctx)
         except Exception as error:
             message = getattr(error, "message", None)
             if isinstance(message, str) and not isinstance(error, BaseExceptionGroup):  # a group's cannot be changed
@@ -42,8 +45,18 @@ class MaskedCommands(TyperGroup):
 
 
 def mask_standard_streams() -> None:
-    """Make standard output and standard error mask secrets from now on."""
-    sys.stdout, sys.stderr = _masking(sys.stdout), _masking(sys.stderr)
+    """Make standard output and standard error mask secrets from now on.
+
+    Characters that the terminal's encoding does not have are written as escapes. A stream that was closed (`>&-`)
+    refuses what is written to it, and no file that is opened later takes its number.
+    """
+    sys.stdout, sys.stderr = _masking(sys.stdout or _closed()), _masking(sys.stderr or _closed())
+
+
+def _closed() -> TextIO:
+    """Return a stream to which nothing can be written, with the lowest free file descriptor."""
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    return MaskedStream(io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False)), encoding="utf-8")
 
 
 def _masking(stream: TextIO) -> TextIO:
@@ -52,7 +65,7 @@ def _masking(stream: TextIO) -> TextIO:
     return MaskedStream(
         stream.buffer,
         encoding=stream.encoding,
-        errors=stream.errors,
+        errors="backslashreplace" if stream.errors == "strict" else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

@@ -1,0 +1,42 @@
+"""End a command whose reader is gone, whose output cannot be written, or that a person interrupts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended (128 + SIGINT), as shells report it."""
+
+
+@contextmanager
+def foreseen_ends() -> Iterator[None]:
+    """Turn what ends a command from outside into its exit code, and an error of a file into EnvironmentFault.
+
+    A reader that has gone (`| head`) is no error: exit code 0. Ctrl-C: 130.
+    """
+    from geocrawl.errors import EnvironmentFault
+
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        _discard_output()
+        sys.stderr.write("geocrawl: interrupted\n")
+        raise SystemExit(INTERRUPTED) from None
+    except (ConnectionError, TimeoutError):  # of the network: a defect, which its traceback describes
+        raise
+    except OSError as error:
+        if error.filename is None:
+            _discard_output()
+        raise EnvironmentFault(f"{error.filename or 'standard output'}: {error.strerror or error}") from error
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from writing what is left of standard output when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
