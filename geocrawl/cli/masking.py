@@ -6,6 +6,7 @@ before printing must be masked earlier, with `as_shown`, since the stream would 
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -62,9 +63,11 @@ def _closed() -> TextIO:
 def _masking(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper) or isinstance(stream, MaskedStream):
         return stream
+    # Click writes past a stream in ASCII, in UTF-8, and so past the mask.
+    encoding = "utf-8" if codecs.lookup(stream.encoding).name == "ascii" else stream.encoding
     return MaskedStream(
         stream.buffer,
-        encoding=stream.encoding,
+        encoding=encoding,
         errors="backslashreplace" if stream.errors == "strict" else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,

@@ -17,8 +17,8 @@ HOME = {"HOME": "/nonexistent", "GEOCRAWL_DB": "none.db"}
 def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash in a folder; the exit code is that of the first failing command of a pipe."""
     command = ["bash", "-c", f"set -o pipefail; {line}"]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=os.environ | HOME | environment, check=False
+    return subprocess.run(  # the code is asserted
+        command, capture_output=True, text=True, errors="replace", cwd=folder, env=os.environ | HOME | environment
     )
 
 
@@ -37,9 +37,18 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
 
 
 def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
-    done = shell(f"{GEOCRAWL} seeds list --shipped", tmp_path, PYTHONIOENCODING="ascii")
+    done = shell(f"{GEOCRAWL} seeds list --shipped", tmp_path, PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_no_encoding_of_the_terminal_unmasks_secrets(tmp_path: Path, encoding: str) -> None:
+    shell(f"{GEOCRAWL} seeds add 'https://a.example/?token=s3cret'", tmp_path)
+    done = shell(f"{GEOCRAWL} seeds list", tmp_path, PYTHONIOENCODING=encoding)
+    assert ("token=***" in done.stdout, "s3cret" in done.stdout) == (True, False)
+    done = shell(f"{GEOCRAWL} seeds list --json", tmp_path, PYTHONIOENCODING=encoding)
+    assert ("token=***" in done.stdout, "s3cret" in done.stdout) == (True, False)
 
 
 @pytest.mark.parametrize("module", ["typer", "geocrawl.app.probe_list", "geocrawl.crawler.loop"])
