@@ -108,10 +108,13 @@ class Enqueuer:
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give known probes of these endpoints the rank of all others."""
-        for key in map(candidate_key, candidates):
-            if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
-                self._queue.move(row[0], Rank(PROBE_TIER, 0.0))
-        self._settlement.flush()
+        todo = map(candidate_key, candidates)
+        while batch := list(islice(todo, _BATCH)):
+            with self._database.transaction:
+                for key in batch:
+                    if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
+                        self._queue.move(row[0], Rank(PROBE_TIER, 0.0))
+                self._settlement.flush()
 
     def add_candidates(self, candidates: Iterable[Candidate], *, again: bool = False) -> int:
         """Queue endpoints to be probed; returns how many will be. One that has a verdict only with `again`."""

@@ -162,8 +162,7 @@ class SqlFrontier:
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give probes that were added with `named_only` the rank of all others: those left wait for a crawl."""
-        with self._database.transaction:
-            self._enqueuer.put_back(candidates)
+        self._enqueuer.put_back(candidates)
 
     def seeds(self) -> Iterator[Url]:
         """Yield the pages of depth 0, redirects' targets among them."""
