@@ -108,8 +108,7 @@ class Enqueuer:
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
         """Give known probes of these endpoints the rank of all others."""
-        todo = map(candidate_key, candidates)
-        while batch := list(islice(todo, _BATCH)):
+        for batch in batches(map(candidate_key, candidates)):
             with self._database.transaction:
                 for key in batch:
                     if row := self._connection.execute(sql.FIND_URL_STATE, (key,)).fetchone():
