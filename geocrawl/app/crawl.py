@@ -84,13 +84,15 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
 
 def _report(begun: _Begun, summary: RunSummary, seeds: Sequence[Url]) -> CrawlReport:
     session = begun.session
+    stats = session.frontier.stats()
     retries, next_retry_at = session.frontier.retries()
     return CrawlReport(
         summary=summary,
         strategy=session.strategy.name,
         database=session.store.path,
         seeds=len(seeds),
-        waiting=session.frontier.stats().states.get(State.WAITING, 0),
+        waiting=stats.states.get(State.WAITING, 0),
+        probes_waiting=stats.probes_waiting,
         services=session.catalog.counts().get("valid", 0),
         no_seed_answered=bool(begun.queued) and not any(session.frontier.was_answered(url) for url in seeds),
         notes=begun.notes,

@@ -32,9 +32,10 @@ class ProbeResult:
     valid: int
     left: int
     """Addresses without a verdict."""
-    interrupted: bool
-    outage: bool = False
-    """Whether a fault of this machine lasted for longer than the patience."""
+    stopped: str = "done"
+    """Why the run ended (`RunSummary.stopped`)."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended it."""
 
 
 Emit = Callable[[ProbeLine], None]
@@ -76,8 +77,7 @@ def run_probe(
             emit(line)
     if journal and not left:
         journal.remove()
-    interrupted, outage = summary.stopped == "signal", summary.stopped == "outage"
-    return ProbeResult(len(lines.done), lines.valid, len(left), interrupted=interrupted, outage=outage)
+    return ProbeResult(len(lines.done), lines.valid, len(left), summary.stopped, interrupted=summary.interrupted)
 
 
 @contextmanager

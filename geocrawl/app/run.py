@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +31,8 @@ def run_session(
     run: int | None = None,
     record: Path | None = None,
 ) -> RunSummary:
-    """Run the loop and return a summary. Ctrl-C or SIGTERM lets the visits under way settle and ends the run.
+    """Run the loop and return a summary. Ctrl-C or SIGTERM lets the visits under way settle and ends the run; a
+    second Ctrl-C cuts them off.
 
     `run`: the number of the run in the database, where its end is recorded. `record`: a WARC file to which every answer
     is appended. Raises PassingFault when the database cannot be written for longer than `retrying` waits, DatabaseFault
@@ -41,6 +42,8 @@ def run_session(
         observer.noted(few)
     with long_run():
         summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
+    if summary.stopped == "interrupt":  # stored and reported like any signal
+        summary.stopped, summary.interrupted = "signal", True
     if run is not None:
         pages, services, stopped = summary.pages, summary.valid, summary.stopped
         retrying.call(lambda: session.store.end_run(run, pages=pages, services=services, stopped=stopped))
@@ -53,7 +56,7 @@ async def _run(
     fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
     crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages)
     try:
-        with _stopped_by_signals(crawler):
+        with _stopped_by_signals(crawler, observer.noted):
             return await _run_retrying(session, crawler, retrying)
     finally:
         await fetcher.close()
@@ -72,12 +75,25 @@ async def _run_retrying(session: Session, crawler: Crawler, retrying: RetryPolic
 
 
 @contextmanager
-def _stopped_by_signals(crawler: Crawler) -> Iterator[None]:
-    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+def _stopped_by_signals(crawler: Crawler, say: Callable[[str], object]) -> Iterator[None]:
+    """Stop the crawler on Ctrl-C, SIGTERM and, unless the process ignores it (`nohup`), when the terminal is closed."""
+    loop, signals = asyncio.get_running_loop(), [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
     for number in signals:
-        loop.add_signal_handler(number, crawler.stop, "signal")
+        loop.add_signal_handler(number, _stop, crawler, number, say)
     try:
         yield
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
+
+
+def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object]) -> None:
+    """Let running visits settle at the first signal, and cut them off at a second Ctrl-C."""
+    if crawler.stopping:
+        crawler.stop("signal", at_once=number == signal.SIGINT)
+        return
+    crawler.stop("interrupt" if number == signal.SIGINT else "signal")
+    requests = "1 request" if crawler.under_way == 1 else f"{crawler.under_way:,} requests"
+    say(f"Stopping, {requests} under way (Ctrl-C again: at once).")

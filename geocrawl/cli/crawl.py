@@ -59,6 +59,7 @@ def _run(
 ) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.progress import ask_for_contact, observe
 
     start_pages = gather_seeds(urls, seeds)
@@ -67,6 +68,7 @@ def _run(
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
     ask_for_contact(settings)
     output.print_report(report, json=json)
+    end_interrupted(report.summary.interrupted)
     if report.summary.stopped == "outage":
         raise typer.Exit(3)
     if report.no_seed_answered:

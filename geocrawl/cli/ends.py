@@ -36,6 +36,12 @@ def foreseen_ends() -> Iterator[None]:
         raise EnvironmentFault(f"{error.filename or 'standard output'}: {error.strerror or error}") from error
 
 
+def end_interrupted(interrupted: bool) -> None:
+    """End the command with 130 if Ctrl-C ended its run, after the summary was printed."""
+    if interrupted:
+        raise SystemExit(INTERRUPTED)
+
+
 def _discard_output() -> None:
     """Keep the interpreter from writing what is left of standard output when it ends."""
     with suppress(OSError, ValueError):

@@ -49,6 +49,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     """Harvest and print the report; exit with 1 when no page of records was read."""
     from geocrawl.app.harvest import run_harvest
     from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.progress import observe
 
     (catalogue,) = gather_seeds([url], None)
@@ -56,6 +57,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
     output.print_report(report, json=json)
+    end_interrupted(report.summary.interrupted)
     if report.summary.stopped == "outage":
         raise typer.Exit(3)
     if not report.summary.pages:

@@ -88,6 +88,7 @@ def probe(
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
     from geocrawl.app.probe_list import run_probe
+    from geocrawl.cli.ends import end_interrupted
 
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
@@ -105,9 +106,10 @@ def probe(
         list_file=file,
         emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
     )
-    if result.interrupted:
+    if result.stopped == "signal":
         typer.echo(f"Stopped: {result.left:,} addresses are left; the same command resumes.", err=True)
-    if result.outage:
+    end_interrupted(result.interrupted)
+    if result.stopped == "outage":
         typer.echo(f"This machine could send no requests: {result.left:,} addresses were not probed.", err=True)
         raise typer.Exit(3)
     if not result.valid:

@@ -19,6 +19,9 @@ from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, Wai
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
 
+_LOOK_S = 0.2
+"""How often the loop looks whether it was told to stop."""
+
 
 class Visitor(Protocol):
     """Makes the visit of a leased address, to be settled by the loop."""
@@ -109,6 +112,8 @@ class Crawler:
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that other workers are visiting."""
         self._stopping = False
+        self._at_once = False
+        """Whether running visits are cut off rather than settled."""
         self._answered_at = clock.now()
         """Time of the last answer that a retry would not improve; patience is counted from then on."""
         self._told = ""
@@ -130,8 +135,17 @@ class Crawler:
         """Return the number of visits that were answered or failed so far."""
         return self._summary.visits
 
-    def stop(self, reason: str) -> None:
-        """Stop leasing, and let running visits settle. Safe in a signal handler, and may be called repeatedly."""
+    @property
+    def under_way(self) -> int:
+        """Return the number of running visits."""
+        return len(self._under_way)
+
+    def stop(self, reason: str, *, at_once: bool = False) -> None:
+        """Stop leasing, and let running visits settle. Safe in a signal handler, and may be called repeatedly.
+
+        `at_once`: cut running visits off, to be made again by the next run.
+        """
+        self._at_once = self._at_once or at_once
         if not self._stopping:
             self._stopping = True
             self._summary.stopped = reason
@@ -186,11 +200,13 @@ class Crawler:
         cancels those left."""
         waiting = set(tasks)
         while waiting and not self._is_halted:
-            done, waiting = await asyncio.wait(waiting, timeout=0.2, return_when=asyncio.FIRST_COMPLETED)
+            done, waiting = await asyncio.wait(waiting, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        if waiting:
-            done, _ = await asyncio.wait(waiting, timeout=self._settle_s)
+        left_s = self._settle_s
+        while waiting and left_s > 0 and not self._at_once:
+            done, waiting = await asyncio.wait(waiting, timeout=min(left_s, _LOOK_S))
+            left_s -= _LOOK_S
             for task in done:
                 task.result()
 
@@ -200,7 +216,7 @@ class Crawler:
 
     async def _end_in_time(self) -> None:
         await self._clock.sleep(max(self._max_time_s - self._summary.seconds, 0.0))
-        self.stop("max-time")
+        self.stop("max-time", at_once=True)
 
     async def _work(self) -> None:
         while not self._is_halted:

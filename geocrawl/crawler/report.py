@@ -26,6 +26,7 @@ class CrawlReport:
     database: Path
     seeds: int
     waiting: int
+    probes_waiting: int
     services: int
     no_seed_answered: bool
     notes: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class CrawlReport:
             "strategy": self.strategy,
             "database": str(self.database),
             "waiting": self.waiting,
+            "probes_waiting": self.probes_waiting,
             "services": self.services,
             "left": [{"host": host.name, "addresses": host.urls, "ready_at": host.ready_at} for host in self.left],
             "retries": self.retries,
@@ -66,7 +68,7 @@ class CrawlReport:
         out = [
             f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
             f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
-            f"Ended: {ends.get(s.stopped, s.stopped)}. {self.waiting:,} addresses are queued.",
+            f"Ended: {ends.get(s.stopped, s.stopped)}. {self._queued()}.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
         if s.stopped in ("resting", "patience", "outage"):
@@ -78,6 +80,11 @@ class CrawlReport:
         if self.no_seed_answered:
             out.insert(0, "None of the given pages could be fetched (see `geocrawl why URL`).")
         return out
+
+    def _queued(self) -> str:
+        """Return how many pages and, if any, probes wait."""
+        probes = f" and {self.probes_waiting:,} probes" if self.probes_waiting else ""
+        return f"{self.waiting:,} pages{probes} are queued"
 
     def _left(self) -> Iterator[str]:
         """Yield a line for each of the first hosts whose addresses were not all visited, and one for retries."""

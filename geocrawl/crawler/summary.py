@@ -24,6 +24,8 @@ class RunSummary:
     retried later), patience (hosts with addresses never visited are in back-off for too long), outage (a fault of this
     machine lasts too long).
     """
+    interrupted: bool = False
+    """Whether the signal that stopped the run was Ctrl-C."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
 

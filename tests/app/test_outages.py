@@ -107,7 +107,7 @@ def test_a_probe_through_a_dead_proxy_gives_no_verdict(tmp_path: Path) -> None:
         result = run_probe(
             settings, [url("http://a.example/wms")], database=None, list_file=None, emit=lines.append, say=print
         )
-    assert (result.left, result.outage, lines) == (1, True, [])
+    assert (result.left, result.stopped, lines) == (1, "outage", [])
 
 
 @contextmanager

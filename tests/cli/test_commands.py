@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from geocrawl.app.wiring import open_store, system_clock
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.urls import endpoint_key, read_url
+from tests.support.loopback import Handler, Server, running
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -230,23 +232,51 @@ def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, envi
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
 def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
-    run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals
+    run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals, code: int
 ) -> None:
     with DemoWeb(latency_s=0.05) as web:
         command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path, env=environment
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
         )
         while len(web.requests) < 20:
             time.sleep(0.01)
         process.send_signal(number)
-        out, _ = process.communicate(timeout=10)
-        assert process.returncode == 0
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert "under way (Ctrl-C again: at once)" in err
         assert "goes on from here" in out
         done = run("crawl", "--proxy", web.proxy_url, "--delay", "0", "--json")
         assert json.loads(done.stdout)["services"] >= len(web.expected_valid)
+
+
+def test_a_second_ctrl_c_cuts_off_what_is_under_way(tmp_path: Path, environment: dict[str, str]) -> None:
+    """The server never answers; the visits could settle for an hour."""
+    asked, ended = threading.Event(), threading.Event()
+
+    class Silent(Handler):
+        def respond(self) -> None:
+            asked.set()
+            ended.wait()
+
+    with running(Server(Silent)) as server:
+        url = f"http://127.0.0.1:{server.server_port}/page"
+        command = [sys.executable, "-m", "geocrawl", "crawl", url, "--allow-private", "--json", "--log-json"]
+        never = {"GEOCRAWL_SETTLE": "1h", "GEOCRAWL_READ_TIMEOUT": "2h", "GEOCRAWL_TOTAL_TIMEOUT": "2h"}
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment | never
+        )
+        assert process.stderr is not None
+        assert asked.wait(60)
+        process.send_signal(signal.SIGINT)
+        assert any("Stopping, 1 request under way" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        ended.set()
+    assert process.returncode == 130
+    assert json.loads(out)["stopped"] == "signal"
 
 
 def test_a_current_folder_that_is_no_more_is_one_line(tmp_path: Path, environment: dict[str, str]) -> None:
