@@ -39,6 +39,13 @@ _SECRET = re.compile(
 _USER = re.compile(r"""(//)[^/?#\s@:"<>]{0,200}:[^/?#\s@"<>]{0,200}([@…])""")
 
 
+def ending_of(text: str | bytes) -> str:
+    """Return 'ends with …' and the last 60 characters of an incomplete document."""
+    if isinstance(text, bytes):
+        text = text[-60:].decode("utf-8", "replace")
+    return f"ends with “{plain(text[-60:], 60)}”"
+
+
 def masked(text: str) -> str:
     """Return a text with secrets in its addresses replaced by ***.
 

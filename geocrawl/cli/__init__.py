@@ -37,14 +37,15 @@ def _version(value: bool) -> None:
 @app.callback()
 def root(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        False, "--version", "-V", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     """Find geospatial web services by a focused crawl, prove them, keep a catalogue of the live ones.
 
     A first crawl: [bold]geocrawl crawl https://www.example.org/[/bold], then [bold]geocrawl search water[/bold].
 
-    Exit codes: 0 success, 1 nothing found or not valid, 2 wrong usage, 3 system or database error.
+    Exit codes: 0 success, 1 nothing found or not valid, 2 wrong usage, 3 system or database error,
+    130 interrupted (Ctrl-C).
     """
 
 

@@ -34,7 +34,7 @@ def history(
         if service.isdecimal() and len(service) < 19:
             found = queries.history_of_service(int(service), time.time())
         else:
-            found = queries.history_of_address(endpoint_key(gather_seeds([service], None)[0]), time.time())
+            found = queries.history_of_address(endpoint_key(gather_seeds([service])[0]), time.time())
     if not found:
         typer.echo(f"geocrawl: {service} was never probed (`geocrawl search` lists services)", err=True)
         raise typer.Exit(1)
@@ -64,6 +64,8 @@ def history_lines(found: EndpointHistory) -> Iterator[str]:
 
 def _change(row: object) -> str:
     assert isinstance(row, dict), "rows are mappings"
+    if row["what"] == "health" and row["before"] == "new":
+        return "new" if row["after"] == "alive" else f"new, {plain(str(row['after']), 60)}"
     name = f" {plain(str(row['name']), 80)}" if row["name"] else ""
     before, after = (plain(str(row[side]), 60) for side in ("before", "after"))
     return f"{row['what']}{name}: {before or '(nothing)'} → {after or '(nothing)'}"

@@ -45,29 +45,44 @@ def print_summary(summary: Mapping[str, object], *, json: bool) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> None:
     """Print rows under named columns, numbers right-aligned, control characters in text replaced.
 
-    Secrets in addresses are masked here: the masking stream would not recognise an address that is folded.
+    Into a pipe or a file: tab-separated, one line a row, nothing folded or cut. Secrets in addresses are masked here:
+    the masking stream would not recognise an address that is folded.
     """
+    if not sys.stdout.isatty():
+        _print_tabs(columns, rows, title)
+        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    terminal = sys.stdout.isatty()
-    table = Table(title=title or None, box=None if not terminal else _box(), pad_edge=False, title_justify="left")
+    table = Table(title=title or None, box=_box(), pad_edge=False, title_justify="left")
     listed = [list(row) for row in rows]
     for index, name in enumerate(columns):
         numbers = bool(listed) and all(isinstance(row[index], int | float) for row in listed)
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in listed:
         table.add_row(*(Text(_cell(value)) for value in row))
-    console = Console(width=None if terminal else 200, markup=False, highlight=False)
-    console.print(table)
+    Console(markup=False, highlight=False).print(table)
 
 
-def _cell(value: object) -> str:
-    if value is None:
+def _print_tabs(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str) -> None:
+    for line in ([title] if title else [], columns, *rows):
+        if line:
+            typer.echo("\t".join(_word(value) or plain(as_shown(str(value)), None) for value in line))
+
+
+def _word(value: object) -> str:
+    """Return the word for nothing, yes, no and a list; '' for any other value."""
+    if value is None or value == ():
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, tuple | list) else ""
+
+
+def _cell(value: object) -> str:
+    if word := _word(value):
+        return plain(as_shown(word), 400)
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,27 @@ def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
         with Live(get_renderable=observer.render, console=Console(stderr=True), refresh_per_second=4, transient=True):
             yield observer
     else:
-        yield LogObserver()
+        log = LogObserver()
+        with _repeated(log.tick, 1.0):
+            yield log
+
+
+@contextmanager
+def _repeated(call: Callable[[], object], every_s: float) -> Iterator[None]:
+    """Call a function again and again, in a thread of its own."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(every_s):
+            call()
+
+    thread = threading.Thread(target=run, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False) -> None:
@@ -128,6 +149,13 @@ class LogObserver:
         self._counters = Counters()
         self._next = self._counters.started + self.EVERY_S
         self._stats: Callable[[], FrontierStats] | None = None
+        self._waiting = 0
+
+    def tick(self) -> None:
+        """Log progress when no visit was settled for so long that none was logged; called from another thread."""
+        if time.monotonic() >= self._next + 1.0:
+            self._next = time.monotonic() + self.EVERY_S
+            self._log_progress()
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         self._stats = stats
@@ -161,13 +189,22 @@ class LogObserver:
                 "service found", kind=str(service.kind), url=entry.url.address, title=service.title, layers=layers
             )
         elif entry.depth == 0 and entry.purpose is Purpose.PAGE and visit.state is not State.VISITED:
-            self._log.warning("seed not read", url=entry.url.address, reason=visit.reason, status=visit.http_status)
+            self._log.warning("seed not read", url=entry.url.address, **_answer(visit))
 
     def _progress(self) -> None:
-        c = self._counters
-        waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
-        rate = round(c.pages_per_s(), 1)
-        self._log.info("progress", pages=c.pages, pages_per_s=rate, waiting=waiting, probes=c.probes, valid=c.valid)
+        self._waiting = sum(self._stats().waiting_by_tier.values()) if self._stats else 0
+        self._log_progress()
+
+    def _log_progress(self) -> None:
+        c, rate = self._counters, round(self._counters.pages_per_s(), 1)
+        counts = {"pages": c.pages, "pages_per_s": rate, "waiting": self._waiting, "probes": c.probes, "valid": c.valid}
+        self._log.info("progress", **counts)
+
+
+def _answer(visit: Visit) -> dict[str, object]:
+    """Return why a page was not read, with the HTTP status if there was an answer."""
+    status = {} if visit.http_status is None else {"status": visit.http_status}
+    return {"reason": visit.reason, **status}
 
 
 def _outcome(visit: Visit, result: Settled) -> dict[str, object]:

@@ -74,6 +74,26 @@ COMMANDS: Mapping[str, str] = {
 }
 """Command → module:function."""
 
+PANELS: Mapping[str, tuple[str, ...]] = {
+    "Find services": ("crawl", "retry", "harvest", "probe", "seeds", "topics", "kinds", "strategies", "demo"),
+    "Use the catalogue": (
+        "search",
+        "show",
+        "export",
+        "status",
+        "history",
+        "changes",
+        "stats",
+        "why",
+        "signals",
+        "pages",
+    ),
+    "Keep the catalogue": ("backup", "restore", "merge", "split", "forget", "release", "check", "metrics"),
+    "Run as a service": ("daemon", "pause", "resume", "reload", "service", "config"),
+    "Compare strategies": ("evaluate", "train", "world"),
+}
+"""Heading of `geocrawl --help` → the commands under it."""
+
 GROUPS: Mapping[str, str] = {
     "service": "Install or remove the systemd service.",
     "seeds": "Manage the daemon's start pages.",
@@ -140,14 +160,22 @@ def _load(name: str) -> Any:
         group.prefix = f"{name} "
         return group
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    single.command(name.rpartition(" ")[2])(with_settings(_function(name), name))
+    function = _function(name)
+    single.command(name.rpartition(" ")[2], help=_help_of(function))(with_settings(function, name))
     return get_command(single)
 
 
 def _outline(name: str) -> TyperCommand:
     """Return a command with no more than its name and help."""
-    help_ = GROUPS[name] if name in GROUPS else inspect.getdoc(_function(name))
-    return TyperCommand(name=name.rpartition(" ")[2], help=help_, rich_markup_mode="rich")
+    help_ = GROUPS[name] if name in GROUPS else _help_of(_function(name))
+    panel = next((title for title, names in PANELS.items() if name in names), None)
+    return TyperCommand(name=name.rpartition(" ")[2], help=help_, rich_markup_mode="rich", rich_help_panel=panel)
+
+
+def _help_of(function: Callable[..., None]) -> str:
+    """Return the docstring of a command with each paragraph on one line: the terminal decides where lines break."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs)
 
 
 def _function(name: str) -> Callable[..., None]:

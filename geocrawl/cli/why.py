@@ -29,7 +29,7 @@ def why(
     from geocrawl.app.explain import explain
     from geocrawl.cli.addresses import gather_seeds
 
-    asked = gather_seeds([url], None)[0]
+    asked = gather_seeds([url])[0]
     settings = opt.settings_from(overrides)
     with opt.reading(overrides) as queries:
         found = queries.why(asked)
@@ -94,6 +94,8 @@ def _page_lines(
 def _value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_value(each)}" for name, each in value.items()) or "none"
     if isinstance(value, list | tuple):
         return " ".join(str(each) for each in value) or "none"
     return str(value)

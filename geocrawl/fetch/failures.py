@@ -68,7 +68,8 @@ def is_early_end(error: BaseException) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    return plain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, _DETAIL_CHARS)
+    """Return what the library says; the name of its class only when it says nothing."""
+    return plain(str(error) or type(error).__name__, _DETAIL_CHARS)
 
 
 def _is(*types: type[BaseException]) -> Callable[[BaseException], bool]:

@@ -17,6 +17,7 @@ from geocrawl.formats.charset import BYTE_ORDER_MARKS, byte_order_mark, decode_d
 from geocrawl.formats.json_values import JsonObject
 from geocrawl.formats.text import well_formed_escapes
 from geocrawl.model import Deviation
+from geocrawl.sanitize import ending_of
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_VALUES = 2_000_000
@@ -110,7 +111,7 @@ def _read_mended(text: str, notes: list[Deviation], error: ValueError) -> JsonRe
     text, found = _unwrapped(text)
     text, is_cut = _without_last_commas(text)
     if is_cut:
-        return JsonReading(None, (*notes, *found), "truncated", f"ends with {text[-60:]!r}")
+        return JsonReading(None, (*notes, *found), "truncated", ending_of(text))
     parser = _Parser()
     try:
         value = parser.lenient(text)

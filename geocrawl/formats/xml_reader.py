@@ -20,6 +20,7 @@ from geocrawl.formats.elements import child, local_name
 from geocrawl.formats.truncation import Cut, where_cut
 from geocrawl.formats.xml_parser import parse_recovering, parse_strictly
 from geocrawl.model import Deviation
+from geocrawl.sanitize import ending_of
 
 _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 
@@ -103,7 +104,7 @@ def _read_mended(text: str, notes: list[Deviation]) -> Reading:
     cut = where_cut(text)
     root, faults = parse_recovering(data)
     if cut is Cut.AFTER_ITEMS:
-        notes.append(Deviation("truncated-tail", f"ends with {text[-60:]!r}"))
+        notes.append(Deviation("truncated-tail", ending_of(text)))
     elif cut is Cut.NOT:
         notes += faults
     return Reading(root, tuple(notes), cut)

@@ -25,6 +25,7 @@ from geocrawl.formats.truncation import Cut
 from geocrawl.formats.xml_parser import PARSER_OPTIONS, fault_deviations
 from geocrawl.formats.xml_reader import Reading, read_xml, unwrapped
 from geocrawl.model import Deviation, Page
+from geocrawl.sanitize import ending_of
 
 STREAM_BYTES = 8 * 1024 * 1024
 """Longer documents are streamed."""
@@ -235,7 +236,7 @@ class _Streamed(Generic[T]):
             why = source.stopped or f"longer than the limit of {self._text.size} bytes"
             notes.append(Deviation("over-limit", f"{why}; {len(items)} items read"))
         elif cut is Cut.AFTER_ITEMS:
-            notes.append(Deviation("truncated-tail", f"ends with {self._text.tail()!r}"))
+            notes.append(Deviation("truncated-tail", ending_of(self._text.tail())))
         elif cut is Cut.NOT:
             notes += fault_deviations(parser.error_log)
         return Items(unwrapped(Reading(root, tuple(notes), cut)), items)

@@ -23,6 +23,7 @@ from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.reader import read_service
 from geocrawl.probe.roots import is_usual_namespace, kind_of_root
 from geocrawl.probe.stream import STREAM_BYTES, Items, ItemSpec, read_items
+from geocrawl.sanitize import ending_of
 
 _ROOTS = frozenset({"Capabilities", "WFS_Capabilities", "WCS_Capabilities"})
 _MAX_DETAIL_CHARS = 200
@@ -69,7 +70,7 @@ def examine(page: Page, form: Form, *, above: int = STREAM_BYTES) -> Finding:
 def _capabilities(page: Page, form: Form, root: etree._Element, read: Items[Part]) -> Finding:
     reading, parts = read.reading, read.items
     if reading.cut is Cut.INSIDE:
-        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
     version = attribute(root, "version").strip()
     present = form.sections & {local_name(section) for section in root}
     if not present and not (version and namespace_of(root)):

@@ -17,6 +17,7 @@ from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.leads import lead
 from geocrawl.probe.ows.wms_service import read_contact, read_keywords
+from geocrawl.sanitize import ending_of
 from geocrawl.urls import read_url
 
 MAX_MAPS = 20_000
@@ -34,7 +35,7 @@ def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | No
     if name not in ("Services", "TileMapService", "TileMap") or (name == "Services" and not _services(root)):
         return None
     if f"</{name}" not in page.body[-_TAIL_BYTES:].decode("latin-1") and len(root):
-        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
     if name == "TileMapService" and child(root, "TileMaps") is None:
         return Finding("not-capabilities", "TileMapService without TileMaps")
     if name == "TileMap" and all(child(root, part) is None for part in _PARTS):

@@ -22,6 +22,7 @@ from geocrawl.probe.stream import STREAM_BYTES, Items, read_items
 from geocrawl.probe.wms import owslib_reader
 from geocrawl.probe.wms.layers import LayerFound, layer_spec, summed
 from geocrawl.probe.wms.owslib_reader import OwsReading
+from geocrawl.sanitize import ending_of
 
 _ROOTS = {"wms_capabilities": "WMS_Capabilities", "wmt_ms_capabilities": "WMT_MS_Capabilities"}
 
@@ -45,7 +46,7 @@ def _capabilities(page: Page, root: etree._Element, read: Items[LayerFound], add
     """Read capabilities; `address`: the endpoint's, for OWSLib, or '' to go without OWSLib."""
     reading = read.reading
     if reading.cut is Cut.INSIDE:
-        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
     missing = [part for part in ("Service", "Capability") if child(root, part) is None]
     if missing:
         return Finding("not-capabilities", f"{local_name(root)} without {' and '.join(missing)}")

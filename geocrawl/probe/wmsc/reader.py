@@ -16,6 +16,7 @@ from geocrawl.probe.answer import Finding, answer_deviations
 from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
+from geocrawl.sanitize import ending_of
 
 MAX_TILE_SETS = 20_000
 """Most tile sets of one document that are read."""
@@ -26,7 +27,7 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
     if local_name(root).lower() not in ("wmt_ms_capabilities", "wms_capabilities"):
         return None
     if reading.cut is Cut.INSIDE:
-        return Finding("truncated", f"ends with {page.body[-60:]!r}", deviations=reading.deviations)
+        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
     vendor = child(root, "Capability", "VendorSpecificCapabilities")
     tile_sets = list(islice(children(vendor, "TileSet"), MAX_TILE_SETS))
     if not tile_sets:

@@ -1,0 +1,64 @@
+"""What commands print: tables into a pipe, progress, explanations."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from geocrawl.cli import app, output
+from geocrawl.cli.history import _change
+from geocrawl.cli.progress import LogObserver, configure_logging
+from geocrawl.cli.why import _value
+from geocrawl.sanitize import ending_of
+
+
+def test_a_table_into_a_pipe_is_whole_and_separated_by_tabs(capsys: pytest.CaptureFixture[str]) -> None:
+    address = "https://a.example/" + "x" * 500
+    output.print_table(("id", "ok", "title", "address"), [(1200, True, "a\tb", address), (3, None, (), "")])
+    assert capsys.readouterr().out == f"id\tok\ttitle\taddress\n1200\tyes\ta b\t{address}\n3\t-\t-\t\n"
+
+
+def test_the_table_of_settings_has_one_line_a_setting() -> None:
+    lines = CliRunner().invoke(app, ["config", "show"]).output.splitlines()
+    assert {line.count("\t") for line in lines} == {4}
+    assert not [line for line in lines if "\t()\t" in line]
+
+
+def test_progress_is_logged_although_nothing_is_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(json_lines=True, quiet=False)
+    observer = LogObserver()
+    observer.tick()
+    assert capsys.readouterr().err == ""
+    observer._next = time.monotonic() - 2
+    observer.tick()
+    observer.tick()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (json.loads(line)["event"], json.loads(line)["pages"]) == ("progress", 0)
+    structlog.reset_defaults()
+
+
+def test_features_are_explained_in_words() -> None:
+    assert _value({"anchor": 0.25, "words": ()}) == "anchor=0.25 words=none"
+
+
+def test_a_service_that_was_found_is_new_and_not_changed() -> None:
+    row = {"what": "health", "name": "first-probe", "before": "new", "after": "alive"}
+    assert (_change(row), _change(row | {"after": "down"})) == ("new", "new, down")
+
+
+@pytest.mark.parametrize("text", ["<a>" * 40 + "é=", ("<a>" * 40 + "é=").encode()])
+def test_the_end_of_a_document_is_quoted_as_text(text: str | bytes) -> None:
+    assert ending_of(text).endswith("<a>é=”")
+
+
+def test_help_joins_the_lines_of_a_paragraph_and_groups_commands() -> None:
+    text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "300"}).output
+    assert "Use the catalogue" in text
+    text = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "40"}).output
+    assert "--format" in text
+    text = CliRunner().invoke(app, ["probe", "--help"], env={"COLUMNS": "300"}).output
+    assert "that work on it; without --save it neither reads nor writes anything else there." in text
