@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,14 +16,14 @@ from geocrawl.urls import read_url
 _MASK = "=***"
 
 
-def gather_seeds(urls: Sequence[str], file: Path | None) -> list[Url]:
-    """Return the addresses of the arguments and of the file, in order, each once.
+def gather_seeds(urls: Sequence[str], *files: Path | None) -> list[Url]:
+    """Return the addresses of the arguments and of the files, in order, each once.
 
-    Raises UsageError when an argument is not a web address, or when the file cannot be read or has no address in it.
+    Raises UsageError when an argument is not a web address, or when a file cannot be read or has no address in it.
     """
     found = [_argument(text) for text in urls]
-    if file is not None:
-        found += read_url_file(file)
+    for file in files:
+        found += read_url_file(file) if file is not None else []
     return list({url.identity: url for url in found}.values())
 
 
@@ -32,10 +33,34 @@ def _argument(text: str) -> Url:
             f"{text!r}: *** stands for a secret; give the address in full "
             "(`geocrawl search` and `show` print it with --secrets), or the service's number"
         )
-    url = read_url(text) or (read_url(f"https://{text}") if "." in text and "://" not in text else None)
+    if "://" not in text and Path(text).is_file():
+        raise UsageError(
+            f"{text!r} is a file: pass a list of addresses with its option (crawl: --seeds FILE, probe and seeds add: "
+            f"--file FILE); the web address would be https://{text}"
+        )
+    url = _read(text)
     if url is None:
         raise UsageError(f"{text!r} is no web address; expected one such as https://www.example.org/")
     return url
+
+
+_BARE = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?]\S*)?")
+"""A host name with a dot, perhaps with a path: people leave `https://` out."""
+
+
+def _read(text: str) -> Url | None:
+    """Return a web address as people type it, or None; report credentials, which are left out."""
+    url = read_url(text) or (read_url(f"https://{text}") if _BARE.fullmatch(text) else None)
+    if url is not None and _CREDENTIALS.match(text):
+        origin = "/".join(url.address.split("/")[:3])
+        sys.stderr.write(
+            f"geocrawl: {url.host}: the user name and password in the address are left out; write them into a "
+            f'configuration file: [sites."{origin}"] with user and password (docs/settings.md)\n'
+        )
+    return url
+
+
+_CREDENTIALS = re.compile(r"\s*https?://[^/?#@]*@", re.I)
 
 
 def read_url_file(file: Path) -> list[Url]:
@@ -50,7 +75,7 @@ def read_url_file(file: Path) -> list[Url]:
         raise UsageError(f"{file}: {error.strerror or error}") from None
     good, bad = [], []
     for number, text in _entries(lines, file):
-        url = read_url(text)
+        url = _read(text)
         if url is None:
             bad.append((number, text))
         else:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def crawl(
     overrides: opt.Overrides,
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Start pages.")] = None,
-    seeds: Annotated[Path | None, typer.Option("--seeds", metavar="FILE", help="More start pages, one a line.")] = None,
+    seeds: Annotated[
+        list[Path] | None, typer.Option("--seeds", metavar="FILE", help="More start pages, one a line (repeatable).")
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Visit the given pages even if they were visited before.")
     ] = False,
@@ -42,12 +44,15 @@ def crawl(
     """
     settings = opt.settings_from(overrides)
     opt.refuse_catalogue(record, overrides)
-    _run(settings, urls or _topic_seeds(overrides.get("topic"), seeds), seeds, again=again, record=record, json=json)
+    urls, seeds = urls or [], seeds or []
+    if not urls and not seeds:
+        urls = _topic_seeds(overrides.get("topic"))
+    _run(settings, urls, seeds, again=again, record=record, json=json)
 
 
-def _topic_seeds(topic: object, seeds: Path | None) -> list[str]:
-    """Return the start pages of a topic that was named as an option, unless a file of start pages was, too."""
-    if not isinstance(topic, str) or not topic or seeds is not None:
+def _topic_seeds(topic: object) -> list[str]:
+    """Return the start pages of a topic that was named as an option."""
+    if not isinstance(topic, str) or not topic:
         return []
     from geocrawl.app.topics import find_topic
 
@@ -55,14 +60,14 @@ def _topic_seeds(topic: object, seeds: Path | None) -> list[str]:
 
 
 def _run(
-    settings: Settings, urls: list[str], seeds: Path | None, *, again: bool, record: Path | None, json: bool
+    settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.progress import ask_for_contact, observe
 
-    start_pages = gather_seeds(urls, seeds)
+    start_pages = gather_seeds(urls, *seeds)
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)

@@ -87,7 +87,7 @@ def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
     if text.isdecimal():
         found = queries.addresses_of(int(text)) if len(text) < 19 else ()
     else:
-        found = queries.addresses_at(gather_seeds([text], None)[0])
+        found = queries.addresses_at(gather_seeds([text])[0])
     if not found:
         raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found

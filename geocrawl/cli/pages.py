@@ -68,7 +68,7 @@ def show(
 
     if raw and sys.stdout.isatty():
         raise UsageError("--raw: a page may hold characters that change a terminal; write it to a file or a pipe")
-    asked = gather_seeds([url], None)[0]
+    asked = gather_seeds([url])[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
         page = queries.kept_page(asked)

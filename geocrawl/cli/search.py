@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -53,15 +54,37 @@ def search(
     if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
         raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
+    system = _reference_system(crs) if crs else None
     wanted = opt.kind_of(kind) if kind else None
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
         rows = queries.search(
-            " ".join(words or []), kind=wanted, bbox=box, crs=crs, alive=alive, level=level, limit=limit
+            " ".join(words or []), kind=wanted, bbox=box, crs=system, alive=alive, level=level, limit=limit
         )
     _print(rows, format_)
     if not rows:
         raise typer.Exit(1)
+
+
+_URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)
+_CODE = re.compile(r"[A-Za-z][\w-]*:[\w.-]+")
+
+
+def _reference_system(text: str) -> str:
+    """Return the code that `--crs` means: `4326` and `urn:ogc:def:crs:EPSG::4326` are `EPSG:4326`.
+
+    Raises UsageError for text that is no code.
+    """
+    from geocrawl.errors import UsageError
+
+    code = text.strip()
+    if code.isdecimal():
+        return f"EPSG:{int(code)}"
+    if urn := _URN.fullmatch(code):
+        return f"{urn[1].upper()}:{urn[2]}"
+    if not _CODE.fullmatch(code):
+        raise UsageError(f"--crs {text!r}: expected the code of a reference system, such as EPSG:4326 or CRS:84")
+    return code
 
 
 def _bbox(text: str) -> BBox:

@@ -26,7 +26,9 @@ Shipped = Annotated[
 def add(
     overrides: opt.Overrides,
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Start pages.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="More start pages, one a line.")] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option("--file", metavar="FILE", help="More start pages, one a line (repeatable).")
+    ] = None,
     shipped: Shipped = False,
     region: opt.Region = None,
     language: opt.Language = None,
@@ -44,7 +46,7 @@ def add(
     from geocrawl.errors import UsageError
     from geocrawl.store import NewSeed
 
-    chosen = [NewSeed(url) for url in gather_seeds(urls or [], file)]
+    chosen = [NewSeed(url) for url in gather_seeds(urls or [], *(file or []))]
     if shipped:
         chosen += list(_shipped(region, language))
     elif region or language:
@@ -95,7 +97,7 @@ def remove(
 
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
-        removed = store.remove_seeds(gather_seeds(urls, None))
+        removed = store.remove_seeds(gather_seeds(urls))
     typer.echo(f"{removed:,} start pages removed.")
     if not removed:
         raise typer.Exit(1)

@@ -47,7 +47,7 @@ def _service_at(queries: Queries, text: str) -> ServiceDetail | None:
     from geocrawl.probe.registry import declarations
     from geocrawl.urls import service_keys
 
-    url = gather_seeds([text], None)[0]
+    url = gather_seeds([text])[0]
     candidate = Detector(declarations()).of_url(url)
     kind = str(candidate.endpoint.kind) if candidate else ""
     found = (queries.service_at(key, kind) for key in service_keys(url))
