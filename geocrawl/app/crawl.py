@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
-from geocrawl.app.run import run_session
+from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
@@ -50,7 +50,9 @@ def run_crawl(
     with retrying.opened(begin) as begun:
         session = begun.session
         observer.started(session.frontier.stats, begun.notes)
-        summary = run_session(session, observer, retrying, max_pages=settings.max_pages, run=begun.run, record=record)
+        summary = run_session(
+            session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=begun.run, record=record
+        )
         return _report(begun, summary, seeds)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.harvest_start import HarvestStart, find_start
-from geocrawl.app.run import run_session
+from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session, SessionKind, with_stored_depth
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
@@ -52,8 +52,8 @@ def run_harvest(
         store, today = begun.session.store, day_of(clock.now())
         observer.started(begun.session.frontier.stats, _notes(begun))
         run = retrying.call(lambda: store.start_run("harvest", settings))
-        summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages, run=run)
-        if summary.stopped == "done" and summary.pages:
+        summary = run_session(begun.session, observer, retrying, max_pages=settings.max_pages or NO_LIMIT, run=run)
+        if summary.stopped == "done" and summary.records:
             retrying.call(lambda: store.facts.write_harvested(url.identity, today))
         return _report(begun, summary)
 

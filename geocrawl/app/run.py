@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from geocrawl.crawler.loop import Crawler
     from geocrawl.crawler.summary import RunSummary
     from geocrawl.ports import Observer
+
+
+NO_LIMIT = sys.maxsize
+"""As a number of pages."""
 
 
 def run_session(

@@ -52,7 +52,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     from geocrawl.cli.ends import end_interrupted
     from geocrawl.cli.progress import observe
 
-    (catalogue,) = gather_seeds([url], None)
+    (catalogue,) = gather_seeds([url])
     path = opt.database_path_from(settings)
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
@@ -60,5 +60,5 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     end_interrupted(report.summary.interrupted)
     if report.summary.stopped == "outage":
         raise typer.Exit(3)
-    if not report.summary.pages:
+    if not report.summary.records:
         raise typer.Exit(1)

@@ -69,8 +69,9 @@ def probe(
     save: Annotated[bool, typer.Option("--save", help="Store the verdicts in the catalogue.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Probe each address: request its capabilities and print whether a working service answers. Exit
-    code 0 when at least one is valid.
+    """Probe each address: request its capabilities and print whether a working service answers.
+
+    Exit code 0 when at least one is valid, 1 when none is.
 
     A long list can be interrupted at any time: the same command resumes.
 

@@ -15,6 +15,7 @@ from geocrawl.config import values
 from geocrawl.settings import Option, Settings, SiteSettings
 
 _AT_LEAST_ONE = {"workers", "max_attempts", "backoff_after", "max_segment_repeats", "max_ratio", "max_url_chars"}
+_AT_MOST = {"workers": 1000}
 _ABOVE_ZERO = {
     "dns_timeout_s",
     "connect_timeout_s",
@@ -103,6 +104,8 @@ class Setting:
     def _check_range(self, number: float) -> None:
         if self.field in _AT_LEAST_ONE and number < 1:
             raise ValueError(f"{self._takes_one}, at least 1")
+        if number > (most := _AT_MOST.get(self.field, number)):
+            raise ValueError(f"{self._takes_one}, at most {most:,}")
         if self.field in _ABOVE_ZERO and number <= 0:
             raise ValueError(f"{self._takes_one} above 0")
         if number < 0:

@@ -110,6 +110,7 @@ class HarvestReport:
         """Return the counts under stable names."""
         return {
             **_counts(self.summary),
+            "records_pages": self.summary.records,
             "since": self.since,
             "database": str(self.database),
             "services": self.services,
@@ -129,13 +130,15 @@ class HarvestReport:
         }
         changed = f" of what was changed since {self.since}" if self.since else ""
         out = [
-            f"{s.pages:,} pages of records{changed} in {s.seconds:.1f} s; "
+            f"{s.records:,} pages of records{changed} in {s.seconds:.1f} s; "
             f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
             f"Ended: {ends.get(s.stopped, s.stopped)}.",
             f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
         ]
-        if not s.pages:
-            out.insert(0, "No page of records was read: is this the address of a catalogue?")
+        if not s.records:
+            out[:2] = [
+                f"No page of records was read: is this the address of a catalogue? {s.pages:,} pages were answered."
+            ]
         if s.reasons:
             out.insert(1, _not_read(s))
         return out

@@ -14,6 +14,8 @@ class RunSummary:
     pages: int = 0
     """Number of answered pages, without robots.txt, redirects and probes."""
     failures: int = 0
+    records: int = 0
+    """Number of pages that were read and may be pages of records: data, or a page that led to records or services."""
     probes: int = 0
     valid: int = 0
     links: int = 0
@@ -41,6 +43,8 @@ class RunSummary:
             self.valid += visit.found is Status.VALID
         elif visit.is_page_answered:
             self.pages += 1
+            is_data = "html" not in visit.content_type
+            self.records += visit.state is State.VISITED and bool(is_data or visit.links or visit.candidates)
         if visit.state in (State.FAILED, State.REFUSED):
             self.failures += visit.state is State.FAILED
             self.reasons[visit.reason] = self.reasons.get(visit.reason, 0) + 1

@@ -109,7 +109,7 @@ def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -> None:
     web = Answers({"p.example/": ("text/html", b"<a href='/a'>a</a><a href='/b'>b</a>")})
     run_crawl(
-        replace(SETTINGS, max_pages=0), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(),
+        replace(SETTINGS, max_pages=1), tmp_path / "c.db", [url("http://p.example/")], observer=LogObserver(),
         environment=environment(web),
     )  # fmt: skip
     other = catalogue()
@@ -168,3 +168,20 @@ def test_bounds_go_by_the_number_of_a_page() -> None:
     }
     assert {start: bound(page) for start, page in pages.items() if page} == {0: True, 40: True, 60: False}
     assert bound(url("https://d.example/dataset?page=9000"))
+
+
+@pytest.mark.parametrize(
+    "web",
+    [
+        Answers({}),
+        Answers({"p.example/": ("text/html", b"<p>An ordinary page, with <a href='/a'>a link</a>.</p>")}),
+    ],
+    ids=["not found", "an ordinary page"],
+)
+def test_a_page_that_is_no_catalogue_is_not_called_one(tmp_path: Path, web: Answers) -> None:
+    report = run_harvest(
+        SETTINGS, tmp_path / "c.db", url("http://p.example/"), observer=LogObserver(), environment=environment(web)
+    )
+    assert report.summary.records == 0
+    assert "is this the address of a catalogue" in report.lines()[0]
+    assert not [line for line in report.lines() if "all pages" in line]

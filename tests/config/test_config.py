@@ -78,6 +78,7 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
     [
         ("max_page = 5", "max_page: no such setting, did you mean max_pages?"),
         ("max_time_s = 5", "max_time_s: no such setting, did you mean max_time?"),
+        ("workers = 100000", "workers = 100000: expected a number, at most 1,000"),
         ("workers = 0", "workers = 0: expected a number, at least 1"),
         ("workers = true", "workers = True: expected a whole number"),
         ("workers = 2.5", "workers = 2.5: expected a whole number"),
