@@ -101,18 +101,8 @@ class SqlFrontier:
         self._reranking = Reranking(database, self._hosts, self._counters)
         self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
-        self._leases = Leases(
-            self._connection,
-            settings,
-            self._hosts,
-            limits,
-            self._queue,
-            catalog,
-            budgets,
-            owner=owner,
-            records_only=records_only,
-            named_only=named_only,
-        )
+        parts = (self._connection, settings, self._hosts, limits, self._queue, catalog, budgets)
+        self._leases = Leases(*parts, owner=owner, records_only=records_only, named_only=named_only)
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
         batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
