@@ -8,7 +8,14 @@ STAMP := $(VENV)/.installed
 
 env: $(STAMP)
 
+RECENT := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+
+# An environment of a Python that is too old is made anew, and none is left behind by one.
 $(STAMP): pyproject.toml requirements.lock
+	@if test -x $(BIN)/python && ! $(BIN)/python $(RECENT); then rm -rf $(VENV); fi
+	@test -x $(BIN)/python || $(PYTHON) $(RECENT) || { \
+	  echo "geocrawl needs Python 3.11 or later, and '$(PYTHON)' is none: make PYTHON=python3.12 demo" >&2; exit 1; }
+	@echo "Installing geocrawl and what it needs into $(VENV) (once, some minutes) ..."
 	@if command -v uv >/dev/null 2>&1; then \
 	  test -x $(BIN)/python || uv venv -q --python $(PYTHON) $(VENV); \
 	  VIRTUAL_ENV=$(VENV) uv pip install -q -r requirements.lock && VIRTUAL_ENV=$(VENV) uv pip install -q --no-deps -e .; \
