@@ -96,9 +96,7 @@ class Settings:
         empty="the one stored in the database, else WMS",
         option=Option(("crawl",), metavar="NAME"),
     )
-    max_pages: int = _setting(
-        1000, "most pages answered in one run", unit="pages", empty="no limit", option=Option(("crawl",))
-    )
+    max_pages: int = _setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
     max_depth: int = _setting(5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",)))
     max_time_s: float = _setting(
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
