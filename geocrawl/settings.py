@@ -8,8 +8,9 @@ them, and `docs/settings.md` is printed from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+
+from geocrawl.setting_fields import Option, setting
 
 MIB = 1024 * 1024
 DEFAULT_STRATEGY = "fusion"
@@ -19,58 +20,34 @@ _AT_WORK_S = 10.0
 """Longest time for which a server is taken to work on a request that was cut off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """How commands spell a setting; a setting without one is read from the environment and from files only."""
-
-    commands: tuple[str, ...] = ()
-    """Commands that have the option, such as 'seeds check'; none: every command that works on a catalogue."""
-    name: str = ""
-    """'' for `--` and the setting's name with hyphens. The option of a true/false setting flips its default."""
-    short: str = ""
-    """One-letter name, such as `-q`."""
-    metavar: str = ""
-    """What stands for the value in help; '' for N, DURATION or SIZE, as the unit says."""
-
-
 _RUNS = ("crawl", "harvest", "daemon")
 _REQUESTS = (*_RUNS, "probe", "seeds check")
 """Commands that send requests."""
-
-
-def _setting(
-    default: Any, help_: str, *, unit: str = "", empty: str = "", secret: bool = False, option: Option | None = None
-) -> Any:
-    """Return a dataclass field; `empty` says what 0, '' or an empty list means where the help does not."""
-    metadata = {"help": help_, "unit": unit, "empty": empty, "secret": secret, "option": option}
-    if isinstance(default, (dict, list)):
-        return field(default_factory=lambda: type(default)(default), metadata=metadata)
-    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class SiteSettings:
     """Settings of one host, `[sites."maps.example.org"]` in TOML; of one origin the user and password alone."""
 
-    user: str = _setting(
+    user: str = setting(
         "", "user name for HTTP basic authentication; of a host: sent over https to its default port alone"
     )
-    password: str = _setting("", "password for HTTP basic authentication", secret=True)
-    proxy: str = _setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
-    delay_s: float | None = _setting(
+    password: str = setting("", "password for HTTP basic authentication", secret=True)
+    proxy: str = setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
+    delay_s: float | None = setting(
         None,
         "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
         unit="s",
     )
-    max_pages: int = _setting(
+    max_pages: int = setting(
         0, "most pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
     )
-    requests_per_day: int = _setting(
+    requests_per_day: int = setting(
         0, "most requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
     )
-    max_body_bytes: int = _setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
-    not_before: str = _setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
-    not_after: str = _setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
+    max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
+    not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
+    not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,248 +55,246 @@ class Settings:
     """All settings of one run."""
 
     # what and how far
-    db: str = _setting(
+    db: str = setting(
         "",
         "catalogue: a path or sqlite:///path",
         empty="geocrawl.db in the user's data folder",
         option=Option(metavar="URL"),
     )
-    strategy: str = _setting(
+    strategy: str = setting(
         "",
         "order of visits: fusion, gws, bfs … (`geocrawl strategies` lists them)",
         empty="the one stored in the database, else fusion",
         option=Option(("crawl",), metavar="NAME"),
     )
-    topic: str = _setting(
+    topic: str = setting(
         "",
         "topic to look for (`geocrawl topics list`)",
         empty="the one stored in the database, else WMS",
         option=Option(("crawl",), metavar="NAME"),
     )
-    max_pages: int = _setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
-    max_depth: int = _setting(5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",)))
-    max_time_s: float = _setting(
+    max_pages: int = setting(1000, "most pages of one run", unit="pages", empty="no limit", option=Option(("crawl",)))
+    max_depth: int = setting(5, "most links from a start page (gws: 5)", unit="links", option=Option(("crawl",)))
+    max_time_s: float = setting(
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
     )
-    workers: int = _setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
-    allow: tuple[str, ...] = _setting(
+    workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
+    allow: tuple[str, ...] = setting(
         (),
         "visit nothing else: domains (example.org), top-level domains (.cn), addresses with * (example.org/geo/*)",
     )
-    deny: tuple[str, ...] = _setting((), "never visit these, as pages or as services; written as in allow")
-    scope: str = _setting(
+    deny: tuple[str, ...] = setting((), "never visit these, as pages or as services; written as in allow")
+    scope: str = setting(
         "any",
         "which pages to visit, relative to the start pages: any, same site or same host",
         option=Option(("crawl",), metavar="any|site|host"),
     )
-    respect_nofollow: bool = _setting(False, "skip links marked rel=nofollow")
-    set: Mapping[str, str] = _setting(
+    respect_nofollow: bool = setting(False, "skip links marked rel=nofollow")
+    set: Mapping[str, str] = setting(
         {},
         "constant of a strategy, such as gws.lambda=0.7 (`geocrawl strategies` lists them)",
         option=Option(("crawl",), metavar="KEY=VALUE"),
     )
-    dump_every: int = _setting(1000, "store what the strategy has learnt after this many visits", unit="visits")
-    store_pages: bool = _setting(
+    dump_every: int = setting(1000, "store what the strategy has learnt after this many visits", unit="visits")
+    store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: float = _setting(0.1, "least page score, by the strategy, of a page that is kept")
-    page_store_bytes: int = _setting(
+    store_pages_min_score: float = setting(0.1, "least page score, by the strategy, of a page that is kept")
+    page_store_bytes: int = setting(
         256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first", unit="bytes"
     )
-    patience_s: float = _setting(
+    patience_s: float = setting(
         3600.0,
         "wait so long, without an answer, for hosts in back-off whose pages were never visited, and for a proxy, "
         "network or name resolution that is away (the daemon waits for these without limit)",
         unit="s",
         option=Option(("crawl", "harvest", "probe")),
     )
-    database_patience_s: float = _setting(
+    database_patience_s: float = setting(
         120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)", unit="s"
     )
-    lease_s: float = _setting(300.0, "a lease that is not settled by then is given to another worker", unit="s")
-    settle_s: float = _setting(8.0, "time for current requests to finish when the crawl is stopped", unit="s")
+    lease_s: float = setting(300.0, "a lease that is not settled by then is given to another worker", unit="s")
+    settle_s: float = setting(8.0, "time for current requests to finish when the crawl is stopped", unit="s")
 
     # what is requested of a service beyond its capabilities
-    maps: bool = _setting(
+    maps: bool = setting(
         True,
         "request content from valid services: a map, a tile, a feature, a record",
         option=Option(("crawl", "harvest"), name="--no-maps"),
     )
-    map_layers: int = _setting(3, "most items of a service whose content is requested")
-    map_requests: int = _setting(8, "most content requests to one service in one visit")
-    map_requests_per_host: int = _setting(
-        200, "most content requests to one host in one run, or in a day of the daemon"
-    )
-    thumbnail_bytes: int = _setting(
+    map_layers: int = setting(3, "most items of a service whose content is requested")
+    map_requests: int = setting(8, "most content requests to one service in one visit")
+    map_requests_per_host: int = setting(200, "most content requests to one host in one run, or in a day of the daemon")
+    thumbnail_bytes: int = setting(
         64 * MIB, "most thumbnails kept; the oldest are deleted first", unit="bytes", empty="none"
     )
-    siblings: int = _setting(
+    siblings: int = setting(
         50,
         "most endpoints of one host that are probed for other kinds of a service in one run, or in a day of the daemon",
         empty="none",
     )
 
     # politeness
-    user_agent: str = _setting(
+    user_agent: str = setting(
         "",
         "User-Agent header",
         empty="geocrawl/VERSION (+contact); without a contact, what geocrawl is",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
-    contact: str = _setting(
+    contact: str = setting(
         "",
         "how the owner of a site can reach you, a URL or mail address; part of the User-Agent",
         option=Option(_REQUESTS, metavar="TEXT"),
     )
-    delay_s: float = _setting(1.0, "delay between two requests to one host", unit="s", option=Option(_REQUESTS))
-    requests_per_ip: int = _setting(
+    delay_s: float = setting(1.0, "delay between two requests to one host", unit="s", option=Option(_REQUESTS))
+    requests_per_ip: int = setting(
         2, "most requests at once to one IP address, whatever the number of its hosts", empty="no limit"
     )
-    ip_delay_factor: float = _setting(
+    ip_delay_factor: float = setting(
         0.5, "of a host's delay (without Crawl-delay): time between two requests to one IP address"
     )
-    requests_per_host_per_day: int = _setting(
+    requests_per_host_per_day: int = setting(
         0,
         "most requests to one host a day (UTC), robots.txt and content included; a visit under way is cut short",
         empty="no limit",
     )
-    max_crawl_delay_s: float = _setting(120.0, "a longer Crawl-delay is shortened to this", unit="s")
-    max_retry_after_s: float = _setting(86400.0, "a longer Retry-After is shortened to this", unit="s")
-    backoff_first_s: float = _setting(60.0, "first back-off of a failing host; each further one doubles", unit="s")
-    backoff_max_s: float = _setting(86400.0, "longest back-off of a failing host", unit="s")
-    backoff_after: int = _setting(3, "failures in a row before a back-off (429, and 503 of two addresses: at once)")
-    trouble_window_s: float = _setting(
+    max_crawl_delay_s: float = setting(120.0, "a longer Crawl-delay is shortened to this", unit="s")
+    max_retry_after_s: float = setting(86400.0, "a longer Retry-After is shortened to this", unit="s")
+    backoff_first_s: float = setting(60.0, "first back-off of a failing host; each further one doubles", unit="s")
+    backoff_max_s: float = setting(86400.0, "longest back-off of a failing host", unit="s")
+    backoff_after: int = setting(3, "failures in a row before a back-off (429, and 503 of two addresses: at once)")
+    trouble_window_s: float = setting(
         600.0,
         "a server error (5xx) is one address's, unless another address of the host has one within this time",
         unit="s",
     )
-    backoff_forgive_s: float = _setting(1800.0, "failures older than this are not counted", unit="s")
-    robots_ttl_s: float = _setting(86400.0, "how long a robots.txt is cached", unit="s")
-    robots_error_ttl_s: float = _setting(3600.0, "back-off of an origin whose robots.txt is unreachable", unit="s")
-    ignore_robots: bool = _setting(
+    backoff_forgive_s: float = setting(1800.0, "failures older than this are not counted", unit="s")
+    robots_ttl_s: float = setting(86400.0, "how long a robots.txt is cached", unit="s")
+    robots_error_ttl_s: float = setting(3600.0, "back-off of an origin whose robots.txt is unreachable", unit="s")
+    ignore_robots: bool = setting(
         False, "ignore robots.txt, at your own responsibility; only for `geocrawl probe`", option=Option(("probe",))
     )
-    max_attempts: int = _setting(3, "most attempts to visit one URL")
-    retry_first_s: float = _setting(600.0, "wait before the second attempt; each further one doubles", unit="s")
+    max_attempts: int = setting(3, "most attempts to visit one URL")
+    retry_first_s: float = setting(600.0, "wait before the second attempt; each further one doubles", unit="s")
 
     # the daemon
-    pages_per_day: int = _setting(
+    pages_per_day: int = setting(
         10_000, "most pages that the daemon visits a day (UTC)", unit="pages", empty="no limit"
     )
-    traffic_per_day_bytes: int = _setting(
+    traffic_per_day_bytes: int = setting(
         0,
         "most that the daemon receives a day (UTC); at nine tenths of it page visits stop, at the limit all requests",
         unit="bytes",
         empty="no limit",
     )
-    hours: str = _setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
-    due_per_tick: int = _setting(500, "most due services or pages that are queued at once")
-    revisit_first_s: float = _setting(
+    hours: str = setting("", "hours (UTC) in which the daemon visits pages, such as 22-6", empty="all day")
+    due_per_tick: int = setting(500, "most due services or pages that are queued at once")
+    revisit_first_s: float = setting(
         7 * 86400.0, "first wait before a start page, or a page that named services, is read again", unit="s"
     )
-    revisit_least_s: float = _setting(86400.0, "shortest such wait, for pages that change often", unit="s")
-    revisit_most_s: float = _setting(60 * 86400.0, "longest such wait, for pages that do not change", unit="s")
-    not_modified_s: float = _setting(
+    revisit_least_s: float = setting(86400.0, "shortest such wait, for pages that change often", unit="s")
+    revisit_most_s: float = setting(60 * 86400.0, "longest such wait, for pages that do not change", unit="s")
+    not_modified_s: float = setting(
         30 * 86400.0,
         "how long a server's answer 'not modified' (304) is accepted before the page is read in full again",
         unit="s",
         empty="no conditional requests",
     )
-    max_db_bytes: int = _setting(
+    max_db_bytes: int = setting(
         0,
         "largest database; over it are deleted, in this order: cached robots.txt, history, layers of services that are "
         "gone, queued pages of the lowest tier, kept pages, thumbnails",
         unit="bytes",
         empty="no limit",
     )
-    keep_probes_days: int = _setting(
+    keep_probes_days: int = setting(
         400, "how long single probes are kept; health and changes are kept for ever", unit="days"
     )
 
     # network
-    proxy: str = _setting(
+    proxy: str = setting(
         "",
         "HTTP proxy for every request, such as http://proxy.example.org:3128",
         empty="http_proxy and https_proxy of the environment",
         secret=True,
         option=Option(_REQUESTS, metavar="URL"),
     )
-    allow_private: bool = _setting(False, "allow loopback, private and link-local addresses", option=Option(_REQUESTS))
-    strict_tls: bool = _setting(
+    allow_private: bool = setting(False, "allow loopback, private and link-local addresses", option=Option(_REQUESTS))
+    strict_tls: bool = setting(
         False,
         "reject services whose certificate is expired, self-signed, for another name or without its chain, or whose "
         "TLS is older than 1.2, instead of noting that with the service (pages are never read from these)",
         option=Option(_REQUESTS),
     )
-    dns_timeout_s: float = _setting(10.0, "longest wait for the look-up of a host's name", unit="s")
-    connect_timeout_s: float = _setting(10.0, "longest wait for a connection", unit="s")
-    read_timeout_s: float = _setting(30.0, "longest wait between two pieces of an answer", unit="s")
-    total_timeout_s: float = _setting(30.0, "longest request, from the connection to the last byte", unit="s")
-    page_body_bytes: int = _setting(5 * MIB, "longest page, decoded", unit="bytes")
-    probe_body_bytes: int = _setting(128 * MIB, "longest capabilities document; the rest is not read", unit="bytes")
-    map_body_bytes: int = _setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
-    robots_body_bytes: int = _setting(
+    dns_timeout_s: float = setting(10.0, "longest wait for the look-up of a host's name", unit="s")
+    connect_timeout_s: float = setting(10.0, "longest wait for a connection", unit="s")
+    read_timeout_s: float = setting(30.0, "longest wait between two pieces of an answer", unit="s")
+    total_timeout_s: float = setting(30.0, "longest request, from the connection to the last byte", unit="s")
+    page_body_bytes: int = setting(5 * MIB, "longest page, decoded", unit="bytes")
+    probe_body_bytes: int = setting(128 * MIB, "longest capabilities document; the rest is not read", unit="bytes")
+    map_body_bytes: int = setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
+    robots_body_bytes: int = setting(
         500 * 1024, "longest robots.txt; the rest is not read (RFC 9309, 2.5)", unit="bytes"
     )
-    max_ratio: float = _setting(200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded")
-    ratio_free_bytes: int = _setting(1 * MIB, "decoded bytes before the ratio is checked", unit="bytes")
-    max_encodings: int = _setting(2, "most Content-Encodings on one answer")
-    header_bytes: int = _setting(64 * 1024, "longest header block", unit="bytes")
-    reading_in_loop_bytes: int = _setting(
+    max_ratio: float = setting(200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded")
+    ratio_free_bytes: int = setting(1 * MIB, "decoded bytes before the ratio is checked", unit="bytes")
+    max_encodings: int = setting(2, "most Content-Encodings on one answer")
+    header_bytes: int = setting(64 * 1024, "longest header block", unit="bytes")
+    reading_in_loop_bytes: int = setting(
         64 * 1024,
         "longest answer that is read beside the requests; longer ones, RDF and large images in a process of their own",
         unit="bytes",
     )
-    reading_processes: int = _setting(
+    reading_processes: int = setting(
         2, "most processes that read answers", empty="none: every answer is read beside the requests"
     )
-    reading_time_s: float = _setting(
+    reading_time_s: float = setting(
         20.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
     )
-    reading_memory_bytes: int = _setting(1024 * MIB, "most memory of a process while it reads an answer", unit="bytes")
-    max_redirects: int = _setting(5, "most redirects followed for one URL")
-    max_idle_connections: int = _setting(256, "most connections kept open between requests", unit="connections")
+    reading_memory_bytes: int = setting(1024 * MIB, "most memory of a process while it reads an answer", unit="bytes")
+    max_redirects: int = setting(5, "most redirects followed for one URL")
+    max_idle_connections: int = setting(256, "most connections kept open between requests", unit="connections")
 
     # guards (urls/ and store/): they choose by the URL, not by arrival
-    max_url_chars: int = _setting(2000, "longest address that is kept", unit="characters")
-    max_segment_repeats: int = _setting(3, "a path that repeats a segment this often is a trap")
-    max_queries_per_path: int = _setting(5000, "most addresses that differ only in the query")
-    max_scripts_per_page: int = _setting(
+    max_url_chars: int = setting(2000, "longest address that is kept", unit="characters")
+    max_segment_repeats: int = setting(3, "a path that repeats a segment this often is a trap")
+    max_queries_per_path: int = setting(5000, "most addresses that differ only in the query")
+    max_scripts_per_page: int = setting(
         5, "most linked scripts and configurations that are read for one page", empty="none"
     )
-    max_records_pages: int = _setting(
+    max_records_pages: int = setting(
         200,
         "most pages of records of one catalogue",
         unit="pages",
         option=Option(("harvest",), name="--max-pages"),
     )
-    max_records: int = _setting(
+    max_records: int = setting(
         0, "most records of one catalogue", unit="records", empty="no limit", option=Option(("harvest",))
     )
-    max_pages_per_host: int = _setting(100_000, "most pages of one host")
-    max_hosts_per_site: int = _setting(
+    max_pages_per_host: int = setting(100_000, "most pages of one host")
+    max_hosts_per_site: int = setting(
         2000, "most hosts of one registered domain, chosen by their names", empty="no limit"
     )
-    max_fruitless_per_pattern: int = _setting(
+    max_fruitless_per_pattern: int = setting(
         300,
         "most visits to addresses that differ only in numbers and values, while they bring nothing",
         empty="no limit",
     )
-    max_late_per_pattern: int = _setting(
+    max_late_per_pattern: int = setting(
         10_000,
         "then, if only such addresses wait, most that listings name; of others max_fruitless_per_pattern",
         empty="none",
     )
-    max_alike_services: int = _setting(
+    max_alike_services: int = setting(
         500,
         "most services of one site with such addresses; then it is quarantined until `geocrawl release`",
         empty="no limit",
     )
-    calendar_years: int = _setting(3, "calendar pages further than this from today are a trap", unit="years")
-    stop_rules: str = _setting("", "file of stop rules in addition to the built-in ones")
+    calendar_years: int = setting(3, "calendar pages further than this from today are a trap", unit="years")
+    stop_rules: str = setting("", "file of stop rules in addition to the built-in ones")
 
     # logs and exports
-    export_secrets: bool = _setting(
+    export_secrets: bool = setting(
         False,
         "print keys, tokens and passwords in addresses in full, not as ***",
         option=Option(
@@ -327,15 +302,15 @@ class Settings:
             name="--secrets",
         ),
     )
-    metrics_file: str = _setting(
+    metrics_file: str = setting(
         "", "file for Prometheus' textfile collector, which the daemon writes each minute", empty="none"
     )
-    log_visits: bool = _setting(
+    log_visits: bool = setting(
         False, "log two lines for each visit: what was leased, and how it ended", option=Option(_RUNS)
     )
-    log_json: bool = _setting(False, "log as JSON", option=Option(_RUNS))
-    quiet: bool = _setting(False, "print only warnings and the result", option=Option(_REQUESTS, short="-q"))
-    sites: Mapping[str, SiteSettings] = _setting({}, "settings of single hosts, and passwords of single origins")
+    log_json: bool = setting(False, "log as JSON", option=Option(_RUNS))
+    quiet: bool = setting(False, "print only warnings and the result", option=Option(_REQUESTS, short="-q"))
+    sites: Mapping[str, SiteSettings] = setting({}, "settings of single hosts, and passwords of single origins")
 
     def delay_of_s(self, host: str) -> float:
         """Return the delay in seconds between two requests to a host (canonical name): its own, else the common one."""

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from geocrawl.config import values
-from geocrawl.settings import Option, Settings, SiteSettings
+from geocrawl.setting_fields import Option
+from geocrawl.settings import Settings, SiteSettings
 
 _AT_LEAST_ONE = {"workers", "max_attempts", "backoff_after", "max_segment_repeats", "max_ratio", "max_url_chars"}
 _AT_MOST = {"workers": 1000}
