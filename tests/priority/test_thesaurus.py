@@ -66,7 +66,7 @@ def test_every_word_of_the_shipped_thesaurus_is_in_lower_case_and_means_one_thin
 
 
 def test_near_groups_lie_between_a_half_and_one() -> None:
-    with pytest.raises(ValueError, match=r"between 0.5 and 1"):
+    with pytest.raises(ValueError, match=r"from 0.5 to 1"):
         Thesaurus([(0.3, [["a"], ["b"]])])
 
 

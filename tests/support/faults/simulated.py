@@ -10,7 +10,7 @@ import asyncio
 import errno
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,10 +65,16 @@ class StruckTransport(ReplayTransport):
         """Requests by host while it lasted."""
         self.first_after: float | None = None
         """When the first request that is answered came after its end, seconds from that."""
+        self.at_strike: Callable[[], object] = lambda: None
+        """Called once, before the first request from the strike's beginning on."""
+        self._told = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         since = self._time.now() - self._begun - self._strike.after_s
         host, strike = request.url.host, self._strike
+        if since >= 0 and not self._told:
+            self._told = True
+            self.at_strike()
         if 0 <= since < strike.for_s:
             self.under_strike[host] += 1
             self._time.advance(0.01)
@@ -140,7 +146,14 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
             reload=lambda: (session, work, Budget(Hours(), 0)),
         )
         begun, database = clock.now(), store.database
-        before, condition_before = asyncio.run(_live(daemon, database, clock, hours, strike.after_s, step_s))
+        before, condition_before = frozenset[str](), dict[str, Condition]()
+
+        def look() -> None:
+            nonlocal before, condition_before
+            before, condition_before = _settled(database), _conditions(database)
+
+        transport.at_strike = look
+        asyncio.run(_live(daemon, clock, hours, step_s))
         gone = "SELECT count(*) FROM url WHERE state = 'failed' AND retry_at IS NULL"
         given_up = database.connection.execute(gone).fetchone()[0]
         return Ended(
@@ -156,21 +169,16 @@ def run(world: World, path: Path, strike: Strike, hours: float, step_s: float = 
         )
 
 
-async def _live(
-    daemon: Daemon, database: Database, clock: ReplayClock, hours: float, after_s: float, step_s: float
-) -> tuple[frozenset[str], Mapping[str, Condition]]:
-    begun, before, conditions = clock.now(), frozenset[str](), dict[str, Condition]()
+async def _live(daemon: Daemon, clock: ReplayClock, hours: float, step_s: float) -> None:
+    begun = clock.now()
     due = dict.fromkeys(_TICKS, begun)
     while clock.now() < begun + hours * HOUR_S:
         for name, at in due.items():
             if clock.now() >= at:
                 due[name] = clock.now() + _TICKS[name]
                 daemon.tick(name)
-        if clock.now() < begun + after_s:
-            before, conditions = _settled(database), _conditions(database)
         await daemon.turn()
         await clock.sleep(step_s if clock.now() > begun + STRUCK_AFTER_S else 1.0)
-    return before, conditions
 
 
 def _settled(database: Database) -> frozenset[str]:
