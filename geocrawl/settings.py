@@ -249,7 +249,7 @@ class Settings:
         2, "most processes that read answers", empty="none: every answer is read beside the requests"
     )
     reading_time_s: float = setting(
-        20.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
+        60.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
     )
     reading_memory_bytes: int = setting(1024 * MIB, "most memory of a process while it reads an answer", unit="bytes")
     max_redirects: int = setting(5, "most redirects followed for one URL")

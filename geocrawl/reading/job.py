@@ -12,6 +12,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 WALL_FACTOR = 5.0
@@ -39,13 +40,20 @@ class Raised:
     traceback: str
 
 
-def answer(request: bytes, limits: Limits) -> bytes:
-    """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Raised`."""
+def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
+    """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Raised`.
+
+    The result of a request in a file is a file beside it.
+    """
     _prepare(limits)
     signal.setitimer(signal.ITIMER_PROF, limits.cpu_s)
     signal.setitimer(signal.ITIMER_REAL, WALL_FACTOR * limits.cpu_s)
     try:
         return _result(request)
+    except MemoryError:
+        return pickle.dumps(OutOfMemory())
+    except Exception:
+        return pickle.dumps(Raised(traceback.format_exc()))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -62,11 +70,14 @@ def _prepare(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
-def _result(request: bytes) -> bytes:
-    try:
-        think: Callable[[], Any] = pickle.loads(request)  # noqa: S301  # of our own process
+def _result(request: bytes | Path) -> bytes | Path:
+    think: Callable[[], Any]
+    if isinstance(request, bytes):
+        think = pickle.loads(request)  # noqa: S301  # of our own process
         return pickle.dumps(think(), pickle.HIGHEST_PROTOCOL)
-    except MemoryError:
-        return pickle.dumps(OutOfMemory())
-    except Exception:
-        return pickle.dumps(Raised(traceback.format_exc()))
+    with request.open("rb") as file:
+        think = pickle.load(file)  # noqa: S301  # of our own process
+    path = request.with_name("result")
+    with path.open("wb") as file:
+        pickle.dump(think(), file, pickle.HIGHEST_PROTOCOL)
+    return path

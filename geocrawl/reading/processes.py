@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import anyio
@@ -26,6 +28,8 @@ T = TypeVar("T")
 
 _MOST_BYTES_IN_LOOP = 256 * 1024
 """A longer result is unpickled in a thread."""
+_MOST_BYTES_IN_PIPE = 1024 * 1024
+"""A longer answer is handed over as a file."""
 
 
 class ReadingFault(Exception):
@@ -53,15 +57,17 @@ class ReadingProcesses:
         """Return what `think` returns, in a process; a Failure when the process was ended. Raises ReadingFault."""
         if self._limiter is None:  # it belongs to the running loop
             self._limiter = anyio.CapacityLimiter(self._processes)
-        request = await self.in_thread(partial(pickle.dumps, think, pickle.HIGHEST_PROTOCOL))
         async with self._limiter:
             begun = time.monotonic()
-            try:
-                packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
-            except anyio.BrokenWorkerProcess:
-                return self._ended(page, time.monotonic() - begun)
-        unpacked = partial(_unpacked, packed)
-        found = unpacked() if len(packed) <= _MOST_BYTES_IN_LOOP else await self.in_thread(unpacked)
+            with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
+                request = await self.in_thread(partial(_request, think, Path(folder), len(page.body)))
+                try:
+                    packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
+                except anyio.BrokenWorkerProcess:
+                    return self._ended(page, time.monotonic() - begun)
+                unpacked = partial(_unpacked, packed)
+                is_short = isinstance(packed, bytes) and len(packed) <= _MOST_BYTES_IN_LOOP
+                found = unpacked() if is_short else await self.in_thread(unpacked)
         if isinstance(found, OutOfMemory):
             return _failure(
                 page, FailureCode.READING_MEMORY, f"reading it needs more than {self._limits.memory_bytes:,} bytes"
@@ -89,8 +95,27 @@ def _is_worth_telling(record: logging.LogRecord) -> bool:
     return "will report returncode 255" not in record.msg
 
 
-def _unpacked(packed: bytes) -> Any:
-    return pickle.loads(packed)  # noqa: S301  # of a process of our own
+def _request(think: Callable[[], Any], folder: Path, body_bytes: int) -> bytes | Path:
+    """Return a function pickled, with the answer that it reads: as bytes, or as a file if the answer is long.
+
+    On its way through a pipe a request is in memory several times; a file is written and read piece by piece.
+    """
+    if body_bytes > _MOST_BYTES_IN_PIPE:
+        path = folder / "request"
+        try:
+            with path.open("wb") as file:
+                pickle.dump(think, file, pickle.HIGHEST_PROTOCOL)
+            return path
+        except OSError:  # the disk is full: there is still the memory
+            path.unlink(missing_ok=True)
+    return pickle.dumps(think, pickle.HIGHEST_PROTOCOL)
+
+
+def _unpacked(packed: bytes | Path) -> Any:
+    if isinstance(packed, bytes):
+        return pickle.loads(packed)  # noqa: S301  # of a process of our own
+    with packed.open("rb") as file:
+        return pickle.load(file)  # noqa: S301  # of a process of our own
 
 
 def _failure(page: Page, code: FailureCode, why: str) -> Failure:

@@ -54,11 +54,14 @@ def test_a_service_behind_a_password_is_protected(servers: dict[str, dict[str, A
     assert (verdict["status"], verdict["reason"], verdict["exit_code"]) == ("invalid", "protected", 1)
 
 
-def test_a_certificate_that_nobody_vouches_for_is_a_tls_failure(
+def test_a_certificate_that_nobody_vouches_for_is_a_deviation_or_with_strict_tls_a_failure(
     servers: dict[str, dict[str, Any]], command: Geocrawl
 ) -> None:
     verdict = command.probe(servers["extras"]["tls"])
-    assert (verdict["status"], verdict["reason"]) == ("invalid", "tls")
+    assert (verdict["status"], verdict["reason"]) == ("valid", "ok")
+    assert "tls-self-signed" in [deviation["code"] for deviation in verdict["deviations"]]
+    strict = command.probe(servers["extras"]["tls"], "--strict-tls")
+    assert (strict["status"], strict["reason"]) == ("invalid", "tls")
 
 
 def test_a_page_of_a_server_is_no_service(servers: dict[str, dict[str, Any]], command: Geocrawl) -> None:
