@@ -15,7 +15,7 @@ from contextlib import suppress
 _FILES_PER_WORKER, _FILES_BESIDES = 3, 128
 """A connection, one that is kept open, and a look-up; database, log, threads, recordings."""
 BACK = "This machine has resources again"
-"""What to say when `are_there` is true again."""
+"""Sentence for the moment when `are_there` is true again."""
 _OF_ERRNO = {
     errno.EMFILE: "This process may open no more files and connections (EMFILE): raise LimitNOFILE= of the service or "
     "`ulimit -n`, or use fewer --workers",
@@ -39,7 +39,7 @@ def lack_of(error: BaseException) -> str:
     for each in causes_of(error):
         if isinstance(each, MemoryError):
             return _MEMORY
-        if isinstance(each, (RuntimeError, socket.gaierror)) and "can't start new thread" in str(each):
+        if isinstance(each, RuntimeError) and "can't start new thread" in str(each):
             return _THREADS
         if isinstance(each, socket.gaierror) or not isinstance(each, OSError):
             if isinstance(each, socket.gaierror) and each.errno == socket.EAI_MEMORY:

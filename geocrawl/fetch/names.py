@@ -39,7 +39,10 @@ class Names:
         self._under_way: dict[str, asyncio.Future[Addresses]] = {}
 
     async def addresses(self, name: str) -> Addresses:
-        """Return the IP addresses of a name, at least one. Raise gaierror: there is none, or no answer in time."""
+        """Return the IP addresses of a name, at least one.
+
+        Raise gaierror when there is none, or no answer in time; RuntimeError when no thread can be started.
+        """
         kept_until, known = self._known.get(name, (0.0, ()))
         if time.monotonic() < kept_until:
             return known
@@ -79,7 +82,7 @@ class Names:
         try:
             threading.Thread(target=ask, name=f"look-up of {name}", daemon=True).start()
         except RuntimeError as error:  # the system has no thread left for this process
-            end(socket.gaierror(socket.EAI_AGAIN, str(error)))
+            end(error)
         return answer
 
     def _keep(self, name: str, found: Addresses) -> None:

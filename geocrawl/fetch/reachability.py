@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
-import threading
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from geocrawl.fetch.certificates import trusted_certificates
+from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -46,7 +46,7 @@ async def _asked(proxy: Proxy, head: str, limit_s: float) -> tuple[str, bytes]:
     parts = urlsplit(proxy.address)
     if proxy.authorization:
         head += f"Proxy-Authorization: {proxy.authorization}\r\n"
-    tls = ssl.create_default_context() if parts.scheme == "https" else None
+    tls = trusted_certificates() if parts.scheme == "https" else None
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(limit_s):
@@ -76,35 +76,21 @@ async def resolves_any(names: Sequence[str], limit_s: float) -> bool:
 
 async def is_resolver_sure(name: str, limit_s: float) -> bool:
     """Return whether the resolver says in time that a name exists, or that it does not."""
-    return await _resolution(name, limit_s) not in (None, socket.EAI_AGAIN)
+    return await _resolution(name, limit_s) != socket.EAI_AGAIN
 
 
-async def _resolution(name: str, limit_s: float) -> int | None:
-    """Return the resolver's error number for a name; 0 for a name that is resolved, None for no answer in time.
+async def _resolution(name: str, limit_s: float) -> int:
+    """Return the resolver's error number for a name: 0 for a name that is resolved, EAI_AGAIN for no answer in time.
 
-    A thread of its own asks: look-ups of strangers' names, which may take long, must not keep this one waiting.
+    The name is looked up anew, and without waiting for look-ups of strangers' names.
     """
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[int] = loop.create_future()
-
-    def settle(number: int) -> None:
-        if not result.done():
-            result.set_result(number)
-
-    def look_up() -> None:
-        try:
-            socket.getaddrinfo(name, _ANY_PORT, type=socket.SOCK_STREAM)
-            number = 0
-        except OSError as error:
-            number = error.errno or socket.EAI_FAIL
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, number)
-
     try:
-        threading.Thread(target=look_up, daemon=True).start()
-        return await asyncio.wait_for(result, limit_s)
-    except (TimeoutError, RuntimeError):
-        return None
+        await Names(limit_s).addresses(name)
+    except RuntimeError:  # no thread is left
+        return socket.EAI_AGAIN
+    except OSError as error:
+        return error.errno or socket.EAI_FAIL
+    return 0
 
 
 async def has_route() -> bool:

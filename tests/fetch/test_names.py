@@ -15,6 +15,7 @@ import pytest
 from geocrawl.errors import OwnFault
 from geocrawl.fetch.names import Names
 from geocrawl.model import Failure, FailureCode, Page
+from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 from tests.support import slow_names
 from tests.support.http_server import answer, serve
@@ -95,6 +96,16 @@ async def test_one_look_up_serves_all_who_ask_meanwhile(resolver: SlowResolver) 
 async def test_a_name_that_does_not_exist_is_told_with_the_systems_words() -> None:
     with pytest.raises(socket.gaierror):
         await Names(10.0).addresses("no-such-host.invalid")
+
+
+async def test_a_thread_that_cannot_be_started_is_no_failure_of_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="new thread") as got:
+        await Names(1.0, most_threads=1).addresses("a.example")
+    assert lack_of(got.value)
 
 
 async def test_a_proxy_that_is_not_found_is_a_fault_of_ours(kit: MakeKit, resolver: SlowResolver) -> None:
