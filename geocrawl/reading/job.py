@@ -21,7 +21,7 @@ WALL_FACTOR = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one reading may use."""
+    """The CPU time and the memory that the reading of one answer may use."""
 
     cpu_s: float
     memory_bytes: int
@@ -76,8 +76,12 @@ def _result(request: bytes | Path) -> bytes | Path:
         think = pickle.loads(request)  # noqa: S301  # of our own process
         return pickle.dumps(think(), pickle.HIGHEST_PROTOCOL)
     with request.open("rb") as file:
+        request.unlink()  # nothing of it is left behind, whatever ends this process or the crawl's
         think = pickle.load(file)  # noqa: S301  # of our own process
-    path = request.with_name("result")
-    with path.open("wb") as file:
-        pickle.dump(think(), file, pickle.HIGHEST_PROTOCOL)
+    found, path = think(), request.with_name("result")
+    try:
+        with path.open("wb") as file:
+            pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
+    except OSError:  # the disk is full: there is still the memory
+        return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     return path

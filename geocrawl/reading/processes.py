@@ -58,16 +58,7 @@ class ReadingProcesses:
         if self._limiter is None:  # it belongs to the running loop
             self._limiter = anyio.CapacityLimiter(self._processes)
         async with self._limiter:
-            begun = time.monotonic()
-            with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
-                request = await self.in_thread(partial(_request, think, Path(folder), len(page.body)))
-                try:
-                    packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
-                except anyio.BrokenWorkerProcess:
-                    return self._ended(page, time.monotonic() - begun)
-                unpacked = partial(_unpacked, packed)
-                is_short = isinstance(packed, bytes) and len(packed) <= _MOST_BYTES_IN_LOOP
-                found = unpacked() if is_short else await self.in_thread(unpacked)
+            found = await (self._found if len(page.body) <= _MOST_BYTES_IN_PIPE else self._found_by_file)(page, think)
         if isinstance(found, OutOfMemory):
             return _failure(
                 page, FailureCode.READING_MEMORY, f"reading it needs more than {self._limits.memory_bytes:,} bytes"
@@ -76,6 +67,26 @@ class ReadingProcesses:
             raise ReadingFault(found.traceback)
         result: T = found
         return result
+
+    async def _found_by_file(self, page: Page, think: Callable[[], Any]) -> Any:
+        """Return what `_found` returns, of a long answer."""
+        try:
+            with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
+                return await self._found(page, think, Path(folder))
+        except OSError:  # the disk is full: there is still the memory
+            return await self._found(page, think)
+
+    async def _found(self, page: Page, think: Callable[[], Any], folder: Path | None = None) -> Any:
+        """Return the result from a process, `OutOfMemory`, `Raised` or a Failure. `folder`: for a long answer."""
+        request = await self.in_thread(partial(_request, think, folder))
+        begun = time.monotonic()
+        try:
+            packed = await to_process.run_sync(answer, request, self._limits, cancellable=True)
+        except anyio.BrokenWorkerProcess:
+            return self._ended(page, time.monotonic() - begun)
+        unpacked = partial(_unpacked, packed)
+        is_short = isinstance(packed, bytes) and len(packed) <= _MOST_BYTES_IN_LOOP
+        return unpacked() if is_short else await self.in_thread(unpacked)
 
     async def in_thread(self, think: Callable[[], T]) -> T:
         """Return what `think` returns."""
@@ -95,20 +106,17 @@ def _is_worth_telling(record: logging.LogRecord) -> bool:
     return "will report returncode 255" not in record.msg
 
 
-def _request(think: Callable[[], Any], folder: Path, body_bytes: int) -> bytes | Path:
-    """Return a function pickled, with the answer that it reads: as bytes, or as a file if the answer is long.
+def _request(think: Callable[[], Any], folder: Path | None) -> bytes | Path:
+    """Return a function pickled, with the answer that it reads: as bytes, or as a file in `folder`.
 
     On its way through a pipe a request is in memory several times; a file is written and read piece by piece.
     """
-    if body_bytes > _MOST_BYTES_IN_PIPE:
-        path = folder / "request"
-        try:
-            with path.open("wb") as file:
-                pickle.dump(think, file, pickle.HIGHEST_PROTOCOL)
-            return path
-        except OSError:  # the disk is full: there is still the memory
-            path.unlink(missing_ok=True)
-    return pickle.dumps(think, pickle.HIGHEST_PROTOCOL)
+    if folder is None:
+        return pickle.dumps(think, pickle.HIGHEST_PROTOCOL)
+    path = folder / "request"
+    with path.open("wb") as file:
+        pickle.dump(think, file, pickle.HIGHEST_PROTOCOL)
+    return path
 
 
 def _unpacked(packed: bytes | Path) -> Any:
