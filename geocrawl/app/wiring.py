@@ -204,11 +204,26 @@ def make_crawler(
     patience_s: float | None = None,
     outage_patience_s: float | None = None,
 ) -> Crawler:
-    """Return the session's loop, ready to run once. `pages_counted`, `patience_s`, `outage_patience_s`: as in
-    `Crawler`; the setting by default."""
+    """Return the session's loop, ready to run once.
+
+    `pages_counted`: as in `Crawler`. `patience_s`: the setting by default; `outage_patience_s`: the same by
+    default.
+    """
+    from geocrawl.crawler.limits import CrawlLimits
     from geocrawl.crawler.loop import Crawler
 
     settings, environment = session.settings, session.environment
+    patience_s = settings.patience_s if patience_s is None else patience_s
+    limits = CrawlLimits(
+        workers=settings.workers,
+        max_pages=max_pages,
+        max_time_s=settings.max_time_s,
+        patience_s=patience_s,
+        outage_patience_s=patience_s if outage_patience_s is None else outage_patience_s,
+        idle_s=environment.idle_s if environment else 1.0,
+        settle_s=settings.settle_s,
+        retry_first_s=settings.retry_first_s,
+    )
     return Crawler(
         queue=session.queue,
         learning=session.learning,
@@ -216,14 +231,7 @@ def make_crawler(
         visitors={Purpose.PAGE: _make_page_visitor(session), Purpose.PROBE: _make_probe_visitor(session)},
         observer=observer,
         clock=session.clock,
-        workers=settings.workers,
-        max_pages=max_pages,
-        max_time_s=settings.max_time_s,
-        patience_s=settings.patience_s if patience_s is None else patience_s,
-        outage_patience_s=outage_patience_s,
-        idle_s=environment.idle_s if environment else 1.0,
-        settle_s=settings.settle_s,
-        retry_first_s=settings.retry_first_s,
+        limits=limits,
         pages_counted=pages_counted or (environment.pages_counted if environment else None),
     )
 

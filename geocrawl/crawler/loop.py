@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from geocrawl.crawler.learning import Learning
+from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken
@@ -72,38 +73,18 @@ class Crawler:
         visitors: Mapping[Purpose, Visitor],
         observer: Observer,
         clock: Clock,
-        workers: int,
-        max_pages: int,
-        max_time_s: float = 0.0,
-        patience_s: float = 3600.0,
-        idle_s: float = 1.0,
-        settle_s: float = 8.0,
-        retry_first_s: float = 60.0,
+        limits: CrawlLimits,
         pages_counted: Callable[[], int] | None = None,
-        outage_patience_s: float | None = None,
     ) -> None:
-        """Set the parts and limits of a crawl.
-
-        `max_time_s`: 0 for no limit. `patience_s`: the longest wait, without an answer, for hosts in back-off that have
-        addresses never visited. `idle_s`: the longest sleep of a worker without work, because another process may have
-        queued some. `settle_s`: how long running visits may last after a stop. `retry_first_s`: as in `Settings`.
-        `pages_counted` returns the number of pages that `max_pages` limits, if the crawler is not to count them itself
-        (a replay's access log). `outage_patience_s`: the longest wait for a fault of this machine, such as a proxy that
-        is away; `patience_s` by default.
-        """
+        """Set the parts of a crawl. `pages_counted` returns the number of pages that `max_pages` limits, if the crawler
+        is not to count them itself (a replay's access log)."""
         self._queue = queue
         self._learning = learning
         self._fetcher = fetcher
         self._visitors = visitors
         self._observer = observer
         self._clock = clock
-        self._workers = workers
-        self._max_pages = max_pages
-        self._max_time_s = max_time_s
-        self._patience_s = patience_s
-        self._idle_s = idle_s
-        self._settle_s = settle_s
-        self._retry_first_s = retry_first_s
+        self._limits = limits
         self._summary = RunSummary()
         self._pages_counted = pages_counted or (lambda: self._summary.pages)
         self._pages_under_way = 0
@@ -118,7 +99,7 @@ class Crawler:
         """Time of the last answer that a retry would not improve; patience is counted from then on."""
         self._told = ""
         self._fault: OwnFault | None = None
-        self._outage = Outage(clock, observer.noted, patience_s if outage_patience_s is None else outage_patience_s)
+        self._outage = Outage(clock, observer.noted, limits.outage_patience_s)
 
     @property
     def waits_for(self) -> str:
@@ -157,7 +138,7 @@ class Crawler:
         May be called again after an error: counts and limits continue.
         """
         started = self._clock.monotonic()
-        timer = asyncio.create_task(self._end_in_time()) if self._max_time_s > 0 else None
+        timer = asyncio.create_task(self._end_in_time()) if self._limits.max_time_s > 0 else None
         try:
             await self._run_workers()
             while self._fault is not None and await self._outage_is_over(self._fault):
@@ -173,7 +154,7 @@ class Crawler:
         self._fault = None
         self._answered_at = self._clock.now()
         self._under_way.clear()
-        tasks = [asyncio.create_task(self._work()) for _ in range(self._workers)]
+        tasks = [asyncio.create_task(self._work()) for _ in range(self._limits.workers)]
         try:
             await self._until_done(tasks)
         finally:
@@ -203,7 +184,7 @@ class Crawler:
             done, waiting = await asyncio.wait(waiting, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        left_s = self._settle_s
+        left_s = self._limits.settle_s
         while waiting and left_s > 0 and not self._at_once:
             done, waiting = await asyncio.wait(waiting, timeout=min(left_s, _LOOK_S))
             left_s -= _LOOK_S
@@ -215,7 +196,7 @@ class Crawler:
         return self._stopping or self._fault is not None
 
     async def _end_in_time(self) -> None:
-        await self._clock.sleep(max(self._max_time_s - self._summary.seconds, 0.0))
+        await self._clock.sleep(max(self._limits.max_time_s - self._summary.seconds, 0.0))
         self.stop("max-time", at_once=True)
 
     async def _work(self) -> None:
@@ -238,28 +219,28 @@ class Crawler:
 
     def _pages_left(self) -> bool:
         """Return whether another page may be leased. Pages being visited count, because all may be answered."""
-        return self._pages_counted() + self._pages_under_way < self._max_pages
+        return self._pages_counted() + self._pages_under_way < self._limits.max_pages
 
     async def _pause_s(self) -> float | None:
         """Return how long to sleep until an address may be ready; None when this crawl has nothing more to do."""
         idle = not self._under_way
         ready_at = await self._queue.ready_at(pages=self._pages_left())
         now = self._clock.now()
-        wait_s = self._idle_s if ready_at is None else ready_at - now
+        wait_s = self._limits.idle_s if ready_at is None else ready_at - now
         if idle and ready_at is None:
             self._end("done" if self._pages_left() else "max-pages")
             return None
         if (
             idle
-            and wait_s > min(self._RETRY_S, self._patience_s)
+            and wait_s > min(self._RETRY_S, self._limits.patience_s)
             and not (self._pages_left() and await self._queue.others_at_work())
         ):
             hosts = await self._queue.waiting_hosts(pages=self._pages_left())
-            if not hosts or hosts[0].ready_at - self._answered_at > self._patience_s:
+            if not hosts or hosts[0].ready_at - self._answered_at > self._limits.patience_s:
                 self._end(("patience" if hosts else "resting") if self._pages_left() else "max-pages")
                 return None
             self._tell(hosts, now)
-        return min(max(wait_s, self._NAP_S), self._idle_s)
+        return min(max(wait_s, self._NAP_S), self._limits.idle_s)
 
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
         """Report for which host the run waits and until when, once for each wait."""
@@ -296,11 +277,11 @@ class Crawler:
         except OwnFault as fault:
             if not self._outage.is_of_the_address(lease.entry.id):
                 raise
-            return broken(lease, fault, under_way.host, self._clock.now(), self._retry_first_s)
+            return broken(lease, fault, under_way.host, self._clock.now(), self._limits.retry_first_s)
         except GeocrawlError:
             raise
         except Exception as error:
-            return broken(lease, error, under_way.host, self._clock.now(), self._retry_first_s)
+            return broken(lease, error, under_way.host, self._clock.now(), self._limits.retry_first_s)
 
     async def _settle(self, visit: Visit) -> tuple[Visit, Settled]:
         """Settle a visit; if its results cannot be written, settle it as failed. Return the visit that was settled.
@@ -312,7 +293,7 @@ class Crawler:
         except Exception as error:
             if isinstance(error, GeocrawlError) and not isinstance(error, RefusedValue):
                 raise
-            bare = broken(visit.lease, error, visit.host, visit.at, self._retry_first_s)
+            bare = broken(visit.lease, error, visit.host, visit.at, self._limits.retry_first_s)
             return bare, await self._queue.settle(bare)
 
     async def _carry_out(self, lease: Lease) -> None:

@@ -1,7 +1,7 @@
 """Decide by its bytes whether reading an answer may hold up the event loop.
 
 docs/decisions/010 has the figures. An answer that is read in the loop is so short that even one made for the purpose
-costs less than half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
+costs about half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
 Turtle list), images (4 million pixels of one colour are 3 KB) and gzip files.
 """
 
