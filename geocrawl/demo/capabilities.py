@@ -134,7 +134,7 @@ def wfs_capabilities(title: str) -> str:
 
 
 def picture(width: int, height: int, shade: int) -> bytes:
-    """Return a PNG with stripes of two colours, a map that is not blank; `shade` 0…255 makes services differ."""
+    """Return a PNG with stripes of two colours; `shade`, 0…255, makes services and places differ."""
     dark, light = bytes((shade, 96, 160)), bytes((240, shade, 200))
     rows: Sequence[bytes] = [b"\0" + (dark if y // 8 % 2 else light) * width for y in range(height)]
 

@@ -6,6 +6,7 @@ on the real web.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -245,9 +246,12 @@ def _negotiated(asked: str, versions: tuple[str, ...]) -> str:
 
 
 def _map(service: DemoService, query_values: Mapping[str, str]) -> bytes:
+    """Draw a map that differs from place to place: an image that is everywhere the same is taken for a message."""
     sides = [query_values.get(name, "") for name in ("width", "height")]
     width, height = (min(max(int(side), 1), 512) if side.isdecimal() else 64 for side in sides)
-    return picture(width, height, 64 + len(service.title) * 7 % 128)
+    # Sorted, so that a place looks the same in either order of the axes.
+    place = zlib.crc32(",".join(sorted(query_values.get("bbox", "").split(","))).encode())
+    return picture(width, height, 64 + (len(service.title) * 7 + place) % 128)
 
 
 def _has_upper_case(raw: Iterable[tuple[str, str]]) -> bool:

@@ -31,6 +31,13 @@ def test_a_crawl_to_its_end_finds_what_there_is_and_accepts_nothing_else(
     assert rejected == dict(web.expected_invalid)
 
 
+def test_every_valid_wms_of_the_web_delivers_maps(web: DemoWeb, tmp_path: Path) -> None:
+    crawl(settings_for(web), tmp_path / "c.db", web.seeds)
+    with open_readonly(tmp_path / "c.db") as connection:
+        statement = "SELECT DISTINCT level FROM endpoint WHERE status = 'valid' AND kind = 'wms'"
+        assert connection.execute(statement).fetchall() == [("delivers",)]
+
+
 def test_nothing_is_asked_twice_and_nothing_that_robots_forbids(web: DemoWeb, tmp_path: Path) -> None:
     crawl(settings_for(web), tmp_path / "c.db", web.seeds)
     pages = Counter(request.url for request in web.requests if request.kind in ("page", "redirect", "robots"))
