@@ -25,9 +25,10 @@ from geocrawl.errors import EnvironmentFault, UsageError
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite appends to a database's name for the files beside it (sqlite.org/fileformat2.html, sections 1, 3, 4)."""
 _ABANDONED_S = 60.0
-"""A part is locked as soon as it is made; one that is not, and was not written for so long, was left."""
+"""Seconds after its last write at which an unlocked part counts as abandoned: a running process locks its parts."""
 SECRET = 0o660
-"""The rights, less the umask, of a new file that may hold addresses with keys or passwords: none for strangers."""
+"""Permissions, before the umask, of a new file that may contain keys or passwords in addresses: none for other
+users."""
 _SQLITE = b"SQLite format 3\0"
 _BEGINNINGS = (
     _SQLITE,
@@ -80,7 +81,7 @@ def make_folder(folder: Path) -> None:
 
 
 def refuse_read_only(path: Path) -> None:
-    """Raise OSError when there is a file that may not be written: a new one in its place would not ask."""
+    """Raise OSError for a file that is write-protected: a new file that replaces it would ignore its permissions."""
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "the file there may not be written")
 
@@ -91,7 +92,7 @@ def part_of(target: Path) -> Path:
 
 
 @contextmanager
-def held(part: Path) -> Iterator[None]:
+def locked(part: Path) -> Iterator[None]:
     """Lock a part while it is written, so that `remove_abandoned` leaves it alone. Raises OSError without a part."""
     descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW)
     try:
@@ -103,7 +104,7 @@ def held(part: Path) -> Iterator[None]:
 
 
 def remove_abandoned(target: Path) -> None:
-    """Remove the parts of `target` that killed processes left: old ones that nobody holds (`held`)."""
+    """Remove the parts of `target` that killed processes left: old ones that no process has locked (`locked`)."""
     for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         with suppress(OSError):
             if time.time() - part.lstat().st_mtime < _ABANDONED_S:
@@ -119,10 +120,10 @@ def remove_abandoned(target: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Yield a binary file that takes the place of `path` when all is on disk; a symbolic link stays one.
+    """Yield a binary file that replaces `path` once all of it is on disk; a symbolic link is kept.
 
-    `mode`: the file's rights; by default those of the former file, and `new_mode` when there is none, of which the
-    umask takes some. Raises UsageError for a database, OSError when the file cannot be written.
+    `mode`: the file's permissions; by default those of the former file or, without one, `new_mode` less the umask.
+    Raises UsageError for a database, OSError when the file cannot be written.
     """
     refuse_database(path)
     target = path.resolve()
@@ -136,7 +137,7 @@ def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) ->
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         descriptor = os.open(part, flags, new_mode if mode is None else mode)
-        with os.fdopen(descriptor, "wb") as stream, held(part):
+        with os.fdopen(descriptor, "wb") as stream, locked(part):
             if mode is None and target.exists():
                 os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             yield stream
@@ -161,7 +162,7 @@ def write_whole(path: Path, data: str | bytes, *, mode: int | None = None) -> No
 
 
 def _begins_as(path: Path, beginnings: tuple[bytes, ...]) -> bool:
-    """Return whether a regular file begins so; one that cannot be read does not."""
+    """Return whether a regular file begins with one of `beginnings`; False for a file that cannot be read."""
     try:
         if not path.is_file():
             return False

@@ -1,6 +1,6 @@
-"""What this machine gives a process, and what it says when it gives no more: open files, memory, threads, ports, disk.
+"""Recognise errors that say that this machine has run out of open files, memory, threads, ports or disk space.
 
-Such an error is a fault of this machine, whatever was requested of whom when it came (`errors.OwnFault`).
+Such an error is a fault of this machine (`errors.OwnFault`), whichever server was being asked when it occurred.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 _FILES_PER_WORKER, _FILES_BESIDES = 3, 128
-"""A connection, one that is kept open, and a look-up; database, log, threads, recordings."""
+"""Open files of one worker (a connection, an idle connection, a look-up), and of all else (database, log, recordings
+…)."""
 BACK = "This machine has resources again"
-"""Sentence for the moment when `are_there` is true again."""
+"""Message for the moment when `are_there` returns True again."""
 _OF_ERRNO = {
     errno.EMFILE: "This process may open no more files and connections (EMFILE): raise LimitNOFILE= of the service or "
     "`ulimit -n`, or use fewer --workers",
@@ -51,7 +52,8 @@ def lack_of(error: BaseException) -> str:
 
 
 def allow_open_files(workers: int) -> str:
-    """Let this process open as many files as it may at all; return a line when they may not do for `workers`, else ''.
+    """Raise this process's limit on open files to the hard limit; return a warning when it may be too low for
+    `workers`, else ''.
 
     The soft limit is often 1024 where the hard one is higher.
     """
@@ -69,8 +71,8 @@ def allow_open_files(workers: int) -> str:
 
 
 def _is_a_port_left() -> bool:
-    """Return whether a local port is free. A connect to an address of a family that this machine has not says the same
-    as one that finds no port (EADDRNOTAVAIL)."""
+    """Return whether a local port is free. Connecting to an address of a family that this machine lacks fails with the
+    same error as a lack of ports (EADDRNOTAVAIL)."""
     with socket.socket() as taken:
         try:
             taken.bind(("", 0))
@@ -80,7 +82,7 @@ def _is_a_port_left() -> bool:
 
 
 async def are_there() -> bool:
-    """Return whether this process gets a socket with a port, and a thread."""
+    """Return whether this process can get a socket with a port, and a thread."""
     try:
         if not _is_a_port_left():
             return False

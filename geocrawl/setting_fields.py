@@ -17,7 +17,7 @@ class Option:
     short: str = ""
     """One-letter name, such as `-q`."""
     metavar: str = ""
-    """What stands for the value in help; '' for N, DURATION or SIZE, as the unit says."""
+    """Placeholder of the value in help; '' for N, DURATION or SIZE, as the unit says."""
 
 
 def setting(

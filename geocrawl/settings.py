@@ -17,7 +17,7 @@ DEFAULT_STRATEGY = "fusion"
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 
 _AT_WORK_S = 10.0
-"""Longest time for which a server is taken to work on a request that was cut off."""
+"""Longest time for which a server is assumed to keep working on a request that was cut off, seconds."""
 
 
 _RUNS = ("crawl", "harvest", "daemon")
@@ -27,7 +27,7 @@ _REQUESTS = (*_RUNS, "probe", "seeds check")
 
 @dataclass(frozen=True, slots=True)
 class SiteSettings:
-    """Settings of one host, `[sites."maps.example.org"]` in TOML; of one origin the user and password alone."""
+    """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
 
     user: str = setting(
         "", "user name for HTTP basic authentication; of a host: sent over https to its default port alone"

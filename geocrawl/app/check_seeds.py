@@ -76,7 +76,7 @@ class _Checker:
     ) -> Mapping[str, SeedAnswer]:
         """Request all start pages, close the fetcher, and return each answer by its page's address.
 
-        Raise the first error that ended a request: of `asyncio`, it would come in a group.
+        Raises the first error that ended a request, not the ExceptionGroup in which asyncio wraps it.
         """
         by_host = defaultdict[str, list[Url]](list)
         for seed in seeds:
@@ -138,7 +138,7 @@ def answer_of(url: Url, found: Page | Failure) -> SeedAnswer:
 
 
 class _RobotsInMemory:
-    """`ports.RobotsStore` in memory, for one run."""
+    """Stores robots.txt answers in memory for one run (`ports.RobotsStore`)."""
 
     def __init__(self) -> None:
         self._records: dict[str, RobotsRecord] = {}

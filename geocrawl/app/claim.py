@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
-    """Name the session's strategy in its database, with the queue ranked by it. Returns notes for a person.
+    """Record the session's strategy in its database and rank the queue by it. Returns notes for a person.
 
     While `others` crawl on the database, the session follows their order and learns nothing of its own. Raises
-    UsageError when its strategy or topic is another than theirs.
+    UsageError when its strategy or topic differs from theirs.
     """
     strategy, topic = session.strategy, session.settings.topic
     former, former_topic = session.stored_strategy, session.stored_topic
@@ -42,7 +42,7 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
 
 
 def _join(session: Session, others: Sequence[OtherRun], *, is_same: bool) -> list[str]:
-    """Leave the order to crawls that are under way. Raises UsageError when the session would change it."""
+    """Keep the queue order of the crawls that are under way. Raises UsageError when the session would change it."""
     from geocrawl.errors import UsageError
 
     if not others:

@@ -7,22 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _THRESHOLDS = (10_000, 20, 20)
-"""New containers before a young collection (default 700), young ones before a middle one, middle ones before a full
-one. A visit makes thousands of containers and nearly all of them die by reference counting."""
+"""Allocations before a collection of generation 0 (Python's default: 700), collections of generation 0 before one of
+generation 1, and of generation 1 before a full one. A visit allocates thousands of containers, and reference counting
+frees nearly all of them."""
 
 
 def tune() -> None:
     """Let the collector run rarely, from the start of the program on.
 
-    Importing the modules of a crawl makes some hundred thousand containers that stay: collections at Python's own
-    thresholds took a tenth of its start.
+    Importing the modules of a crawl allocates some hundred thousand containers that are never freed: at Python's
+    default thresholds, collections took a tenth of the start-up time.
     """
     gc.set_threshold(*_THRESHOLDS)
 
 
 @contextmanager
 def long_run() -> Iterator[None]:
-    """Let the collector run rarely, and pass over what the start of the program made, for the time of a run.
+    """Let the collector run rarely during a run, and skip the objects that exist when the run begins.
 
     Modules, tables and models that are loaded at the start exist as long as the run, so scanning them at every full
     collection frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.

@@ -33,9 +33,9 @@ def run_crawl(
 ) -> CrawlReport:
     """Crawl from `seeds`, or continue with the queue, until a limit, the end or a signal. Returns a report.
 
-    `again`: visit seeds that were visited before, too. `environment`: another clock and web than the real ones.
-    `record`: a WARC file to which every answer is appended.
-    Raises UsageError for invalid settings, DatabaseFault for an unusable database.
+    `again`: visit seeds that were visited before, too. `environment`: replaces the machine's clock and the real web.
+    `record`: a WARC file to which every answer is appended. Raises UsageError for invalid settings, DatabaseFault for
+    an unusable database.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)

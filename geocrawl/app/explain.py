@@ -26,7 +26,7 @@ def explain(
     """Return (strategy, the parts of the rank, the rule that refuses it or '') of an address.
 
     `found` is the result of `queries.why` for the address. A strategy that learns explains with its state so far; `say`
-    is given a line when that cannot be read.
+    receives a line when that state cannot be read.
     """
     stored = queries.strategy()
     name = settings.strategy or stored or DEFAULT_STRATEGY

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from geocrawl.settings import Settings
 
 OnReceived = Callable[[int], object]
-"""Is called with the number of bytes of each piece of an answer, as it is received."""
+"""Called with the number of bytes of each piece of an answer when it is received."""
 
 
 def make_session_fetcher(
@@ -29,9 +29,9 @@ def make_session_fetcher(
     on_received: OnReceived = lambda received_bytes: None,
     say: Callable[[str], object] = lambda line: None,
 ) -> Fetcher:
-    """Return the connections of one run, to be closed by the caller.
+    """Return the fetcher of one run, which the caller closes.
 
-    `record`: a WARC file for every answer; `say` is given a line when it cannot be written any more.
+    `record`: a WARC file to which every answer is written; `say` receives a line when writing to it fails.
     """
     return make_fetcher(
         session.settings,
@@ -63,11 +63,11 @@ def make_fetcher(
     """Return a fetcher that refuses hosts of `opt_outs`, and addresses that the operator's lists exclude.
 
     `hosts`, `may_put_off`: as in `PoliteFetcher`. `share_with`: a catalogue whose robots.txt, opt-outs, delays and
-    back-offs apply, too. `transport`: another network than the real one.
+    back-offs also apply. `transport`: replaces the real network.
     """
     from geocrawl.fetch.fetcher import PoliteFetcher
-    from geocrawl.fetch.held_host import OwnHosts
     from geocrawl.fetch.http import user_agent
+    from geocrawl.fetch.leased_host import OwnHosts
     from geocrawl.fetch.proxy import proxy_from_environment
 
     rules = AddressRules(settings.allow, settings.deny)

@@ -34,8 +34,8 @@ def run_harvest(
     """Read the pages of records of the catalogue at `url`, and probe the services that they name.
 
     A harvest that was interrupted in this database is continued. `since`: read only records changed on this day
-    (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `environment`: another clock and
-    web than the real ones. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
+    (YYYY-MM-DD) or later, "last" for the day of the last complete harvest, '' for all. `environment`: replaces the
+    machine's clock and the real web. Raises UsageError for invalid settings, DatabaseFault for an unusable database.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)

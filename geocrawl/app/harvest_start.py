@@ -25,7 +25,7 @@ _PORTAL = re.compile(r"(?P<root>.*?)/sharing(?:/rest)?(?:/|\Z)", re.I)
 _GEONETWORK = re.compile(r"(?P<root>.*?)/srv(?:/|\Z)", re.I)
 
 _FILTERS = frozenset({"constraint", "fq", "q", "datefrom", "any", "map"})
-"""Parameters that choose among records; all others choose how they are written."""
+"""Query parameters that select records; all others select the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class HarvestStart:
 
     @property
     def is_counted(self) -> bool:
-        """Return whether the addresses of these pages of records carry a number, by which the next pages follow."""
+        """Return whether the addresses of these pages of records contain a number from which the next address is
+        computed."""
         return any(records_page(page) is not None and "?" in page.address for page in self.pages)
 
     def holds(self, page: Url) -> bool:
@@ -73,6 +74,6 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
 
 
 def _choice(url: Url) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return a catalogue's address, and the parameters that choose among its records."""
+    """Return a catalogue's address, and the parameters that select records."""
     named = {(name.lower(), value) for name, value in query_parameters(url)}
     return url.address.partition("?")[0], frozenset(pair for pair in named if pair[0] in _FILTERS)

@@ -16,7 +16,7 @@ FORMATS = ("warc", "text")
 
 
 def text_of(page: KeptPage) -> str:
-    """Return what a person reads of the page: its title, then its visible text, white space folded."""
+    """Return the readable text of a page: its title, then its visible text, with white space folded."""
     url = read_url(page.address)
     if url is None:
         return ""
@@ -37,7 +37,7 @@ def export(
     """Write the pages to `out`, a WARC file or a folder of texts; return how many there were.
 
     `database` names the catalogue, which is never written to; `replace`: files that exist are replaced. Raises
-    UsageError for an unknown format and for a path that must not be written, EnvironmentFault for one that cannot be.
+    UsageError for an unknown format or a path that must not be written, EnvironmentFault when writing fails.
     """
     if format not in FORMATS:
         raise UsageError(f"--format {format!r}: one of {', '.join(FORMATS)}")

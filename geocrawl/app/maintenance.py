@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:
     """Queue failed addresses again. Returns how many.
 
-    `host`: those of this host alone; `reason`: those with this reason code alone; None: all.
+    `host`: only those of this host; `reason`: only those with this reason code; None: all.
     """
     clock = wiring.system_clock()
     with wiring.open_store(path, clock, create=False) as store:

@@ -36,7 +36,7 @@ def run_probes(
 ) -> RunSummary:
     """Probe the candidates until each has a verdict or a signal comes.
 
-    `wants_lead(asked, named)`: whether to probe the endpoint `named`, too, which an answer of `asked` names.
+    `wants_lead(asked, named)`: whether to also probe the endpoint `named`, which an answer of `asked` names.
     `share_with`: the path of a catalogue with which to share politeness. `say` is called with a line for a person when
     another process's lease delays a probe, or politeness cannot be shared.
     """

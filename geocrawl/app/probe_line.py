@@ -34,7 +34,8 @@ class ProbeLine:
     level: str = ""
     """Level of the content check: advertised, answers or delivers; '' without a check."""
     proof: tuple[Mapping[str, object], ...] | None = None
-    """The attempts of the content check, each with layer, crs, outcome, milliseconds, detail, url; None without one."""
+    """The attempts of the content check, each with layer, crs, outcome, milliseconds, detail, url; None without a
+    check."""
 
     def as_json(self) -> dict[str, object]:
         """Return the fields under stable names: url, kind, status, reason, title, version, layers, deviations … `level`

@@ -1,8 +1,8 @@
 """Probe a list of addresses without a crawl, resumable and politely.
 
-The crawl loop runs on a queue of probes alone: with `--save` the catalogue's queue, else that of a scratch database,
-which shares politeness with the catalogue (`shared_politeness.py`). A journal in the user's cache folder stores the
-finished lines of a list until the whole list is done, so that the same command resumes an interrupted list.
+The crawl loop runs on a queue that contains only probes: with `--save` the catalogue's queue, else that of a scratch
+database, which shares politeness with the catalogue (`shared_politeness.py`). A journal in the user's cache folder
+stores the finished lines of a list until the whole list is done, so that the same command resumes an interrupted list.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _key(endpoint: Endpoint) -> str:
 
 
 def _place(endpoint: Endpoint) -> str:
-    """Return an endpoint's key without the closing slash, which the keys of some kinds have: equal for all kinds."""
+    """Return an endpoint's key without the trailing slash that some kinds have, so that it is equal for all kinds."""
     return endpoint.key.rstrip("/")
 
 
@@ -110,7 +110,7 @@ class _Lines:
         that kind, too."""
         self._any_kind = any_kind
         self._first_asked: dict[str, str] = {}
-        """Key of an address asked as another kind → its key as it was asked first."""
+        """Key of an address that is probed as a second kind → its key in the first probe."""
         self._asked = asked
         self._emit = emit
         self._journal = journal
@@ -129,13 +129,13 @@ class _Lines:
         """Show nothing."""
 
     def wants_lead(self, asked: Candidate, named: Candidate) -> bool:
-        """Return whether `named` is an address of the list, as the kind as which it answered."""
+        """Return whether `named` is the address of the list that was `asked`, under another kind not probed yet."""
         asked_key, named_key = _key(asked.endpoint), _key(named.endpoint)
         is_other_kind = asked_key != named_key and _place(asked.endpoint) == _place(named.endpoint)
         return self._any_kind and is_other_kind and asked_key in self._asked and named_key not in self._asked
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
-        """Make the line of a settled probe, unless the address is about to be asked as another kind."""
+        """Make the line of a settled probe, unless the address is about to be probed as another kind."""
         candidate = entry.candidate
         assert candidate is not None, "only probes are leased here"
         if visit.fault:

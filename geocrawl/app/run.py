@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 NO_LIMIT = sys.maxsize
-"""As a number of pages."""
+"""An effectively unlimited number of pages."""
 
 
 def run_session(

@@ -31,7 +31,8 @@ class Environment:
     pages_counted: Callable[[], int]
     """Returns the number of pages that `max_pages` limits."""
     idle_s: float = 1.0
-    """Longest sleep of a worker without work: in virtual time, where nobody else queues any, it need not be short."""
+    """Longest sleep of a worker without work, seconds. It may be long in virtual time, where no other process adds
+    work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from geocrawl.errors import DatabaseFault
-from geocrawl.fetch.held_host import HeldHost, lasting
+from geocrawl.fetch.leased_host import LeasedHost, never_extend
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url, Validators
 from geocrawl.ports import Clock, Extend, Fetcher, HostBusy, HostLease, HostLeases, RobotsStore, Turn
 from geocrawl.settings import Settings
@@ -70,7 +70,8 @@ def not_shared(error: Exception) -> str:
 
 
 class _HostsWithFallback:
-    """`ports.HostLeases` of a catalogue that need not be usable."""
+    """Leases hosts in a catalogue, or in the session's own database when the catalogue cannot be used
+    (`ports.HostLeases`)."""
 
     def __init__(self, shared: HostLeases, own: HostLeases) -> None:
         self._shared = shared
@@ -95,7 +96,7 @@ class _HostsWithFallback:
             return found
 
     async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Have a lease last until then at least, where it was made."""
+        """Extend a lease to at least `until`, in the database in which it was made."""
         if lease in self._of_own:
             renewed = await self._own.renew(lease, until)
             self._of_own.discard(lease)
@@ -108,7 +109,7 @@ class _HostsWithFallback:
             return replace(lease, until=until)
 
     async def release(self, lease: HostLease, state: HostState, now: float) -> None:
-        """End a lease where it was made."""
+        """End a lease, in the database in which it was made."""
         if lease in self._of_own:
             self._of_own.discard(lease)
             await self._own.release(lease, state, now)
@@ -118,7 +119,7 @@ class _HostsWithFallback:
 
 
 class SharingFetcher:
-    """`ports.Fetcher` that leases the host of each turn in a catalogue, too."""
+    """Leases the host of each turn in a catalogue, and sends the requests through another fetcher (`ports.Fetcher`)."""
 
     def __init__(
         self, inner: Fetcher, leases: HostLeases, settings: Settings, clock: Clock, say: Callable[[str], object]
@@ -132,7 +133,7 @@ class SharingFetcher:
         self._is_said = False
 
     @asynccontextmanager
-    async def turn(self, host: HostState, extend: Extend = lasting) -> AsyncIterator[Turn]:
+    async def turn(self, host: HostState, extend: Extend = never_extend) -> AsyncIterator[Turn]:
         """Yield the host's turn. When the host cannot be leased in time, every request fails as `resting`."""
         lease = await self._lease(host.name)
         if isinstance(lease, HostBusy):
@@ -143,12 +144,12 @@ class SharingFetcher:
                 yield turn
             return
         state = replace(lease.state, next_at=max(lease.state.next_at, host.next_at))
-        held = HeldHost(self._leases, lease)
+        leased = LeasedHost(self._leases, lease)
 
         async def extend_both(until: float) -> None:
             await extend(until)
             try:
-                await held.extend(until)
+                await leased.extend(until)
             except DatabaseFault as error:
                 self._not_shared(error)
 
@@ -158,7 +159,7 @@ class SharingFetcher:
                 yield turn
                 settled = True
             finally:
-                await self._release(held.lease, turn.host, settled=settled)
+                await self._release(leased.lease, turn.host, settled=settled)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -213,7 +214,7 @@ class SharingFetcher:
 
 
 class _RefusedTurn:
-    """`ports.Turn` of a host that could not be leased: every request fails as `resting`."""
+    """The turn of a host that could not be leased: every request fails as `resting` (`ports.Turn`)."""
 
     def __init__(self, host: HostState, detail: str) -> None:
         self.host = host

@@ -60,7 +60,7 @@ def make_detector() -> Detector:
 
 @contextmanager
 def open_store(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Store]:
-    """Open the database at `path`, its schema brought up to date, and close it in the end. Raises DatabaseFault."""
+    """Open the database at `path`, upgrade its schema if needed, and close it at the end. Raises DatabaseFault."""
     from geocrawl.store import Store
 
     with Store.open(path, create=create, clock=clock) as store:
@@ -113,7 +113,7 @@ def make_session(
 ) -> Session:
     """Return a session with the settings' strategy and topic, or else those with which the database was crawled.
 
-    `environment`: another clock and web than the real ones. Raises UsageError for invalid settings.
+    `environment`: replaces the machine's clock and the real web. Raises UsageError for invalid settings.
     """
     from geocrawl.crawler.learning import Learning
 
@@ -155,9 +155,9 @@ def make_session(
 
 
 def _refusal_by_text(settings: Settings) -> Callable[[Url], str]:
-    """Return a function that returns why the fetcher will refuse an address, as far as its text says that; else ''.
+    """Return a function that returns why the fetcher will refuse an address, judged by its text; '' for no reason.
 
-    These are the operator's lists, and the address guard for a host that is an IP address.
+    It applies the operator's lists, and the address guard to a host that is an IP address.
     """
     from geocrawl.fetch.guard import AddressGuard
     from geocrawl.urls import AddressRules
@@ -179,7 +179,7 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
 
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
-    """Return processes for large and odd answers; none within an environment, whose virtual time waits for nobody."""
+    """Return the processes that read large and odd answers; none within an environment, whose time is virtual."""
     from geocrawl.reading.in_loop import InLoop
 
     if environment is not None or not settings.reading_processes:

@@ -1,4 +1,4 @@
-"""Read the addresses that people type or list in files; report lines that are none and skip them."""
+"""Read the addresses that people type or list in files; report and skip lines that are not addresses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _argument(text: str) -> Url:
 
 
 _BARE = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?]\S*)?")
-"""A host name with a dot, perhaps with a path: people leave `https://` out."""
+"""A host name with a dot, perhaps with a path: people often omit `https://`."""
 
 
 def _read(text: str) -> Url | None:

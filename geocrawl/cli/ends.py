@@ -1,4 +1,4 @@
-"""End a command whose reader is gone, whose output cannot be written, or that a person interrupts."""
+"""End a command whose output pipe is closed or cannot be written, or that a person interrupts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ INTERRUPTED = 130
 
 @contextmanager
 def foreseen_ends() -> Iterator[None]:
-    """Turn what ends a command from outside into its exit code, and an error of a file into EnvironmentFault.
+    """Convert a closed pipe and Ctrl-C into exit codes, and an error of a file into EnvironmentFault.
 
-    A reader that has gone (`| head`) is no error: exit code 0. Ctrl-C: 130.
+    A closed pipe (`| head`) is not an error: exit code 0. Ctrl-C: 130.
     """
     from geocrawl.errors import EnvironmentFault
 
@@ -28,7 +28,7 @@ def foreseen_ends() -> Iterator[None]:
         _discard_output()
         sys.stderr.write("geocrawl: interrupted\n")
         raise SystemExit(INTERRUPTED) from None
-    except (ConnectionError, TimeoutError):  # of the network: a defect, which its traceback describes
+    except (ConnectionError, TimeoutError):  # an error of the network is a defect here: show its traceback
         raise
     except OSError as error:
         if error.filename is None:
@@ -43,6 +43,6 @@ def end_interrupted(interrupted: bool) -> None:
 
 
 def _discard_output() -> None:
-    """Keep the interpreter from writing what is left of standard output when it ends."""
+    """Keep the interpreter from flushing the rest of standard output when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -36,11 +36,11 @@ class MaskedCommands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; mask the message of its usage error."""
         try:
-            with foreseen_ends():  # Click would end with 1 when the reader of our output has gone
+            with foreseen_ends():  # Click would exit with 1 for a closed pipe
                 return super().invoke(ctx)
         except Exception as error:
             message = getattr(error, "message", None)
-            if isinstance(message, str) and not isinstance(error, BaseExceptionGroup):  # a group's cannot be changed
+            if isinstance(message, str) and not isinstance(error, BaseExceptionGroup):  # read-only there
                 error.message = masked(message)  # type: ignore[attr-defined]  # it has one
             raise
 
@@ -63,7 +63,7 @@ def _closed() -> TextIO:
 def _masking(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper) or isinstance(stream, MaskedStream):
         return stream
-    # Click writes past a stream in ASCII, in UTF-8, and so past the mask.
+    # Click bypasses an ASCII stream to write UTF-8, and so would bypass the mask.
     encoding = "utf-8" if codecs.lookup(stream.encoding).name == "ascii" else stream.encoding
     return MaskedStream(
         stream.buffer,

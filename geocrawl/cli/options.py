@@ -98,7 +98,7 @@ def settings_from(overrides: Mapping[str, object]) -> Settings:
 def current_folder() -> Path:
     """Return the current folder.
 
-    Raises EnvironmentFault when it was deleted or must not be entered.
+    Raises EnvironmentFault when the folder was deleted or may not be entered.
     """
     from geocrawl.errors import EnvironmentFault
 

@@ -76,7 +76,7 @@ def probe(
     A long list can be interrupted at any time: the same command resumes.
 
     If a catalogue exists, the probe shares hosts (delays, leases) and robots.txt with the daemon and crawls that work
-    on it; without --save it neither reads nor writes anything else there.
+    on it; without --save it reads and writes nothing else there.
 
     Examples:
 

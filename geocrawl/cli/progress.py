@@ -43,7 +43,7 @@ def observe(settings: Settings, *, json: bool) -> Iterator[Observer]:
 
 @contextmanager
 def _repeated(call: Callable[[], object], every_s: float) -> Iterator[None]:
-    """Call a function again and again, in a thread of its own."""
+    """Call a function at regular intervals, in a separate thread."""
     ended = threading.Event()
 
     def run() -> None:
@@ -244,7 +244,7 @@ class LiveObserver:
         self._notes = (*self._notes, text)[-self.LAST_NOTES :]
 
     def leased(self, lease: Lease) -> None:
-        self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
+        self._reading.pop(lease.entry.id, None)  # removed first: an entry that was given back moves to the end again
         self._reading[lease.entry.id] = masked(plain(lease.entry.url.address, 100))
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:

@@ -15,10 +15,10 @@ def release(
 ) -> None:
     """Release a quarantined site after review.
 
-    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: nothing new is
-    requested there until then (setting max_alike_services). Pages whose addresses differ only so and that brought
-    nothing are refused ('trap:pattern', setting max_fruitless_per_pattern); this command renews their budget.
-    `geocrawl forget SITE` removes a site that generates such addresses without end.
+    A site with hundreds of services whose addresses differ only in numbers and values is quarantined: it gets no new
+    visits until it is released (setting max_alike_services). Pages whose addresses differ only in that way and that
+    brought nothing new are refused ('trap:pattern', setting max_fruitless_per_pattern); this command also renews their
+    budget. `geocrawl forget SITE` removes a site that generates such addresses without end.
     """
     from geocrawl.app import maintenance
     from geocrawl.cli.addresses import read_host

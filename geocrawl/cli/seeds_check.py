@@ -35,7 +35,7 @@ def check(
     """Request each start page and print whether it still answers, and where. Exit code 1 when some are dead.
 
     Requests are as polite as those of a crawl, and share delays with the daemon. `led to` counts the services found
-    from a page so far. The database keeps its contents, apart from delays and back-offs of hosts and robots.txt.
+    from a page so far. In the database, only delays and back-offs of hosts and robots.txt change.
 
     Examples:
 

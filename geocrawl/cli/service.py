@@ -28,7 +28,7 @@ class Installed:
     """Relative to the root."""
     text: str
     mode: int = 0o644
-    """The rights of the file."""
+    """Permissions of the file."""
     keep: bool = False
     """Never overwrite or remove the file: it belongs to the operator."""
 

@@ -1,4 +1,4 @@
-"""`geocrawl show`: print all that is known of one service."""
+"""`geocrawl show`: print everything known about one service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def show(
     service: Annotated[str, typer.Argument(metavar="SERVICE", help="Its number (see search), or an address of it.")],
     json: opt.Json = False,
 ) -> None:
-    """Print all that is known of one service: its layers, its addresses, how it was found."""
+    """Print everything known about one service: its layers, its addresses, how it was found."""
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
         if service.isdecimal():
@@ -121,12 +121,12 @@ _ASKED_BY_KEY_AND_VALUE = ("wms", "wfs", "wcs", "csw", "wps", "sos")
 
 
 def _capabilities_request(endpoint: EndpointRow) -> str:
-    """Return the address that a map client takes for a valid OGC service; '' for other kinds, and without a verdict."""
+    """Return the address that map clients accept for a valid OGC service; '' for other kinds, and without a verdict."""
     from geocrawl.urls import capabilities_url, read_url
 
     url = read_url(endpoint.url)
     if url is None or endpoint.status != "valid" or endpoint.kind not in _ASKED_BY_KEY_AND_VALUE:
         return ""
-    if url.address.partition("?")[0].lower().endswith(".xml"):  # a document in a file, which takes no parameters
+    if url.address.partition("?")[0].lower().endswith(".xml"):  # a static file: it accepts no parameters
         return ""
     return plain(capabilities_url(url, service=endpoint.kind.upper()).address, 400)

@@ -23,7 +23,7 @@ def stats(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Print statistics of the whole catalogue.
+    """Print statistics about the whole catalogue.
 
     Example: geocrawl stats --survival --plot survival.svg
     """

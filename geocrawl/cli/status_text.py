@@ -1,4 +1,4 @@
-"""The lines of `geocrawl status`."""
+"""Compose the lines of `geocrawl status`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     Raises EnvironmentFault for a user without a home folder.
     """
     folder_of_kind = environ.get(f"XDG_{kind.upper()}_HOME", "")
-    if Path(folder_of_kind).is_absolute():  # the specification: a relative one is to be ignored
+    if Path(folder_of_kind).is_absolute():  # the XDG specification says to ignore a relative path
         return Path(folder_of_kind) / "geocrawl"
     if sys.platform in ("win32", "darwin"):
         import platformdirs

@@ -28,7 +28,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The values of one place, and what is wrong there."""
+    """The values of one source, and the problems found in it."""
 
     origin: str
     """'option', 'environment' or the file's path."""

@@ -29,7 +29,7 @@ _NUMBER = r"(\d{1,18}(?:\.\d{1,9})?)"
 _DURATION_PART = re.compile(_NUMBER + r"\s*(ms|s|m|h|d|w)\s*", re.IGNORECASE)
 _SIZE = re.compile(_NUMBER + r"\s*([a-z]*)", re.IGNORECASE)
 _YES_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-_CREDENTIALS = re.compile(r"\A([A-Za-z0-9+.-]*:?//)?.*@", re.DOTALL)  # whatever stands in a password
+_CREDENTIALS = re.compile(r"\A([A-Za-z0-9+.-]*:?//)?.*@", re.DOTALL)  # a password may contain any character
 
 DURATION = "a duration such as 90, 10m, 1h30m or 2d (no unit: seconds)"
 SIZE = "a size such as 500000, 500k or 5MiB (no unit: bytes)"

@@ -52,8 +52,8 @@ class NotModified:
 class _Conversation(Generic[Result]):
     """Advances an interview answer by answer: here, or in the pool from the first answer on that may take long.
 
-    A generator cannot be sent to another process. An interview is pure, so there it is begun anew and sent
-    all answers.
+    A generator cannot be sent to another process. An interview is pure, so the pool restarts it and sends it all
+    answers.
     """
 
     def __init__(self, begin: Begin[Result], pool: ReadingPool) -> None:

@@ -1,4 +1,4 @@
-"""What bounds a crawl and its waits."""
+"""Define the limits of a crawl and of its waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CrawlLimits:
     patience_s: float
     """The longest wait, without an answer, for hosts in back-off that have addresses never visited."""
     outage_patience_s: float
-    """The longest wait for a fault of this machine, such as a proxy that is away."""
+    """The longest wait for a fault of this machine, such as a proxy that is down."""
     idle_s: float
     """The longest sleep of a worker without work, because another process may have queued some."""
     settle_s: float

@@ -45,7 +45,7 @@ class _UnderWay:
         return self.turn.host if self.turn is not None else self.lease.host
 
     async def extend(self, until: float) -> None:
-        """Have the lease last until then at least. Raises GivenBack when another process has leased the host."""
+        """Extend the lease to at least `until`. Raises GivenBack when another process has leased the host."""
         if until <= self.lease.until:
             return
         renewed = await self._queue.renew(self.lease, until)
@@ -103,7 +103,7 @@ class Crawler:
 
     @property
     def waits_for(self) -> str:
-        """What is at fault on this machine, so that no visit is made now; '' when nothing is."""
+        """Return which fault of this machine prevents visits now; '' for none."""
         return self._outage.cause
 
     @property

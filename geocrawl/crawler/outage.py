@@ -11,14 +11,15 @@ from geocrawl.ports import Clock
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _MOST_RETURNS = 3
-"""So often an address is given back although others were answered in between; then the fault is taken for its own."""
+"""Number of times that an address is given back although others were answered in between; the fault then counts as its
+own."""
 
 
 class Outage:
     """The current fault of this machine, if there is one."""
 
     def __init__(self, clock: Clock, say: Callable[[str], object], patience_s: float) -> None:
-        """`say` is given a line for a person. `patience_s`: the longest wait for the end of one outage."""
+        """`say` receives lines for a person. `patience_s`: the longest wait for the end of one outage."""
         self._clock = clock
         self._say = say
         self._patience_s = patience_s
@@ -31,7 +32,7 @@ class Outage:
 
     @property
     def cause(self) -> str:
-        """What is at fault now, as a sentence; '' for nothing."""
+        """Return the current fault of this machine as a sentence; '' for none."""
         return str(self._fault) if self._fault else ""
 
     def answered(self, entry_id: int) -> None:
@@ -51,7 +52,7 @@ class Outage:
         return self._returns[entry_id] > _MOST_RETURNS
 
     def begin(self, fault: OwnFault) -> None:
-        """Begin to wait for the end of a fault, or go on waiting."""
+        """Begin to wait for the end of a fault, or continue to wait."""
         now = self._clock.monotonic()
         if self._fault is None:
             self._since = now

@@ -15,9 +15,8 @@ DAY_MIN = 24 * 60
 NO_LIMIT = 1 << 60
 """An effectively unlimited number of pages."""
 PAGES_SHARE = 0.9
-"""The part of a day's traffic that pages may spend. The rest is left for probes, so that services are watched to the
-end
-of the day."""
+"""Share of a day's traffic that page visits may use. The rest is reserved for probes, so that services are watched
+until the end of the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +89,5 @@ def budget_of(settings: Settings) -> Budget:
 
 
 def without_limits(settings: Settings) -> Settings:
-    """Return the settings without the limits of one run: a daemon has a budget a day instead."""
+    """Return the settings without the limits of one run: a daemon has daily budgets instead."""
     return replace(settings, max_pages=NO_LIMIT, max_time_s=0.0)

@@ -2,7 +2,7 @@
 left.
 
 A run of the loop ends with the day, although something may always be ready: what is limited or fixed for one run
-(content requests and siblings of a host, the date by which calendars are judged) begins anew with the next run.
+(content requests and siblings of a host, the date by which calendars are judged) starts afresh in the next run.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class BudgetedCrawl:
 
     @property
     def waits_for(self) -> str:
-        """What is at fault on this machine, so that no visit is made now; '' when nothing is."""
+        """Return which fault of this machine prevents visits now; '' for none."""
         return self._crawler.waits_for if self._crawler else ""
 
     def interrupt(self, reason: str) -> None:
@@ -84,7 +84,7 @@ class BudgetedCrawl:
             await fetcher.close()
 
     def _pages_counted(self) -> int:
-        """Return the day's pages; while no page may be visited, as many as end the visits of pages."""
+        """Return the day's pages; while no page may be visited, a number that exceeds every limit."""
         self._day.begin_day()
         if self._day.day != self._begun_on:
             self.interrupt("a new day begins")

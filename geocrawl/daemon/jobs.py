@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from geocrawl.store import Store
 
 _JUMP_S = 60.0
-"""The clock was set when it went so much faster or slower than time passed."""
+"""The clock counts as set when it moved so many seconds more or less than the time that passed."""
 
 
 class Jobs:
@@ -55,7 +55,7 @@ class Jobs:
         return {"pages": self._frontier.revisit(self._clock.now(), self._most, catalogues=True)}
 
     def note_time(self, at: float) -> None:
-        """Note what time the clock showed, for it may be wrong between two calls of `check_clock` only."""
+        """Note a time that the clock showed: a clock may be wrong only between two calls of `check_clock`."""
         if self._offset_s is not None and abs(at - self._clock.monotonic() - self._offset_s) > _JUMP_S:
             self._clock_was_set = True
 
@@ -72,7 +72,7 @@ class Jobs:
             self._log("warning: times that a wrong clock wrote were shortened", **off)
 
     def retention(self) -> Mapping[str, int]:
-        """Drop what is older than the settings keep it, and have the database update its statistics."""
+        """Delete what is older than the settings allow, and let the database update its statistics."""
         return self._retention.tidy(self._clock.now())
 
     async def retention_between_visits(self) -> Mapping[str, int]:

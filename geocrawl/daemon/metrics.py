@@ -46,7 +46,7 @@ class MetricsFile:
         found, trouble = queries.status(now), ""
         try:
             refuse_database(self._path, queries.path)
-            if self._path.exists() and not self._path.is_file():  # a pipe would hold the daemon until somebody reads
+            if self._path.exists() and not self._path.is_file():  # a pipe would block the daemon until somebody reads
                 raise UsageError(f"{self._path}: is no file")
             write_metrics(found, self._max_traffic_bytes, self._path)
         except (EnvironmentFault, UsageError, OSError) as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from geocrawl.store import Outages
 
 _WELL_HOSTS = 500
-"""Hosts that answered last before the daemon started; these count as well from its start on."""
+"""Number of hosts, those that answered last before the daemon started, that count as well from its start."""
 _REST_S = 900.0
 """Longest back-off of a host while the network is away: long enough that other hosts are tried in its place."""
 
@@ -31,7 +31,7 @@ class NetworkWatch:
         self.outage = Outage(outages.answering_hosts(_WELL_HOSTS))
 
     def reset(self) -> None:
-        """Drop what is known of visits under way, before a turn in which there are none."""
+        """Drop the state of in-flight visits, before a turn of the daemon begins."""
         self._undo_log.drop_leases()
 
     def leased(self, lease: Lease) -> None:

@@ -173,7 +173,8 @@ class Daemon:
         self._state = f"waiting: {fault}"
 
     def _visit_settled(self, entry: Entry, visit: Visit) -> None:
-        """Reset the database's back-off, and interrupt the crawl when the visit shows that the network went or came."""
+        """Reset the database's back-off, and interrupt the crawl when the visit shows that the network went down or
+        came back."""
         self._retrying.reset()
         self._jobs.note_time(visit.at)
         if reason := self._network.settled(entry, visit):

@@ -1,4 +1,4 @@
-"""Start the daemon: open its database, lock it against other daemons, check it, and put the daemon's parts together.
+"""Start the daemon: open its database, lock it against other daemons, check it, and assemble the daemon's parts.
 
 A database that is locked or whose disk is full delays the start, as it delays the daemon later. With `Type=notify`,
 systemd waits for `READY=1` and ends the start after TimeoutStartSec (15 min), unless the daemon extends that time
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 Log = Callable[..., object]
 
 _CHECK_S = 20.0
-"""Longest time for checking the file: damage is better found at the start than in the middle of a night."""
+"""Longest time for checking the file, seconds: damage is better found at the start than in the middle of a night."""
 _ATTEMPT_S = 60.0
-"""Longer than one attempt to start: 5 s of waiting for a lock, and the check of the file."""
+"""Seconds, more than one attempt to start needs: 5 s of waiting for a lock, and the check of the file."""
 
 
 @dataclass(frozen=True, slots=True)

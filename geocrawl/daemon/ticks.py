@@ -25,7 +25,7 @@ TICKS = (
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),
 )
-"""The ticks of a daemon. The crawl itself is none: its loop runs all the time, within its budget."""
+"""The ticks of a daemon. The crawl itself is not a tick: its loop runs all the time, within its budget."""
 
 
 def make_scheduler(tick: Callable[[str], Awaitable[None]], watchdog_s: float, ticks: Sequence[Tick] = TICKS) -> Any:

@@ -1,7 +1,7 @@
 """Define the map services of the demo web: where they are, how each behaves, how it answers a request.
 
-Good ones answer as the standard says or with a fault that readers tolerate; bad ones fail in the ways that are common
-on the real web.
+Valid services answer as the standard says or with a fault that readers tolerate; invalid ones fail in the ways that are
+common on the real web.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise RuntimeError("made by DemoWeb with its own answer")
 
     def do_GET(self) -> None:
-        """Return the URL of a request: complete as sent to a proxy, else made from the Host header."""
+        """Answer a request, whose URL is complete as sent to a proxy, else made from the Host header."""
         if self.path.startswith("/"):
             self.answer(f"http://{self.headers.get('Host', '')}{self.path}")
         else:

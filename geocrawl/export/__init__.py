@@ -32,8 +32,8 @@ def export(
 ) -> int:
     """Write rows (dataclasses with the fields named in `COLUMNS`) and return their number.
 
-    `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses, and let no
-    strangers read a new file. Raises UsageError for an unknown format, EnvironmentFault when the file cannot be
+    `out` None or `-` is standard output. `with_secrets`: do not mask keys and passwords in addresses, and make a new
+    file unreadable for other users. Raises UsageError for an unknown format, EnvironmentFault when the file cannot be
     written; a former file then stays.
     """
     if format not in FORMATS:

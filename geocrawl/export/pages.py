@@ -1,7 +1,7 @@
 """Write kept pages to files for other software: one WARC file (ISO 28500), or one text file a page.
 
 A page is kept without the headers of its answer, so its WARC record is a `resource`: the body with its type, unaltered.
-Every file appears whole or not at all, and none is replaced without being told to.
+Every file appears whole or not at all, and an existing file is replaced only on request.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def write_texts(
 
 
 def check_target(path: Path, database: Path, *, replace: bool) -> None:
-    """Raise UsageError for a path that must not be written: the catalogue's files, and others unless `replace`."""
+    """Raise UsageError for a path that must not be written: the catalogue's files and, unless `replace`, any existing
+    file."""
     refuse_database(path, database)
     if not replace and os.path.lexists(path):
         raise UsageError(f"{path}: exists; --force replaces it")

@@ -1,4 +1,4 @@
-"""Read the response to a request as far as its purpose and the limits want it: header fields, redirect, body."""
+"""Read as much of a response as the request's purpose needs and the limits allow: header fields, redirect, body."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Content:
     sent_bytes: int = 0
     cut: bool = False
     deviations: tuple[Deviation, ...] = ()
-    """What was tolerated of its coding and its end (probes only)."""
+    """Faults tolerated in the body's coding and at its end (probes only)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What is kept of a response."""
+    """The parts of a response that later code needs."""
 
     headers: dict[str, str]
     location: Url | None
@@ -56,7 +56,7 @@ class AnswerReader:
     async def read(
         self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
     ) -> Received:
-        """Read a response as far as it is wanted and close it. Raise Unreadable, or an error of the transport."""
+        """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport."""
         stream = response.stream
         assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
         try:
@@ -78,7 +78,7 @@ class AnswerReader:
     ) -> Content:
         """Return the decoded body. Raise Unreadable, or an error of the transport.
 
-        Of an error page the status alone counts: when its body is not worth reading, it stays empty.
+        For an error page only the status matters: when its body is not worth reading, it stays empty.
         """
         site = self._settings.sites.get(url.host, _NO_SITE)
         content_type = headers.get("content-type", "").partition(";")[0].strip().lower()

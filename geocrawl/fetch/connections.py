@@ -2,8 +2,8 @@
 
 The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
 passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
-address is exempt from the guard. So have requests that do not verify the server (`tls`): what is asked with
-verification never goes over a connection that was opened without.
+address is exempt from the guard. So do requests that do not verify the server (`tls`): a verified request never uses a
+connection that was opened without verification.
 
 aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
 an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.
@@ -105,13 +105,13 @@ class _Connections:
 
 @dataclass(slots=True)
 class _Sending:
-    """What is known of a request under way."""
+    """The state of a request under way."""
 
     on_kept_connection: bool = False
 
 
 class _Transport(AiohttpTransport):
-    """The requests of one session."""
+    """Opens aiohttp's session, and sends its requests."""
 
     def __init__(self, settings: Settings, context: ssl.SSLContext, connections: _Connections, names: Names) -> None:
         super().__init__(verify=context, client=self._open_session)
@@ -175,7 +175,7 @@ class _Transport(AiohttpTransport):
 
 
 def _note_kept_connections() -> TraceConfig:
-    """Return what has aiohttp note in a request's `_Sending` that a kept connection is used."""
+    """Return a trace configuration by which aiohttp notes in a request's `_Sending` that it reuses a connection."""
 
     async def reused(session: aiohttp.ClientSession, context: SimpleNamespace, params: object) -> None:
         context.trace_request_ctx.on_kept_connection = True

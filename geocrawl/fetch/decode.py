@@ -30,15 +30,15 @@ _ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: the largest window in HTTP
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a body may grow to."""
+    """Limits on the size of a decoded body."""
 
     body_bytes: int
-    """Decoded bytes."""
+    """Most bytes after decoding."""
     ratio: float
-    """Decoded to sent bytes, once more than `ratio_free_bytes` are decoded."""
+    """Highest ratio of decoded to sent bytes, checked once more than `ratio_free_bytes` are decoded."""
     ratio_free_bytes: int
     encodings: int
-    """Number of Content-Encodings stacked."""
+    """Most Content-Encodings that may be stacked."""
 
 
 class _Stage(Protocol):

@@ -14,8 +14,8 @@ from typing import TypeGuard
 
 import httpx
 
-from geocrawl.fetch.held_host import OwnHosts, lasting
 from geocrawl.fetch.http import Answer, HttpClient
+from geocrawl.fetch.leased_host import OwnHosts, never_extend
 from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import PacedHost, Parts, RefusalOf
 from geocrawl.fetch.proxy import EnvironmentProxies
@@ -85,8 +85,9 @@ class PoliteFetcher:
         self._may_put_off = may_put_off
 
     @asynccontextmanager
-    async def turn(self, host: HostState, extend: Extend = lasting) -> AsyncIterator[PoliteTurn]:
-        """Return the turn of a leased host; the lease keeps all others from requesting anything of it meanwhile."""
+    async def turn(self, host: HostState, extend: Extend = never_extend) -> AsyncIterator[PoliteTurn]:
+        """Yield the turn of a leased host; because of the lease, no other worker sends requests to the host
+        meanwhile."""
         paced = PacedHost(self._parts, host, extend, may_be_put_off=self._may_put_off)
         yield PoliteTurn(self._parts, self._origin_robots, paced)
 
@@ -125,10 +126,10 @@ class PoliteTurn:
         GivenBack when the visit cannot go on now (`ports.Turn`).
 
         A redirect within the host is followed while `follow(target)` is true (None: always), at most `max_redirects`
-        times; cookies last for these redirects, and `elapsed_ms` is the last one's. A redirect to another host is never
-        followed: the Page then has `location` and an empty body. An answer that starts a back-off, and 503 of one
-        address, is returned for the rest of the turn; a service's first 503 with a short Retry-After is waited for,
-        once a turn. `validators` are sent with the one request, if any, for their own address.
+        times; cookies last for these redirects, and `elapsed_ms` is that of the last request. A redirect to another
+        host is never followed: the Page then has `location` and an empty body. An answer that starts a back-off, and
+        503 of one address, is returned for the rest of the turn; a service's first 503 with a short Retry-After is
+        waited for, once a turn. `validators` are sent only with a request for their own address.
         """
         trail = _Trail(url)
         while True:
@@ -208,7 +209,7 @@ class PoliteTurn:
 
 
 def _is_busy(answer: Answer | Failure) -> bool:
-    """Return whether a server is busy (503): the turn then requests the address no more, with any parameters."""
+    """Return whether a server is busy (503): the turn then stops requesting the address, whatever its parameters."""
     return isinstance(answer, Answer) and answer.status == 503
 
 

@@ -67,7 +67,7 @@ class AddressGuard:
             raise GuardRefusal(host)
 
     def lets_pass(self, host: str) -> bool:
-        """Return whether `host` may be requested, as far as its text says that: a name always may."""
+        """Return whether `host` may be requested, judged by its text: True for every name."""
         return self._allow_private or not is_literal(host) or is_public(host)
 
     def open_socket(self, info: AddrInfo) -> socket.socket:

@@ -60,7 +60,7 @@ class Answer:
     """Bytes of the body on the wire, before decoding."""
     elapsed_ms: float
     response: httpx.Response
-    """The response, for its cookies."""
+    """The response itself, from which cookies are read."""
     not_modified: bool = False
     """As in `Page`."""
     deviations: tuple[Deviation, ...] = ()
@@ -140,11 +140,12 @@ class HttpClient:
         begins_turn: bool = False,
         verified: bool = True,
     ) -> Answer | Failure:
-        """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for one of ours.
+        """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for a fault of this
+        machine.
 
         `cookies` are sent as far as they apply, `validators` if they belong to this very address. With `begins_turn`
         PutOff is raised, and nothing sent, while too many requests to the IP address are under way. Without `verified`
-        the server's certificate and the age of its TLS do not matter.
+        the server's certificate and its version of TLS do not matter.
         """
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
         try:
@@ -229,7 +230,7 @@ class HttpClient:
     async def _look_up(self, url: Url, proxy: Proxy | None) -> str:
         """Return the IP address that a request counts for; '' when that is not known, as through a proxy.
 
-        The addresses are at hand then when the connection is made, so that the wait for them has its own limit.
+        Looking the name up before connecting gives the look-up its own time limit.
         """
         host = proxy.host if proxy else url.host
         if self._names is None:

@@ -4,8 +4,8 @@ The delay spares a host; but five hundred hosts may be one machine. At most `req
 are under way at once, and their beginnings are `ip_delay_factor` of the delay apart.
 
 A turn whose first request would have to wait for longer than a moment is put off: the visit is given back, and its
-worker visits a host elsewhere. Turns that are put off are told to come again one after the other, so that five hundred
-hosts of one address are not leased over and over. The later requests of a turn wait, before turns that begin.
+worker visits a host elsewhere. Turns that are put off get different times to come back, so that five hundred hosts of
+one address are not leased over and over. The later requests of a turn wait, before turns that begin.
 
 A name with several addresses counts for the first in the order of their texts, so that all names of a machine count
 for the same one. Through a proxy no address is known, and nothing is bounded. Each process bounds its own requests.
@@ -21,11 +21,11 @@ from contextlib import asynccontextmanager
 from geocrawl.ports import Clock
 
 _MOMENT_S = 1.0
-"""The first request of a turn waits so long at most."""
+"""Longest wait for the first request of a turn, seconds."""
 _LEAST_SPACING_S = 0.1
-"""Turns are put off to times this far apart at least: an address without a delay may be busy, too."""
+"""Least time between two turns that are put off, seconds: an address without a delay may be busy, too."""
 _LONGEST_S = 600.0
-"""A turn is put off for so long at most, for the crawl that keeps the address busy may end before."""
+"""Longest time for which a turn is put off, seconds: the crawl that keeps the address busy may end before."""
 _MOST_KEPT = 4096
 
 
@@ -42,7 +42,7 @@ class IpBounds:
     """Lets requests to IP addresses begin when they may."""
 
     def __init__(self, clock: Clock, most_at_once: int) -> None:
-        """`most_at_once`: of the requests to one address; 0: there are no bounds."""
+        """`most_at_once`: limit on concurrent requests to one address; 0: no limit."""
         self._clock = clock
         self._most_at_once = most_at_once
         self._addresses: OrderedDict[str, _Address] = OrderedDict()

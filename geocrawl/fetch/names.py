@@ -1,10 +1,10 @@
-"""Look names up without holding up anything else: in threads of their own, and each for a limited time.
+"""Look names up without blocking anything else: in separate threads, and each for a limited time.
 
 The system's resolver is asked (`getaddrinfo`), so that a name means here what it means to every other program of the
 machine: /etc/hosts, nsswitch.conf, a resolver of the local network. It blocks for as long as it likes and cannot be
-interrupted. A look-up that takes too long is therefore left to itself, with its thread, and fails for its own name
-alone: threads are left for other names, and waiting for a thread counts for nobody. The threads are daemons, so that a
-process that ends does not wait for them.
+interrupted. A look-up that takes too long is therefore abandoned with its thread, and only its own name fails: other
+threads remain for other names, and the wait for a thread does not count. The threads are daemons, so that a process
+that ends does not wait for them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 _KEPT_S = 300.0
 _MOST_KEPT = 4096
 _MOST_THREADS = 128
-"""Several times as many as workers: a silent name server holds a thread for longer than `dns_timeout_s`."""
+"""Several times as many as workers: a silent name server occupies a thread for longer than `dns_timeout_s`."""
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 Addresses = tuple[tuple[socket.AddressFamily, str], ...]
@@ -32,7 +32,7 @@ class Names:
     """Looks names up, and remembers their addresses for five minutes."""
 
     def __init__(self, timeout_s: float, *, most_threads: int = _MOST_THREADS) -> None:
-        """`timeout_s`: how long the answer for a name is waited for, from when a thread asks for it."""
+        """`timeout_s`: longest wait for the answer for a name, from when a thread asks for it."""
         self._timeout_s = timeout_s
         self._free_threads = asyncio.Semaphore(most_threads)
         self._known: OrderedDict[str, tuple[float, Addresses]] = OrderedDict()
@@ -58,10 +58,10 @@ class Names:
             raise socket.gaierror(socket.EAI_AGAIN, text) from None
 
     def _begin(self, name: str) -> asyncio.Future[Addresses]:
-        """Have a thread look the name up, and return its answer to come."""
+        """Let a thread look the name up, and return the future of the answer."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Addresses] = loop.create_future()
-        answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # the waiting task may be gone
         self._under_way[name] = answer
 
         def end(found: Addresses | Exception) -> None:

@@ -4,7 +4,7 @@ Redirects of a robots.txt are followed five times, to other hosts too (RFC 9309,
 the request (`borrowed_hosts`): its delay, back-off and daily limit apply, and what it answers changes its own state.
 Its own robots.txt applies as well, except to itself: a target that it forbids is not requested, and like one that is
 not there it contains no rules (2.3.1.3). A target that the operator's lists, an opt-out or the address guard exclude,
-or whose own robots.txt cannot be had, is one that nobody has read yet: nothing is allowed for a while (2.3.1.4).
+or whose own robots.txt is not available, counts as unread: nothing is allowed for a while (2.3.1.4).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class OriginRobots:
         asked."""
 
     async def rules_for(self, url: Url, host: PacedHost) -> Rules | Failure:
-        """Return the rules that apply to an address of the leased host; a Failure when they cannot be had now.
+        """Return the rules that apply to an address of the leased host; a Failure when they are not available now.
 
-        Raises GivenBack when a redirect leads to a host that cannot be had soon.
+        Raises GivenBack when a redirect leads to a host that is not free soon.
         """
         known = await self._robots.get(url.origin, self._parts.clock.now())
         if known is None:
@@ -121,7 +121,7 @@ class OriginRobots:
             return answer
 
     async def _rules_of(self, target: Url, host: PacedHost) -> Rules | None:
-        """Return the rules of a borrowed host; None when they cannot be had, or a third host has them."""
+        """Return the rules of a borrowed host; None when they are not available, or are on a third host."""
         answer = await host.request(_robots_of(target), Purpose.ROBOTS)
         for _ in range(_REDIRECTS):
             if isinstance(answer, Answer) and answer.location is not None and answer.location.host == host.name:
@@ -131,7 +131,7 @@ class OriginRobots:
         return await self._keep(self._record(target.origin, answer, host), host)
 
     async def _keep(self, record: RobotsRecord, host: PacedHost) -> Rules | None:
-        """Keep what a borrowed host answered for its own robots.txt."""
+        """Store a borrowed host's answer for its own robots.txt; return its rules, None when there are none for now."""
         _, rules = await self._robots.put(record)
         if rules is not None:
             host.adopt_crawl_delay(rules.crawl_delay_s)

@@ -1,4 +1,4 @@
-"""Tell faults of this machine from failures of servers: a proxy, a name resolution or a network that is away.
+"""Distinguish faults of this machine from failures of servers: a proxy, the name resolution or the network is down.
 
 A failure that may be either is tested before anything is recorded of it: the proxy is asked for something of its own,
 names that were resolved before are resolved again, the routes of this machine are looked up. No test sends anything to

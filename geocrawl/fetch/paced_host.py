@@ -27,7 +27,7 @@ from geocrawl.ports import Clock, Extend, HostLeases
 from geocrawl.settings import Settings
 
 _THINKING_S = 30.0
-"""Time after the last answer of a turn, in which the answer is read and the visit settled."""
+"""Seconds after the last answer of a turn in which the answer is read and the visit settled."""
 
 RefusalOf = Callable[[Url], Awaitable[str]]
 """Returns why an address may not be requested: 'deny', 'allow', 'forgotten', '' if it may."""
@@ -35,7 +35,7 @@ RefusalOf = Callable[[Url], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the turns of one fetcher share."""
+    """The settings, client and stores that all turns of one fetcher share."""
 
     settings: Settings
     clock: Clock
@@ -47,7 +47,7 @@ class Parts:
 
 
 class PacedHost:
-    """A leased host with its state."""
+    """Paces the requests to one leased host, and keeps the host's state."""
 
     def __init__(self, parts: Parts, state: HostState, extend: Extend, *, may_be_put_off: bool = False) -> None:
         """`extend`: as in `ports.Fetcher.turn`. `may_be_put_off`: whether the first request raises GivenBack, rather
@@ -177,9 +177,9 @@ class PacedHost:
         return answer
 
     async def _wait(self) -> None:
-        """Wait until the host may be asked, under a lease that lasts until the answer is surely dealt with.
+        """Wait until the host may be requested, under a lease that lasts until the answer is read and settled.
 
-        The lease is looked at before and after: a process may be stopped meanwhile, or its machine sleep.
+        The lease is checked before and after the wait, because the process or its machine may be suspended meanwhile.
         """
         longest_s = self._settings.dns_timeout_s + self._settings.total_timeout_s + _THINKING_S
         now = self._clock.now()

@@ -38,17 +38,17 @@ _MAX_DOUBLINGS = 40
 
 
 class Asked(NamedTuple):
-    """What an exchange was about."""
+    """The address that an exchange was about, and its time."""
 
     address: str
-    """The page's address; of a service the one that its interview began with."""
+    """Address of the page; for a service, the address with which its interview began."""
     at: float
     """When it was answered."""
     is_robots: bool = False
 
 
 class Effect(Enum):
-    """What an exchange means for its host."""
+    """The effect of an exchange on its host's politeness."""
 
     OK = "fine"
     NEUTRAL = "nothing"

@@ -26,7 +26,7 @@ class Proxy:
 
     @property
     def host(self) -> str:
-        """Name or IP address of the proxy, IPv6 without brackets."""
+        """Return the name or IP address of the proxy, IPv6 without brackets."""
         return urlsplit(self.address).hostname or ""
 
 

@@ -22,9 +22,9 @@ _STATUS_BYTES = 64
 
 
 async def why_away(proxy: Proxy, limit_s: float) -> str:
-    """Return why a proxy is away (refused, reset, no answer …); '' when it answers.
+    """Return why a proxy cannot be used (refused, reset, no answer …); '' when it answers.
 
-    The request is one about the proxy itself (RFC 9110, 9.3.7), and any answer to it is one.
+    The request is about the proxy itself (RFC 9110, 9.3.7), so any answer shows that the proxy works.
     """
     parts = urlsplit(proxy.address)
     return (await _asked(proxy, f"OPTIONS * HTTP/1.1\r\nHost: {parts.netloc}\r\n", limit_s))[0]
@@ -82,7 +82,7 @@ async def is_resolver_sure(name: str, limit_s: float) -> bool:
 async def _resolution(name: str, limit_s: float) -> int:
     """Return the resolver's error number for a name: 0 for a name that is resolved, EAI_AGAIN for no answer in time.
 
-    The name is looked up anew, and without waiting for look-ups of strangers' names.
+    The name is looked up afresh, without waiting for other look-ups.
     """
     try:
         await Names(limit_s).addresses(name)

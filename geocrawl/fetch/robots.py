@@ -21,7 +21,7 @@ _AGENT_LINE = re.compile(
     r"^([^\S\n]*user(?:-|[^\S\n]+)?agent[^\S\n]*(?::|[^\S\n]))([^\n#]*)", re.IGNORECASE | re.MULTILINE
 )
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
-_OTHER_CRAWLERS = "!"  # no product token contains this
+_OTHER_CRAWLERS = "!"  # no product token contains this character
 _MARKUP = re.compile(r"\s*<")
 _SITEMAP_LINE = re.compile(r"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
 MAX_SITEMAPS = 20

@@ -1,7 +1,7 @@
 """Decide which faults of a server's TLS a probe may pass over, and make the context of connections that do.
 
 Many public map servers have an expired certificate, one that they signed themselves, or a program from before TLS 1.2,
-and a person with a GIS gets a map from them all the same. Such a fault is a deviation with its own code.
+and a person with a GIS still gets a map from them. Such a fault is a deviation with its own code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The protocol of what carries a request: connections to the network, a recorder around them, or a replay."""
+"""Define the protocol of transports, which carry requests: connections to the network, a recorder, a replay."""
 
 from __future__ import annotations
 

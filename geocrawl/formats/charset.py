@@ -1,7 +1,7 @@
 """Character sets: what labels and byte order marks mean, and text in the encoding that a document declares.
 
 Labels are read as browsers read them (WHATWG Encoding Standard, 4.2): GB2312 means GB18030, ISO-8859-1 means
-windows-1252. How a page of HTML is decoded, whose labels are often wrong, stands in `page.encoding`.
+windows-1252. `page.encoding` decodes pages of HTML, whose labels are often wrong.
 """
 
 from __future__ import annotations

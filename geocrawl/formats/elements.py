@@ -47,7 +47,7 @@ def child(element: etree._Element | None, *names: str) -> etree._Element | None:
 
 
 def first(element: etree._Element, *names: str) -> etree._Element | None:
-    """Return the first descendant with this local name, or search several names, each beneath the one before.
+    """Return the first descendant with this local name, or search several names, each below the one before.
 
     None when one is missing. Elements whose prefix is undeclared are not found.
     """

@@ -1,9 +1,9 @@
 """Read JSON (RFC 8259) tolerantly: an answer's bytes as an object, with every tolerance named as a `Deviation`.
 
-A body that a strict parser accepts is read as it stands. Only one that it refuses is mended: a callback around it
-(JSONP), text before and after, control characters in strings, commas before a closing bracket. A document that was cut
-off is recognised by its open brackets and never completed. Bytes, values and depth are bounded, so no body costs much
-memory, and none makes this raise.
+A body that a strict parser accepts is read as it is. Only one that it refuses is mended: a callback around it (JSONP),
+text before and after, control characters in strings, commas before a closing bracket. A document that was cut off is
+recognised by its open brackets and never completed. Bytes, values and depth are bounded, so no body costs much memory,
+and none makes this raise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GUARD = re.compile(r"\s*\)\]\}',?\s*\n|\s*(?:while\(1\)|for\(;;\));")
 _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
 """Escapes, quotes, brackets, and commas that stand before a closing bracket."""
 MAX_MENDED_CHARS = 8 * 1024 * 1024
-"""A longer text is read as it stands or not at all: mending looks at every quote."""
+"""A longer text is read as it is or not at all: mending looks at every quote."""
 _MAX_JUNK_CHARS = 4_096
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
@@ -40,7 +40,7 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class JsonReading:
-    """A body as far as it could be read."""
+    """The part of a body that could be read."""
 
     value: JsonObject | None
     """None when the body contains no object."""

@@ -74,7 +74,7 @@ def deviations(body: bytes) -> list[Deviation]:
 
 
 def wide_encoding(body: bytes) -> str:
-    """Return Python's codec for XML in UTF-16 or UTF-32, told by its first bytes; '' for any other."""
+    """Return Python's codec for XML in UTF-16 or UTF-32, recognised by its first bytes; '' for any other."""
     return next((encoding for beginning, encoding in _WIDE.items() if body.startswith(beginning)), "")
 
 

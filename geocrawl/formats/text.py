@@ -1,4 +1,4 @@
-"""Make strangers' text well-formed where it comes into being, and fold its white space.
+"""Make strangers' text well-formed where it is created, and fold its white space.
 
 *Well-formed* is text without surrogates and NUL: every encoder, database and parser accepts it. Decoded bytes have no
 surrogates; references (`&#xD83D;`) and escapes (`\\ud83d`) make some, so whoever resolves them calls these functions.

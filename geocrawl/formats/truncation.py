@@ -27,7 +27,7 @@ _TAIL_CHARS = 2_000
 
 
 class Cut(Enum):
-    """Where a document ends before its end."""
+    """The place where a document was cut off."""
 
     NOT = auto()
     AFTER_ITEMS = auto()

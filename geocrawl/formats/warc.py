@@ -1,4 +1,4 @@
-"""Records of a WARC file (ISO 28500), each as one gzip member that can be appended to a file in one write."""
+"""Make records of a WARC file (ISO 28500), each as one gzip member that can be appended to a file in one write."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def response_record(
 
 
 def resource_record(address: str, content_type: str, body: bytes, at: float) -> bytes:
-    """Return a resource record (6.4): the content of an address, without the HTTP exchange. `at`: epoch, s."""
+    """Return a resource record (6.4): the content of an address, without the HTTP exchange. `at`: seconds since the
+    epoch."""
     buffer, writer = _writer()
     moment = dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     record = writer.create_warc_record(

@@ -1,4 +1,4 @@
-"""Parse XML safely with libxml2: nothing is fetched, no entity is expanded, and libxml2's own bounds stay on.
+"""Parse XML safely with libxml2: nothing is fetched, no entity is expanded, and libxml2's own bounds stay in force.
 
 The bounds are a depth of 256 elements and text nodes of 10 MB. No bytes make these functions raise.
 """

@@ -1,6 +1,6 @@
 """Read XML tolerantly: an answer's bytes as an element tree, with every tolerance named as a `Deviation`.
 
-A well-formed document is parsed as it stands. Only one that a strict parser refuses is decoded, mended (`repair`) and
+A well-formed document is parsed as it is. Only one that a strict parser refuses is decoded, mended (`repair`) and
 parsed again, and only one that is refused even then goes to libxml2's recovering parser.
 
 Nothing is ever fetched and no entity expanded (`xml_parser`): a document that declares or uses entities goes through
@@ -27,7 +27,7 @@ _OTHER_ENTITY = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document as far as it could be read."""
+    """The part of a document that could be read."""
 
     root: etree._Element | None
     """None when the body contains no XML."""

@@ -1,6 +1,6 @@
 """Define the protocols between packages, one file for each subject: small, so that each side can be tested alone.
 
-`crawler/` uses other packages through these protocols alone; `app/wiring.py` chooses the implementing classes.
+`crawler/` uses other packages only through these protocols; `app/wiring.py` chooses the implementing classes.
 """
 
 from geocrawl.ports.catalog import CatalogQueries

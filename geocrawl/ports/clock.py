@@ -1,4 +1,4 @@
-"""Tell the time and sleep."""
+"""Tell the time, and sleep."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from geocrawl.model import Failure, HostState, Page, Purpose, RobotsRecord, Url, Validators
 
 Extend = Callable[[float], Awaitable[None]]
-"""Makes a lease last until a time at least. Raises GivenBack when another process has leased the host."""
+"""Extends a lease to at least a given time. Raises GivenBack when another process has leased the host."""
 
 
 class Turn(Protocol):
@@ -27,9 +27,9 @@ class Turn(Protocol):
 
         A redirect within the host is followed while `follow(target)` is true (None: always). A redirect to another host
         is never followed: the Page then has `location` and an empty body, and the target needs a lease of its own.
-        `validators` are sent with the request for their own address alone; `Page.not_modified` is the answer 304.
-        Raises GivenBack when the visit cannot go on now: another process has leased the host, or its robots.txt is
-        redirected to one that is not free.
+        `validators` are sent only with the request for their own address; `Page.not_modified` is the answer 304. Raises
+        GivenBack when the visit cannot go on now: another process has leased the host, or its robots.txt is redirected
+        to a host that is not free.
         """
 
     async def sitemaps(self, url: Url) -> Sequence[Url]:
@@ -60,4 +60,4 @@ class RobotsStore(Protocol):
         """Return the last answer of an origin, expired or not; None when the origin was never asked."""
 
     async def write_robots(self, record: RobotsRecord) -> None:
-        """Write an answer in the place of the last one."""
+        """Write an answer, which replaces the last one of its origin."""

@@ -13,7 +13,7 @@ class HostLease:
     """A host that was leased for requests of our own."""
 
     host_id: int
-    """Opaque outside the store."""
+    """Id of the host's row; opaque outside the store."""
     token: int
     """Fencing number: a later lease of the host has a higher one."""
     state: HostState
@@ -38,7 +38,7 @@ class OptOuts(Protocol):
     """
 
     async def covers(self, host: str) -> bool:
-        """Return whether a host opted out, itself or with a host above it."""
+        """Return whether a host, or a parent domain of it, opted out."""
 
 
 class HostLeases(OptOuts, Protocol):
@@ -51,10 +51,10 @@ class HostLeases(OptOuts, Protocol):
     """
 
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or may not be asked for longer than `wait_s`."""
+        """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
 
     async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Have a lease last until then at least, and return it; None when another process has leased the host since."""
+        """Extend a lease to at least `until` and return it; None when another process has leased the host since."""
 
     async def release(self, lease: HostLease, state: HostState, now: float) -> None:
         """End the lease and write the host's politeness."""

@@ -25,7 +25,7 @@ ContentInterview = Generator[Ask, Page | Failure, ContentReport]
 
 
 class Probe(Protocol):
-    """One service kind. Pure: tested from recorded bytes without a socket."""
+    """Probes services of one kind. Pure: tested from recorded bytes without a socket."""
 
     @property
     def kind(self) -> Kind: ...

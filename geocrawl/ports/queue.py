@@ -28,14 +28,14 @@ class CrawlQueue(Protocol):
         have probes."""
 
     async def others_at_work(self) -> bool:
-        """Return whether others have leased hosts with queued URLs, and we none: their results may give us work, and so
-        does what they leave if they die."""
+        """Return whether other processes lease hosts with queued URLs while this one leases none: their results, or
+        their leases when they expire, may give this process work."""
 
     async def settle(self, visit: Visit) -> Settled:
         """Write all results of a visit in one transaction, and end its lease."""
 
     async def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Have a lease last until then at least, and return it; None when another process has leased the host since."""
+        """Extend a lease to at least `until` and return it; None when another process has leased the host since."""
 
     async def release(self, lease: Lease, host: HostState) -> None:
         """End a lease whose visit was given up: the entry waits again, no attempt counts. `host`: the state of its host
@@ -47,7 +47,7 @@ class CrawlQueue(Protocol):
 
 
 class LearningLog(Protocol):
-    """What a strategy needs to be restored: its last dump, the feedback since, and the waiting pages to rank."""
+    """Stores what restores a strategy: its last dump, the feedback since then, and the waiting pages to rank."""
 
     def strategy_state(self) -> bytes | None:
         """Return the strategy's last dump; None when there was none."""
@@ -59,7 +59,7 @@ class LearningLog(Protocol):
         """Return the feedback after which the queue was last reranked (`rerank`'s `through`); 0: never."""
 
     def set_state_aside(self) -> None:
-        """Keep the dump under another name, for the strategy cannot restore it."""
+        """Keep the dump under another name, because the strategy cannot restore it."""
 
     def clear_feedback(self) -> None:
         """Drop the dump and the feedback: another strategy begins."""
@@ -91,7 +91,7 @@ class QueueControl(Protocol):
         """Queue endpoints to be probed; return how many will be. One that has a verdict only with `again`."""
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
-        """Give probes that were added by a session of named endpoints the rank of all others."""
+        """Give probes that a session of named endpoints added the ordinary rank of probes."""
 
     def seeds(self) -> Iterator[Url]:
         """Yield the pages of depth 0."""
@@ -109,7 +109,8 @@ class QueueControl(Protocol):
         """Queue failed pages and probes again, with all attempts; return how many wait again."""
 
     def release_site(self, site: str) -> int | None:
-        """End the quarantine of a site; return how many addresses wait again, None when there was nothing to end."""
+        """End the quarantine of a site and renew its spent budgets; return how many addresses wait again, None when it
+        had neither."""
 
     def release_all(self) -> None:
         """End the leases of this process, which has no visit under way. Writes in any case: a caller learns whether the
@@ -129,4 +130,4 @@ class QueueControl(Protocol):
 
 
 class Frontier(LearningLog, QueueControl, Protocol):
-    """All that is done with the queue outside the loop."""
+    """The queue as all code outside the loop uses it: control, and what restores a strategy."""

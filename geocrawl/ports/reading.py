@@ -11,37 +11,39 @@ T = TypeVar("T")
 
 
 class Reader(Protocol):
-    """Bytes to `Document`. Never raises on any bytes."""
+    """Reads the bytes of an answer as a `Document`. Never raises, whatever the bytes."""
 
     def read(self, page: Page, *, depth: int) -> Document: ...
 
 
 class ReadingPool(Protocol):
-    """Processes and threads beside the event loop, for what would hold it up."""
+    """Processes and threads for work that would block the event loop."""
 
     def takes(self, answer: Page) -> bool:
-        """Return whether reading this answer may take so long that `run` is to do it. Costs microseconds."""
+        """Return whether reading this answer may take so long that it must go through `run`. Costs microseconds."""
 
     async def run(self, answer: Page, think: Callable[[], T]) -> T | Failure:
         """Return what `think` returns, which reads `answer`; a Failure when a limit on time or memory ended it.
 
-        `think` and its result are pickled: a `functools.partial` of a function or method of a module, and values.
-        Raises what a defect of ours raises.
+        `think` and its result are pickled: a `functools.partial` of a function or method of a module, and values. An
+        exception of `think` is a defect of geocrawl, and is raised here.
         """
 
     async def in_thread(self, think: Callable[[], T]) -> T:
-        """Return what `think` returns, which needs what this process has learnt; the loop goes on meanwhile, slower."""
+        """Return what `think` returns, called in a thread because it needs the state of this process; the event loop
+        continues meanwhile, more slowly."""
 
 
 class Recogniser(Protocol):
-    """Which links, forms and documents are candidate services."""
+    """Recognises which links, forms and documents may be services."""
 
     def candidates(self, document: Document) -> Sequence[tuple[Candidate, int | None]]:
         """Return the candidates of a document, each with the index of its link in `document.links`, or with None when
         no link leads there as an ordinary page."""
 
     def of_url(self, url: Url) -> Candidate | None:
-        """Return the candidate that an address by itself is, its evidence not yet complete; None for a page."""
+        """Return the candidate that an address by itself names, with its evidence still incomplete; None for an
+        ordinary page."""
 
     def siblings(self, endpoint: Endpoint) -> Sequence[Candidate]:
         """Return endpoints of other kinds that servers with this form of address have besides a valid endpoint."""

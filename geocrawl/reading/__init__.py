@@ -1,5 +1,5 @@
-"""Reads large and odd answers in processes of their own, so that none holds up the event loop (`ports.ReadingPool`).
+"""Read large and odd answers in separate processes, so that none blocks the event loop (`ports.ReadingPool`).
 
-`weight` decides which answers those are, `processes` hands them over, `job` is what runs in a process, `in_loop` stands
-in its place where all is read in the loop.
+`weight` decides which answers those are, `processes` hands them over, `job` runs in such a process, and `in_loop`
+replaces them where every answer is read in the event loop.
 """

@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class InLoop:
-    """`ports.ReadingPool` without processes: nothing is limited but what the readers limit themselves."""
+    """`ports.ReadingPool` without processes: only the readers' own limits apply."""
 
     def takes(self, answer: Page) -> bool:
-        """Return False: no answer is read elsewhere."""
+        """Return False: every answer is read in the event loop."""
         return False
 
     async def run(self, answer: Page, think: Callable[[], T]) -> T | Failure:

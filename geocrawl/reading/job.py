@@ -1,7 +1,7 @@
-"""What runs in a reading process: one function on one answer, within limits that the kernel enforces.
+"""Run one function on one answer in a reading process, within limits that the kernel enforces.
 
-The kernel ends the process when a timer expires, whatever C code it is in, even if the crawl's own process is gone.
-A process without a crawl ends by itself: its standard input is at its end.
+The kernel ends the process when a timer expires, whatever C code it is in, even if the crawl's own process is gone. A
+process whose crawl is gone ends by itself, because its standard input is closed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 WALL_FACTOR = 5.0
-"""How much longer than its CPU time a reading may last by the clock, on a machine that is busy."""
+"""How many times its limit on CPU time a reading may last by the clock, on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,17 @@ class Limits:
 
     cpu_s: float
     memory_bytes: int
-    """Of the whole process: heap and private mappings (RLIMIT_DATA)."""
+    """Limit for the whole process: heap and private mappings (RLIMIT_DATA)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfMemory:
-    """Stands for a result that would have needed too much memory."""
+    """Replaces a result that would have needed too much memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Stands for a result when the function raised, which is a defect of ours."""
+    """Replaces a result when the function raised an exception, which is a defect of geocrawl."""
 
     traceback: str
 
@@ -60,7 +60,7 @@ def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
 
 
 def _prepare(limits: Limits) -> None:
-    """Limit the memory, and leave signals for the crawl to the crawl: it ends this process when it is done."""
+    """Limit the memory, and ignore signals to the process group: the crawl handles them and ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -76,12 +76,12 @@ def _result(request: bytes | Path) -> bytes | Path:
         think = pickle.loads(request)  # noqa: S301  # of our own process
         return pickle.dumps(think(), pickle.HIGHEST_PROTOCOL)
     with request.open("rb") as file:
-        request.unlink()  # nothing of it is left behind, whatever ends this process or the crawl's
+        request.unlink()  # removed at once, so that no file stays when this process or the crawl is killed
         think = pickle.load(file)  # noqa: S301  # of our own process
     found, path = think(), request.with_name("result")
     try:
         with path.open("wb") as file:
             pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
-    except OSError:  # the disk is full: there is still the memory
+    except OSError:  # the disk is full: use memory instead
         return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     return path

@@ -1,4 +1,4 @@
-"""Hand answers to processes that read them, one at a time each, and say what became of those that were not read.
+"""Hand answers to processes that read one at a time each, and report answers that could not be read.
 
 The processes are anyio's: started when they are needed, kept for the next answer, replaced when one ended, and ended
 with the event loop or with the task that waits for them.
@@ -33,24 +33,24 @@ _MOST_BYTES_IN_PIPE = 1024 * 1024
 
 
 class ReadingFault(Exception):
-    """A defect of ours that showed in a reading process; the message is its traceback there."""
+    """A defect of geocrawl that raised an exception in a reading process; the message is its traceback there."""
 
 
 class ReadingProcesses:
     """`ports.ReadingPool` for the loop of one run."""
 
     def __init__(self, *, processes: int, in_loop_bytes: int, limits: Limits) -> None:
-        """`processes`: at most so many at once. `in_loop_bytes`: longer answers are read in a process."""
+        """`processes`: the most that run at once. `in_loop_bytes`: longer answers are read in a process."""
         self._processes = processes
         self._in_loop_bytes = in_loop_bytes
         self._limits = limits
         self._limiter: anyio.CapacityLimiter | None = None
         logging.getLogger("asyncio").addFilter(_is_worth_telling)
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="reading")
-        """Threads of our own: those that asyncio shares out may all wait for name servers."""
+        """Threads for reading only: asyncio's default threads may all be waiting for name servers."""
 
     def takes(self, page: Page) -> bool:
-        """Return whether an answer is long or of a sort that costs more than its length tells."""
+        """Return whether an answer is long or of a sort that costs more than its length suggests."""
         return is_heavy(page, self._in_loop_bytes)
 
     async def run(self, page: Page, think: Callable[[], T]) -> T | Failure:
@@ -73,7 +73,7 @@ class ReadingProcesses:
         try:
             with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
                 return await self._found(page, think, Path(folder))
-        except OSError:  # the disk is full: there is still the memory
+        except OSError:  # the disk is full: use memory instead
             return await self._found(page, think)
 
     async def _found(self, page: Page, think: Callable[[], Any], folder: Path | None = None) -> Any:

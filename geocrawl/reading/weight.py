@@ -1,8 +1,8 @@
 """Decide by its bytes whether reading an answer may hold up the event loop.
 
-docs/decisions/010 has the figures. An answer that is read in the loop is so short that even one made for the purpose
-costs about half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one
-Turtle list), images (4 million pixels of one colour are 3 KB) and gzip files.
+docs/decisions/010 has the figures. An answer that is read in the loop is so short that even a malicious one costs about
+half a second. Short answers of three sorts may cost far more: RDF (rdflib needs 3.5 s for 64 KB of one Turtle list),
+images (4 million pixels of one colour are 3 KB) and gzip files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from geocrawl.formats import magic
 from geocrawl.model import Page
 
 MOST_PIXELS = 512 * 512
-"""An image of more is decoded in a process: 0.1 s; the maps that are asked for have a quarter of that."""
+"""An image with more pixels is decoded in a process; decoding so many takes 0.1 s, and the maps of content checks have
+a quarter of them."""
 MOST_IMAGE_BYTES = 1024 * 1024
 _IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
 _HEAD_BYTES = 4_096
@@ -24,7 +25,7 @@ _RDF = re.compile(rb'@prefix|@base|\A\s*prefix\s|"@(?:context|graph|id)"|\brdf:R
 
 
 def is_heavy(page: Page, in_loop_bytes: int) -> bool:
-    """Return whether an answer is longer than `in_loop_bytes`, or costs more than its length tells."""
+    """Return whether an answer is longer than `in_loop_bytes`, or costs more than its length suggests."""
     body = page.body
     if _IMAGE.match(body):
         return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
@@ -34,7 +35,8 @@ def is_heavy(page: Page, in_loop_bytes: int) -> bool:
 
 
 def _pixels(body: bytes) -> int:
-    """Return the number of pixels that an image's header states; 0 when it cannot be read, for then nothing can."""
+    """Return the number of pixels that an image's header states; 0 when it cannot be read, because then the image
+    cannot be decoded either."""
     from PIL import Image
 
     try:

@@ -8,7 +8,7 @@ of these parts and of what they return. A name is loaded when it is first used, 
 - `frontier/` decides which URL is next and writes what a visit brought;
 - `catalog/` writes what probes found out about services;
 - `queries/` reads for people and programs: modules named after commands, which create and change nothing;
-- `operations/` is what operators do: backup, opt-out, retention, start pages.
+- `operations/` maintains a database: backup, opt-out, retention, start pages.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ __all__ = [
     "Why",
 ]
 
-if not TYPE_CHECKING:  # a checker would take every name for one of this package
+if not TYPE_CHECKING:  # a type checker would accept any name of this package
 
     def __getattr__(name: str) -> object:
         """Return a public name, from the module that defines it."""

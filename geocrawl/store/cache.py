@@ -1,4 +1,4 @@
-"""A bounded memory of what was used last."""
+"""Cache the values that were used last, in bounded memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TwoGenerations(Generic[K, V]):
         self._young[key] = value
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all entries."""
         self._young.clear()
         self._old.clear()
 

@@ -1,4 +1,4 @@
-"""64-bit keys: what makes two addresses one row, and what the caps choose by.
+"""Compute 64-bit keys, which identify rows and by which caps choose URLs.
 
 A key is the first 64 bits of BLAKE2b (RFC 7693), read as a signed integer, because that is what SQLite stores
 compactly. Among 100 million URLs the chance that any two share a key is 3 in 10,000 (birthday bound).
@@ -13,26 +13,26 @@ _BITS = 64
 
 
 def page_key(identity: str) -> int:
-    """Key of a page by its identity."""
+    """Return the key of a page by its identity."""
     return _key(b"page " + identity.encode("utf-8", "surrogatepass"))
 
 
 def probe_key(kind: str, endpoint_key: str) -> int:
-    """Key of a probe by the endpoint that it asks: other than that of a page at the same address."""
+    """Return the key of a probe by its endpoint: a page at the same address has another key."""
     return _key(f"probe {kind} {endpoint_key}".encode("utf-8", "surrogatepass"))
 
 
 def group_key(group: str) -> int:
-    """Key of a group of addresses that differ only in their query."""
+    """Return the key of a group of addresses that differ only in their query."""
     return _key(b"group " + group.encode("utf-8", "surrogatepass"))
 
 
 def is_over_cap(key: int, seen: int, cap: int) -> bool:
     """Return whether a URL is left out of a group of which `seen` were seen and at most `cap` are wanted.
 
-    Keys are uniform, so the `cap` smallest of `seen` keys are those below the fraction cap / seen of their range,
-    give or take the square root of `cap`. The bound falls as more are seen and depends on their number alone, so
-    which URLs are kept is decided by their text, not by their arrival; and nobody has to keep a list of them.
+    Keys are uniform, so the `cap` smallest of `seen` keys are those below the fraction cap / seen of their range, give
+    or take the square root of `cap`. The bound falls as more are seen and depends on their number alone, so which URLs
+    are kept is decided by their text, not by their arrival, and no list of them is needed.
     """
     return seen > cap and (key + _HALF) * seen >= cap << _BITS
 

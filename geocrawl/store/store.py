@@ -1,8 +1,7 @@
-"""Open a database by its URL, and give its parts.
+"""Open a database by its URL, and provide its parts.
 
-What commands and the daemon need of a database they ask of `Store`, so that they know neither SQLite nor which modules
-of this package do the work. Parts are imported when they are asked for: reading the
-status loads no frontier.
+Commands and the daemon use a database only through `Store`, so that they know neither SQLite nor which modules of this
+package do the work. Parts are imported when they are needed: reading the status loads no frontier.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Store:
 
     @classmethod
     def open(cls, url: str | Path, *, clock: Clock, create: bool = True) -> Store:
-        """Open the database at `url`, its schema brought up to date. `create`: make one where none is.
+        """Open the database at `url`, and upgrade its schema if needed. `create`: create a missing database.
 
         `url` is `sqlite:///path` (four slashes before an absolute path), `sqlite://` for a new one in memory, or a
         path. Raises UsageError for another scheme, DatabaseFault for a database that cannot be used.
@@ -57,7 +56,7 @@ class Store:
 
     @classmethod
     def join(cls, url: str | Path, *, clock: Clock) -> Store:
-        """Open the database at `url` as it is: it is neither made nor brought up to date.
+        """Open the database at `url` as it is: it is neither created nor upgraded.
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema.
         """
@@ -66,7 +65,7 @@ class Store:
     @staticmethod
     @contextmanager
     def open_readonly(url: str | Path) -> Iterator[Queries]:
-        """Open the database at `url` to read it, and close it in the end; nothing is made or changed.
+        """Open the database at `url` to read it, and close it at the end; nothing is created or changed.
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
         """
@@ -78,7 +77,7 @@ class Store:
 
     @staticmethod
     def exists(url: str | Path) -> bool:
-        """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be told."""
+        """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be determined."""
         from geocrawl.store.engine.faults import is_there
 
         return is_there(path_of(url))
@@ -103,7 +102,7 @@ class Store:
     # ----------------------------------------------------------------------- crawling
 
     def catalog(self) -> Catalog:
-        """Return the catalogue as settlements write it, which also answers a crawl (`ports.CatalogQueries`)."""
+        """Return the catalogue, which settlements write and a crawl queries (`ports.CatalogQueries`)."""
         from geocrawl.store.catalog.catalog import Catalog
 
         return Catalog(self.database, self._clock)
@@ -159,13 +158,13 @@ class Store:
         return SharedLeases(self.database, settings)
 
     def robots(self) -> RobotsStore:
-        """Return where answers for /robots.txt are kept."""
+        """Return the store of robots.txt answers."""
         from geocrawl.store.frontier.robots import SqlRobots
 
         return SqlRobots(self.database)
 
     def shared_robots(self, own: RobotsStore) -> RobotsStore:
-        """Return a store of answers for /robots.txt that reads and writes both this database's and `own`."""
+        """Return a store of robots.txt answers that reads and writes both this database's and `own`."""
         from geocrawl.store.frontier.shared_leases import SharedRobots
 
         return SharedRobots(self.database, own)
@@ -173,11 +172,11 @@ class Store:
     # ----------------------------------------------------------------------- runs
 
     def start_run(self, strategy: str, settings: Settings) -> int:
-        """Write down that a run begins; return its number."""
+        """Record that a run begins; return its number."""
         return self.database.start_run(strategy, settings)
 
     def end_run(self, run: int, *, pages: int, services: int, stopped: str) -> None:
-        """Write down how a run ended."""
+        """Record how a run ended."""
         self.database.end_run(run, pages=pages, services=services, stopped=stopped)
 
     def earlier_runs(self, run: int) -> list[OtherRun]:
@@ -209,7 +208,7 @@ class Store:
         return self.database.blocked
 
     def forget(self, host: str, reason: str, at: float) -> Removed:
-        """Remove a host and all beneath it, and never visit it again; return what was removed."""
+        """Remove a host and its subdomains, and never visit them again; return what was removed."""
         from geocrawl.store.operations.forget import forget
 
         return forget(self.database, host, reason, at)
@@ -221,7 +220,7 @@ class Store:
         return undo(self.database, host)
 
     def add_seeds(self, seeds: Iterable[NewSeed], at: float) -> int:
-        """Keep start pages for the daemon; return how many are new."""
+        """Store start pages for the daemon; return how many are new."""
         from geocrawl.store.operations.seeds import add_seeds
 
         return add_seeds(self.database, seeds, at)
@@ -233,7 +232,7 @@ class Store:
         return remove_seeds(self.database, urls)
 
     def decide_same(self, pairs: Sequence[tuple[Address, Address]], *, same: bool, at: float) -> None:
-        """Keep a person's decision that the endpoints of each pair are one service, or are not."""
+        """Store a person's decision that the endpoints of each pair are one service, or are not."""
         from geocrawl.store.queries.addresses import decide
 
         decide(self.catalog(), pairs, same=same, at=at)
@@ -245,31 +244,31 @@ class Store:
         return DaemonLock(self.database)
 
     def pause_daemon(self, *, pause: bool) -> None:
-        """Pause the daemon, or let it go on; it obeys at its next heartbeat, also after a restart."""
+        """Pause the daemon, or let it continue; it obeys at its next heartbeat, and also after a restart."""
         from geocrawl.store.operations.daemon_lock import ask_to_pause
 
         ask_to_pause(self.database, pause=pause)
 
     def reload_daemon(self) -> None:
-        """Have the daemon read its configuration anew."""
+        """Make the daemon read its configuration again."""
         from geocrawl.store.operations.daemon_lock import ask_to_reload
 
         ask_to_reload(self.database)
 
     def outages(self) -> Outages:
-        """Return what undoes an outage of this machine's network."""
+        """Return the operations that undo an outage of this machine's network."""
         from geocrawl.store.operations.outages import Outages
 
         return Outages(self.database)
 
     def clock_limits(self, settings: Settings) -> ClockLimits:
-        """Return what limits times that a wrong clock wrote."""
+        """Return the operation that limits times that a wrong clock wrote."""
         from geocrawl.store.operations.clock_limits import ClockLimits
 
         return ClockLimits(self.database, settings)
 
     def retention(self, settings: Settings) -> Retention:
-        """Return what drops old probes, and what a limit on the size leaves no room for."""
+        """Return the operation that deletes old probes, and rows that exceed the limit on the size."""
         from geocrawl.store.operations.retention import Retention
 
         return Retention(self.database, keep_days=settings.keep_probes_days, max_bytes=settings.max_db_bytes)
@@ -277,15 +276,15 @@ class Store:
     # ----------------------------------------------------------------------- the database as a whole
 
     def quick_check(self, limit_s: float) -> bool:
-        """Look for damage for at most `limit_s`; return whether all of the database was looked over. Raises
+        """Check for damage for at most `limit_s` seconds; return whether the whole database was checked. Raises
         DatabaseFault for damage."""
         from geocrawl.store.engine.integrity import quick_check
 
         return quick_check(self.database.connection, self.path, limit_s)
 
     def try_write(self, write: Callable[[], object]) -> PassingFault | None:
-        """Call `write`; return the fault that still passes, None when `write` succeeded. Raises DatabaseFault for a
-        fault that does not pass."""
+        """Call `write`; return the temporary fault that still prevents it, None when `write` succeeded. Raises
+        DatabaseFault for a lasting fault."""
         from geocrawl.store.engine.recovery import try_write
 
         return try_write(self.database, write)

@@ -7,7 +7,7 @@ service that a layer, an item or a tile belongs to; `stop` and `traps` say which
 are data in `geocrawl/data`, never code.
 """
 
-from geocrawl.urls.allow_deny import AddressRules, is_beneath
+from geocrawl.urls.allow_deny import AddressRules, is_within_domains
 from geocrawl.urls.endpoints import capabilities_url, endpoint_key, query_parameters, request_url
 from geocrawl.urls.hosts import is_registry, site_of
 from geocrawl.urls.patterns import pattern_of, service_pattern
@@ -31,8 +31,8 @@ __all__ = [
     "display_order",
     "endpoint_key",
     "get_records_url",
-    "is_beneath",
     "is_registry",
+    "is_within_domains",
     "pattern_of",
     "query_group",
     "query_parameters",

@@ -36,7 +36,7 @@ class AddressList:
 
     def covers(self, url: Url) -> bool:
         """Return whether an entry matches this address."""
-        if self._domains and is_beneath(url.host, self._domains):
+        if self._domains and is_within_domains(url.host, self._domains):
             return True
         return any(pattern.fits(url) for pattern in self._patterns)
 
@@ -54,7 +54,7 @@ class AddressRules:
         return ALLOW if self._allow and not self._allow.covers(url) else ""
 
 
-def is_beneath(host: str, domains: set[str] | frozenset[str]) -> bool:
+def is_within_domains(host: str, domains: set[str] | frozenset[str]) -> bool:
     """Return whether a host is one of the domains or a subdomain of one, with one look-up for each label."""
     while host not in domains:
         _, dot, host = host.partition(".")
@@ -96,7 +96,7 @@ def read_entry(text: str) -> str | _Pattern:
         raise wrong
     of = "whole" if "://" in entry else "address" if "/" in entry or "?" in entry else "host"
     if "*" not in entry:
-        entry += "*"  # a path without a star means all beneath it
+        entry += "*"  # a path without a star means everything below it
     return _Pattern(tuple(entry.split("*")), of)
 
 

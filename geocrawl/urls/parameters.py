@@ -1,4 +1,4 @@
-"""Query parameters that do not identify a page or an endpoint, read from `geocrawl/data/url_parameters.toml`."""
+"""List query parameters that do not identify a page or an endpoint, from `geocrawl/data/url_parameters.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_-]{16,}"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A set of lower-case parameter names, some of them given by their beginning."""
+    """A set of lower-case parameter names, some of them stored as prefixes."""
 
     exact: frozenset[str]
     prefixes: tuple[str, ...]

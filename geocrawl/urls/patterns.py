@@ -1,4 +1,4 @@
-"""URL patterns: what is common to addresses that a program generates in any number.
+"""Compute URL patterns: the common form of addresses that a program generates in any number.
 
 Numbers, dates, hashes and identifiers are replaced by `#`, and values of parameters are left out:
 `/cal/2031/05?view=month` and `/cal/1999/12?view=day` have one pattern. An address without anything to replace has no

@@ -1,4 +1,4 @@
-"""Addresses of the first page of records of catalogue software: CKAN and ArcGIS portals.
+"""Make the address of the first page of records of catalogue software: CKAN and ArcGIS portals.
 
 `since` (YYYY-MM-DD) restricts the records to those changed on that day or later.
 """

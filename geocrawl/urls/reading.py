@@ -38,7 +38,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _ABSOLUTE = re.compile(r"(https?):[/\\]*([^/\\?#]*)([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 
-# Most paths and queries consist of these characters alone and are canonical as they stand, but for dot segments.
+# Most paths and queries consist of these characters alone and are canonical as they are, except for dot segments.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_~!$&'*+,=:@/.-]*")
 _PLAIN_QUERY = re.compile(r"[A-Za-z0-9_~!$&'()*+,;=:@/?.-]*")
 _NOT_CANONICAL_IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_~!$&'()*+,;=:@/.-]")
@@ -171,13 +171,13 @@ def canonical_path(path: str) -> str:
 
 
 def canonical_unusual_path(path: str) -> str:
-    """Return what `canonical_path` does, for any path: most are canonical as they stand and are spared this work."""
+    """Return what `canonical_path` does, for any path: most are canonical already and skip this work."""
     path = _NOT_CANONICAL_IN_PATH.sub(_canonical_escape, path)
     return remove_dot_segments(without_path_session(path)) or "/"
 
 
 def without_path_session(path: str) -> str:
-    """Return a path without `;jsessionid=…` and the like, and without ASP.NET's `/(S(…))`."""
+    """Return a path without session ids such as `;jsessionid=…` and ASP.NET's `/(S(…))`."""
     if ";" in path:
         path = _PATH_PARAMETER.sub(_drop_session, path)
     if "/(" in path:

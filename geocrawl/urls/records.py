@@ -1,4 +1,4 @@
-"""Addresses of a catalogue's pages of records: which page one is, and the address of another.
+"""Read which page of a catalogue's records an address requests, and make the address of another page.
 
 Catalogues are read page by page, each an ordinary visit, so their number is limited by the address alone
 (`records_page`), and a crawl may be interrupted between any two pages. Each interface fixes the names of its parameters

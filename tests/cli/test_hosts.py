@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from geocrawl.cli.addresses import read_host
 from geocrawl.errors import UsageError
 from geocrawl.store.operations.forget import forget
-from geocrawl.urls import is_beneath, is_registry
+from geocrawl.urls import is_registry, is_within_domains
 from tests.support.world import World, candidate
 
 HOSTS = (
@@ -73,7 +73,7 @@ def test_only_the_host_that_was_typed_is_forgotten(tmp_path: Path, typed: str) -
     forget(world.database, host, "", 5.0)
     left = [row[0] for row in world.database.connection.execute(names)]
     expected = TYPED.get(typed, host)
-    assert host == expected and left == [each for each in before if not is_beneath(each, {expected})]
+    assert host == expected and left == [each for each in before if not is_within_domains(each, {expected})]
     assert len(left) < len(before)
 
 

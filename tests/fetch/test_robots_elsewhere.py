@@ -10,7 +10,7 @@ import pytest
 
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.fetch.held_host import OwnHosts
+from geocrawl.fetch.leased_host import OwnHosts
 from geocrawl.fetch.politeness import DAY_S
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, Url
 from geocrawl.ports import HostLease

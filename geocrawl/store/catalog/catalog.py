@@ -112,16 +112,16 @@ _WAS_ANSWERED = (
 
 @dataclass(slots=True)
 class _Noted:
-    """An endpoint as it was last noted."""
+    """The row of an endpoint, as far as `note` needs it."""
 
     id: int
     pages: int
-    """Pieces of evidence that are kept of it."""
+    """Number of stored pieces of evidence."""
     weakness: int
 
 
 class Catalog:
-    """The catalogue of one database. Methods that write belong into a transaction of the caller, but for `decide`."""
+    """The catalogue of one database. Methods that write, except `decide`, run inside the caller's transaction."""
 
     def __init__(self, database: Database, clock: Clock, segment: Segment = spaced) -> None:
         """`segment` splits texts into words for the index; a search must use the same (`queries.search`)."""
@@ -137,7 +137,7 @@ class Catalog:
     # ----------------------------------------------------------------------- writing
 
     def note(self, candidates: Sequence[Candidate], at: float) -> list[int]:
-        """Keep candidates and the pages that named them; return the endpoint's id of each."""
+        """Store candidates and the pages that named them; return the endpoint id of each."""
         if not candidates:
             return []
         noted = self._read_or_add(candidates, at)
@@ -176,7 +176,7 @@ class Catalog:
         return noted
 
     def _add_evidence(self, candidates: Sequence[Candidate], endpoints: Sequence[_Noted], at: float) -> None:
-        """Keep where candidates were found, as far as their endpoints have room for more evidence."""
+        """Store where candidates were found, while their endpoints have room for more evidence."""
         rows, open_endpoints = [], dict[int, _Noted]()
         for candidate, endpoint in zip(candidates, endpoints, strict=True):
             if endpoint.pages >= MAX_EVIDENCE:
@@ -197,13 +197,13 @@ class Catalog:
         if not rows:
             return
         self._connection.run_many(_ADD_EVIDENCE, rows)
-        # Some of it may have been known: what counts is what stands there now.
+        # Some rows may have been stored before, so the rows stored now are counted.
         counts = self._connection.run(_COUNT_EVIDENCE, {"asked": json.dumps(list(open_endpoints))})
         for endpoint_id, pages in counts.fetchall():
             open_endpoints[endpoint_id].pages = pages
 
     def write(self, endpoint_id: int, candidate: Candidate, verdict: Verdict, at: float) -> None:
-        """Write the verdict of a probe, and what a valid endpoint describes."""
+        """Write the verdict of a probe, and the description of a valid service."""
         service = verdict.service if verdict.status is Status.VALID else None
         said = {
             "status": verdict.status,
@@ -249,7 +249,8 @@ class Catalog:
         self._services.confirm(endpoint_id, visit.at)
 
     def write_unasked(self, endpoint_id: int, reason: str, at: float) -> None:
-        """Write that an endpoint could not be asked (robots.txt), neither valid nor invalid; a former verdict stays."""
+        """Write that a probe was not allowed (robots.txt), which is neither valid nor invalid; a former verdict
+        stays."""
         self._connection.run(_WRITE_UNASKED, {"endpoint": endpoint_id, "reason": reason})
         self._health.write_unasked(endpoint_id, at)
 
@@ -294,7 +295,7 @@ class Catalog:
         return Candidate(Endpoint(stored_kind(kind), key, url), evidence, weak == 1)
 
     def verdicts_of(self, endpoints: Sequence[Endpoint]) -> dict[tuple[str, str], tuple[int, str]]:
-        """Return id and last reason ('': no verdict yet) of those endpoints that are kept, by kind and key."""
+        """Return id and last reason ('': no verdict yet) of those endpoints that are stored, by kind and key."""
         if not endpoints:
             return {}
         asked = json.dumps([(endpoint.kind, endpoint.key) for endpoint in endpoints])

@@ -13,7 +13,7 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.schema.tables import CHANGE, LAYER, SERVICE
 
 MOST_CHANGES = 500
-"""Of one description; a last row then says how many more there were."""
+"""Most changes stored for one description; a last row then says how many more there were."""
 _TEXT_CHARS = 300
 _TEXTS = ("title", "abstract", "provider", "fees", "access_constraints", "version", "online_resource")
 _SAME_SIDE_DEG = 1e-6
@@ -22,7 +22,7 @@ _ADD_CHANGE = insert(CHANGE)
 _SERVICE = select(*(SERVICE.c[name] for name in (*_TEXTS, "formats", "contact"))).where(
     SERVICE.c.id == bindparam("service")
 )
-# Groups without a name are no content of their own.
+# Groups without a name have no content.
 _LAYERS = (
     select(LAYER.c.name, LAYER.c.title, LAYER.c.west, LAYER.c.south, LAYER.c.east, LAYER.c.north)
     .where(LAYER.c.service_id == bindparam("service"), LAYER.c.name != "")
@@ -59,7 +59,7 @@ class ChangeWriter:
 
 
 def differences(connection: Connection, former: int, service: Service) -> Iterator[Difference]:
-    """Yield what of the stored service with the id `former` is different in `service`."""
+    """Yield the differences between the stored service with the id `former` and `service`."""
     row = connection.run(_SERVICE, {"service": former}).fetchone()
     if row is None:
         return

@@ -21,8 +21,8 @@ from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, SAME_SERVICE
 from geocrawl.urls import display_order, read_url
 
 MOST_COMPARED = 8
-"""Endpoints that one is compared with: the first ones of the same document and the first ones of the same family of
-addresses. More are connected through these."""
+"""Most endpoints of the same document, and of the same family of addresses, with which an endpoint is compared. Others
+are connected through these."""
 _MOST_RANKED = 200
 """Addresses of a service among which the best is chosen: the shortest."""
 
@@ -86,7 +86,7 @@ class Edge:
 
 
 class EndpointClusters:
-    """Keeps descriptions and edges; every method works inside the caller's transaction."""
+    """Stores descriptions and edges; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -35,7 +35,7 @@ _DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
 _DETAIL_CHARS = 500
 _MOST_IMAGE_BYTES = 32_768
 _LOOK_EVERY = 64
-"""Thumbnails that are written between two looks at what all of them take; a small limit is looked at every time."""
+"""Number of thumbnails written between two checks of their total size; a small limit is checked every time."""
 
 
 class ContentReportWriter:

@@ -9,10 +9,11 @@ from geocrawl.store.engine.connection import Connection
 from geocrawl.store.schema.tables import ENDPOINT, HEALTH_EVENT
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
-"""Reasons that say for good that an address is no service. (What is not found may be announced before it stands.)"""
+"""Reasons that say for good that an address is no service. (Not http-404: a service may be announced before it
+exists.)"""
 UNASKED_S = 7 * DAY_S
 GUESSED = 2
-"""`endpoint.weak` of what nobody named: another kind of service, looked for beside a valid one."""
+"""`endpoint.weak` of an endpoint that nobody named: another kind of service, guessed next to a valid one."""
 
 _THIS = ENDPOINT.c.id == bindparam("endpoint")
 _READ = select(
@@ -31,7 +32,7 @@ _DUE = (
 
 
 class HealthWriter:
-    """Moves health on; every method works inside the caller's transaction."""
+    """Updates the health of endpoints; every method works inside the caller's transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -1,9 +1,8 @@
 """Match endpoints: decide from their descriptions and addresses whether two of them are one service.
 
 The same document at two addresses of one site is evidence when it names enough distinctive items. A title is no
-evidence, and neither is a document of few items, or of the sample data that map servers are delivered with: many
-servers have the same. Where addresses differ only in their spelling (`www.`, the case of a path), less evidence is
-needed.
+evidence, and neither is a document of few items, or of the sample data that map servers are shipped with: many servers
+have the same. Where addresses differ only in their spelling (`www.`, the case of a path), less evidence is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from geocrawl.urls import site_of, spelling_differences, spelling_group
 DISTINCTIVE_ITEMS = 3
 """A document with fewer distinctive items is not enough to distinguish one service from another."""
 _SAMPLE_DATA = ("topp:", "tiger:", "sf:", "nurc:", "cite:", "cgf:", "spearfish", "tike:", "ne:")
-"""How names begin in the sample data that GeoServer and other servers are delivered with."""
+"""How names begin in the sample data that GeoServer and other servers are shipped with."""
 _GENERIC_NAME = re.compile(r"\A(?:layer|default|test|group|map)?[ _-]?[0-9]*\Z", re.IGNORECASE)
 
 SIGNALS = ("person", "document", "host", "path", "port", "node", "layers")

@@ -104,14 +104,14 @@ class ServiceWriter:
         return number
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
-        """Keep a person's word that two valid endpoints are one service, or are not."""
+        """Store a person's decision that two valid endpoints are one service, or are not."""
         self._clusters.decide(one, other, same=same, at=at)
         for endpoint_id in (one, other):
             self._regroup(endpoint_id)
 
     def regroup_what_is_left(self, services: Iterable[int]) -> int:
-        """Put together anew the endpoints that are left of services that lost some, and drop services that lost all;
-        return how many were dropped."""
+        """Regroup the endpoints that remain of services that lost some of theirs, and delete services that lost all;
+        return how many were deleted."""
         dropped = 0
         for number in services:
             left = [row[0] for row in self._connection.run(_ENDPOINTS, {"service": number})]
@@ -135,7 +135,8 @@ class ServiceWriter:
             self._write_best(number)
 
     def _join(self, endpoint_id: int, services: tuple[int, ...], new: tuple[Service, str, float]) -> None:
-        """Put an endpoint without a service to those that edges join it to, which are then one service."""
+        """Assign an endpoint without a service to the services to which edges join it; several of them are merged into
+        one."""
         number = services[0] if services else self._add(*new)
         self._connection.run(_PUT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:

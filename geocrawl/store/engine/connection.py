@@ -1,4 +1,4 @@
-"""Run statements on SQLite and translate its errors: nothing outside this package meets `sqlite3` or its exceptions.
+"""Run statements on SQLite and translate its errors: nothing outside this package sees `sqlite3` or its exceptions.
 
 Every statement goes through `Connection`, every row through `Rows`. An error of SQLite leaves them as a DatabaseFault
 that names the database and what helps, as a PassingFault where waiting helps (`faults.py`). The wrapping costs 0.2 µs a
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geocrawl.store.engine.core import Binder, Compiler
 
 Values = Sequence[Any] | Mapping[str, Any]
-"""What fills the placeholders of one statement, by position or by name."""
+"""Values for the placeholders of one statement, by position or by name."""
 
 _NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 MEMORY = Path(":memory:")
@@ -165,12 +165,12 @@ class Connection:
             raise fault(other.path if is_full else self.path, error) from error
 
     def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:
-        """Have long statements end with an error once `is_over()` is true; None takes that back."""
+        """Abort long statements with an error once `is_over()` is true; None lets them run again."""
         self._raw.set_progress_handler(is_over, 100_000 if is_over else 0)
 
-    def trace(self, told: Callable[[str], object] | None) -> None:
-        """Have `told` called with the text of every statement that SQLite begins; None ends that. For measurements."""
-        self._raw.set_trace_callback(told)
+    def trace(self, callback: Callable[[str], object] | None) -> None:
+        """Call `callback` with the text of every statement that SQLite begins; None stops that. For measurements."""
+        self._raw.set_trace_callback(callback)
 
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""

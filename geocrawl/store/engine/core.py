@@ -20,7 +20,7 @@ Binder = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 """Named values of a statement → the values of its placeholders in their order. KeyError when a name is missing."""
 
 _MOST_KEPT = 1_000
-"""Texts that are remembered; statements that are built anew for each question would fill the memory."""
+"""Most compiled texts that are kept: statements that are built for one question would fill the memory."""
 
 
 class Compiler:
@@ -33,8 +33,8 @@ class Compiler:
         self._compiled: dict[tuple[object, ...], tuple[str, Binder]] = {}
 
     def compiled(self, statement: ClauseElement, values: Mapping[str, Any]) -> tuple[str, Binder]:
-        """Return a statement's SQL, and what makes the values of its placeholders of `values` and of the constants in
-        the statement. An INSERT or UPDATE writes the columns that `values` names."""
+        """Return a statement's SQL, and a function that makes its placeholders' values from `values` and the
+        statement's constants. An INSERT or UPDATE writes the columns that `values` names."""
         key = (statement, *values)
         known = self._compiled.get(key)
         if known is None:

@@ -43,7 +43,7 @@ _PRAGMAS = (
 
 
 class Database:
-    """One connection to the database, with its transactions and the facts about the whole of it."""
+    """One connection to the database, with its transactions and the stored facts about the whole database."""
 
     def __init__(self, path: Path, connection: Connection, clock: Clock, *, joined: bool = False) -> None:
         self.path = path
@@ -52,7 +52,7 @@ class Database:
         self.transaction = Transaction(self)
         """`with database.transaction:` — the write lock is held inside; an exception undoes all of it."""
         self.blocked = OptOut(connection)
-        """Hosts that are left alone; what other processes write is heeded from the next transaction on."""
+        """Hosts that opted out; changes by other processes apply from the next transaction on."""
         self._clock = clock
         self._undo: list[Callable[[], None]] = []
 
@@ -136,13 +136,13 @@ class Database:
         )
 
     def delete_meta(self, name: str) -> None:
-        """Forget a fact, inside a transaction that is under way."""
+        """Delete a fact, inside the caller's transaction."""
         self.connection.execute("DELETE FROM meta WHERE name = ?", (name,))
 
     # ----------------------------------------------------------------------- runs
 
     def start_run(self, strategy: str, settings: Settings) -> int:
-        """Write down that a run begins; returns its number."""
+        """Record that a run begins; return its number."""
         with self.transaction:
             row = self.connection.execute(
                 "INSERT INTO run (started_at, owner, strategy, settings) VALUES (?, ?, ?, ?) RETURNING id",
@@ -205,7 +205,8 @@ def _connect(path: Path) -> Connection:
 
 
 def _create(connection: Connection) -> None:
-    """Lay out an empty database by `schema.sql`, which is what the migrations come to: Alembic's import is spared.
+    """Create the tables of an empty database from `schema.sql`, the result of all migrations, without importing
+    Alembic.
 
     Two processes that start together do it once: the second finds the tables when it gets the write lock.
     """
@@ -224,7 +225,7 @@ def _create(connection: Connection) -> None:
 
 
 def _changed_settings(settings: Settings) -> str:
-    """JSON of those that differ from their default; secrets and sites left out."""
+    """Return the settings that differ from their defaults as JSON, without secrets and sites."""
     default = type(settings)()
     changed = {
         field.name: value

@@ -37,7 +37,7 @@ def refuse_name(path: Path, *, to_write: bool) -> None:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether the header tells of a write-ahead log (bytes 18 and 19, sqlite.org/fileformat2.html).
+    """Return whether the header declares a write-ahead log (bytes 18 and 19, sqlite.org/fileformat2.html).
 
     The descriptor stays open until the process ends: closing it would end the locks that SQLite holds on the file.
     """

@@ -17,7 +17,7 @@ from geocrawl.store.engine.faults import is_there
 
 @contextmanager
 def open_readonly(path: Path) -> Iterator[Connection]:
-    """Yield a read-only connection, which is closed in the end.
+    """Yield a read-only connection, which is closed at the end.
 
     Raises DatabaseFault when the file is missing, empty, no database of geocrawl, or written by a newer geocrawl.
     """

@@ -1,4 +1,4 @@
-"""Try whether a database can be written again after a fault that passes (a lock, a full disk)."""
+"""Test whether a database can be written again after a temporary fault (a lock, a full disk)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from geocrawl.store.engine.database import Database
 
 
 def try_write(database: Database, write: Callable[[], object]) -> PassingFault | None:
-    """Call `write`. Returns the fault that still passes, None when `write` succeeded.
+    """Call `write`. Returns the temporary fault that still prevents it, None when `write` succeeded.
 
-    Raises DatabaseFault for a fault that does not pass. A fault empties SQLite's write-ahead log (at most 64 MiB): its
+    Raises DatabaseFault for a lasting fault. After a fault, this empties SQLite's write-ahead log (at most 64 MiB): its
     space may be all that is missing on a full disk.
     """
     try:

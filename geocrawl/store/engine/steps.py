@@ -31,7 +31,7 @@ _FREE = 0.5
 
 
 class Portion:
-    """How many rows the present transaction may still change."""
+    """Counts down the rows that the current transaction may still change."""
 
     __slots__ = ("left",)
 
@@ -45,7 +45,7 @@ class Portion:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the rest is left to the next transaction."""
+        """Return whether the rest is left to the next transaction."""
         return self.left <= 0
 
 

@@ -1,4 +1,4 @@
-"""What all that is written goes through: one transaction, with the write lock from its beginning on."""
+"""Run transactions, which have the write lock from their beginning; every write goes through them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """All or nothing: `with transaction:` takes the write lock, commits at the end, undoes all after an exception."""
+    """A transaction: `with transaction:` takes the write lock, commits at the end, and rolls back after an
+    exception."""
 
     _HASTE_MS = 100
-    """Once the lock was waited for in vain, it is asked for with this patience until it is had: many that wait in turn
-    would stop the process for minutes."""
+    """Milliseconds to wait for the lock after a wait that failed, until the lock is free again: many full waits in a
+    row would block the process for minutes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,7 +40,7 @@ class Transaction:
             self._in_vain = False
             connection.execute(f"PRAGMA busy_timeout = {round(BUSY_S * 1000)}")
         if forgotten:
-            self._database.undone()  # rows that are remembered may be no more
+            self._database.undone()  # cached rows may no longer exist
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

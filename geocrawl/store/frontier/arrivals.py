@@ -24,12 +24,12 @@ MAX_ANCHOR_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is refused or set aside as a link arrives."""
+    """The limits by which an arriving link is refused or set aside."""
 
     max_depth: int
     max_queries_per_path: int
     max_pages_of: Callable[[str], int]
-    """Of a host, by its name."""
+    """Returns the limit of pages of a host, by its name."""
 
     def cap_reason(self, host: str, key: int, depth: int, pages: int, queries: int) -> str:
         """Return why a page is left out ('' for none), by its key and how many were seen of its host and of its path.
@@ -62,7 +62,7 @@ class ArrivalRules:
 
 
 class Source(NamedTuple):
-    """Where links come from."""
+    """The page or person that links come from."""
 
     id: int | None
     """The page; None for a person."""
@@ -115,9 +115,9 @@ class ArrivalPlan:
     new_hosts: list[tuple[int, str]] = field(default_factory=list)
     """(id, name), in the order of their ids."""
     new_site_hosts: dict[str, int] = field(default_factory=dict)
-    """Site → hosts more of it."""
+    """Site → number of its new hosts."""
     queries: dict[int, int] = field(default_factory=dict)
-    """Key of a path → addresses more that differ only in their query."""
+    """Key of a path → number of new addresses that differ only in their query."""
     improvements: dict[int, Improvement] = field(default_factory=dict)
     """By URL id."""
     hosts: dict[int, HostArrivals] = field(default_factory=dict)
@@ -287,7 +287,8 @@ class ArrivalPlan:
     # ----------------------------------------------------------------------- parts
 
     def _not_permitted(self, url: Url, found_on: int | None) -> str:
-        """Return why an address may not be requested. What a person names is left to its visit, which says why."""
+        """Return why an address may not be requested. An address that a person names is left to its visit, which
+        reports the reason."""
         return self.rules.not_permitted(url) if found_on is not None else ""
 
     def _add(self, new: NewUrl, rank: Rank) -> None:
@@ -316,7 +317,7 @@ class ArrivalPlan:
 
 
 def wanted_of(pages: Iterable[Url], probes: Iterable[Url], patterns: Iterable[int], caps: Caps) -> Wanted:
-    """Return what has to be read before these new pages and probes can arrive."""
+    """Return the keys that must be read before these new pages and probes can arrive."""
     hosts, sites, queries = dict[str, None](), dict[str, None](), dict[int, None]()
     for url in pages:
         hosts[url.host] = None
@@ -341,5 +342,6 @@ def _anchor(ranked: RankedLink) -> str | None:
 
 
 def _is_hop(ranked: RankedLink, source: Source) -> bool:
-    """Return whether a redirect led here: a catalogue's next page is as deep as the one before, but not on its way."""
+    """Return whether a redirect led here; a catalogue's next page also has the depth of its source, but is not a
+    hop."""
     return ranked.same_depth and source.id is not None and ranked.link.where != RECORDS

@@ -21,12 +21,12 @@ from geocrawl.store.keys import page_key
 
 
 class Queued(NamedTuple):
-    """What became of probes that were to be queued."""
+    """Counts of probes that were requested to be queued."""
 
     now: int
-    """Put into the queue now."""
+    """Number added to the queue by this call."""
     waiting: int
-    """In the queue now, those that were there before among them."""
+    """Number in the queue after this call, including those that were there before."""
 
 
 class ArrivalWriter:
@@ -53,7 +53,7 @@ class ArrivalWriter:
         self.memory = LinkMemory(by_depth=rules.by_depth)
 
     def clear(self) -> None:
-        """Drop what is remembered of rows that were undone or deleted."""
+        """Drop cached rows, because some were rolled back or deleted."""
         self.reader.clear()
         self.memory.clear()
 
@@ -95,7 +95,7 @@ class ArrivalWriter:
     def add_probes(self, candidates: Sequence[Candidate], at: float, *, again: bool, due: bool = False) -> Queued:
         """Note candidates in the catalogue and queue their probes.
 
-        `again`: also probes that were made, to be read whole unless they are `due` by themselves.
+        `again`: queue probes that were made before, too; their answers are read in full unless the probes are `due`.
         """
         rank = Rank(self._rules.probe_tier, 0.0)
         plan, reopened, moved = self.begin((), candidates), list[int](), list[int]()

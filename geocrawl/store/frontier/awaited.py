@@ -39,7 +39,7 @@ class AwaitedFrontier:
         return self._frontier.settle(visit)
 
     async def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Have a lease last until then at least; None when another process has leased the host since."""
+        """Extend a lease to at least `until`; None when another process has leased the host since."""
         return self._frontier.renew(lease, until)
 
     async def release(self, lease: Lease, host: HostState) -> None:
@@ -58,5 +58,5 @@ class AwaitedOptOuts:
         self._opt_out = opt_out
 
     async def covers(self, host: str) -> bool:
-        """Return whether a host opted out, itself or with a host above it."""
+        """Return whether a host, or a parent domain of it, opted out."""
         return self._opt_out.covers(host)

@@ -36,7 +36,8 @@ class Batches:
         if self._connection.execute(sql.BATCH_GOES_ON, (BATCH_TIER,)).fetchone():
             return
         probing = self._connection.execute(sql.COUNT_HEADS, (PROBE_TIER,)).fetchone()[0]
-        # The best N pages are on hosts whose best page is among the best N; a probe in front hides how good that is.
+        # The best N pages are on hosts whose best page is among the best N; a probe at a queue's head hides that page's
+        # rank.
         hosts = self._connection.execute(sql.BEST_HOSTS, (self._stride + probing,)).fetchall()
         best = heapq.merge(*map(self._pages, hosts), key=lambda row: (-row[1], -row[2], row[0]))
         for url_id, tier, score, host_id in list(islice(best, self._stride)):

@@ -1,18 +1,21 @@
 """Limit endless content: URL patterns without finds, and sites whose services look alike.
 
 A pattern's pages may be asked until `max_fruitless_per_pattern` of them brought nothing new: no endpoint that nobody
-knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, buys
-as many again, and what was refused meanwhile waits again (`reopen_budgeted.py`); so a listing of data sets is never cut
-off from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
+knew, no other relevance than the page of the pattern before. Each find, of such a page or of one that it led to, allows
+as many more, and pages refused meanwhile wait again (`reopen_budgeted.py`); so a listing of data sets is never cut off
+from its data sets. Requests to possible services are counted likewise, and there a find is a valid one.
 
-A page that a listing names is no trap of its own: what the listing's pattern found counts for it, too. What a spent
-budget refused is served when nothing else waits (`reopen_budgeted.py`), up to named limits, so endless patterns end.
+A page that a listing names is not itself a trap: the finds of the listing's pattern count for it, too. Pages that a
+spent budget refused are served when nothing else waits (`reopen_budgeted.py`), up to named limits, so endless patterns
+end.
 
 Which of a pattern's pages are asked before its budget is spent follows the order of visits: unlike the other caps, this
-one cannot be decided by the URL alone, for what counts is what pages bring. That it is spent does not depend on it.
+one cannot be decided by the URL alone, because it counts what pages bring. Whether the budget is spent does not depend
+on that order.
 
-A site that has `max_alike_services` valid services of one pattern is quarantined: nothing new of it is asked until a
-person releases it (`geocrawl release SITE`); what was valid before is still watched. The stored reason code is `held`.
+A site that has `max_alike_services` valid services of one pattern is quarantined: it gets no new visits until a person
+releases it (`geocrawl release SITE`); endpoints that were valid before are still probed. The stored reason code is
+`held`.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ class Caps:
     alike_services: int
     hosts_per_site: int
     late_per_pattern: int = 0
-    """Of a spent pattern, when nothing else waits: most visits to addresses that listings name."""
+    """Most visits to a spent pattern's addresses that listings name, made when nothing else waits."""
 
     @classmethod
     def of(cls, settings: Settings) -> Caps:
@@ -94,7 +97,7 @@ class Budgets:
     # ----------------------------------------------------------------------- before a request
 
     def page_reason(self, url: Url, url_id: int) -> str:
-        """Return why a page is not asked, '' when it may be."""
+        """Return why a page may not be requested, '' when it may."""
         hosts, is_quarantined = self._site(url.site)
         if is_quarantined:
             return QUARANTINED
@@ -104,7 +107,7 @@ class Budgets:
         return "" if url.host == url.site else crowded_site_reason(self._caps, url.host, hosts)
 
     def probe_reason(self, endpoint_id: int | None) -> str:
-        """Return why an endpoint is not asked, '' when it may be: one that was valid before always may.
+        """Return why an endpoint may not be requested, '' when it may: one that was valid before always may.
 
         A probe whose endpoint was removed with its host has none (None) and is not made.
         """
@@ -121,7 +124,7 @@ class Budgets:
     # ----------------------------------------------------------------------- after it
 
     def count_page(self, pattern: tuple[int, int, int]) -> None:
-        """Count a page that was asked: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
+        """Count a requested page: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
         key, fruitless, relevance = pattern
         self._connection.execute(_VISITED, (key, fruitless, relevance))
 
@@ -217,7 +220,7 @@ def service_url(address: str) -> Url:
     return url
 
 
-@lru_cache(maxsize=1024)  # asked at the lease and again at the settlement
+@lru_cache(maxsize=1024)  # called at the lease and again at the settlement
 def page_pattern_key(url: Url) -> int | None:
     """Return the key of a page's pattern; None for an address that is no pattern."""
     pattern = pattern_of(url)

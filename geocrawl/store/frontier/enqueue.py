@@ -17,8 +17,8 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.settlement import Settlement
 from geocrawl.urls import RECORDS, read_url
 
-_LIFTING = "lifting-records"
-"""A fact that is stored while a harvest's pages are put at the top of the queue."""
+_RAISING = "lifting-records"
+"""Name of the fact that is stored while a harvest's pages are being put at the top of the queue."""
 
 
 class Enqueuer:
@@ -69,22 +69,21 @@ class Enqueuer:
     def add_records(self, urls: Sequence[Url], *, within: Callable[[Url], bool]) -> int:
         """Put a catalogue's first pages of records at the top of the queue, for a harvest; returns how many pages wait.
 
-        A harvest that was interrupted is gone on with. Where none waits, the first pages and all that were known behind
-        them on their hosts (those `within` the bounds) are visited anew, for a page that was read leads on no more.
+        An interrupted harvest is continued. Where no page waits, the first pages and all known pages behind them on
+        their hosts (those `within` the bounds) are visited again, because a page that was read adds no further pages.
         """
         waiting = self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0]
-        if waiting and self._database.meta(_LIFTING) is None:
+        if waiting and self._database.meta(_RAISING) is None:
             return int(waiting)
-        do(self._lift_records(urls, within))
+        do(self._raise_records(urls, within))
         return int(self._connection.execute(sql.COUNT_TIER, (HARVEST_TIER,)).fetchone()[0])
 
-    def _lift_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> Steps[None]:
-        """Put the first pages of records and all that were known behind them at the top of the queue.
-
-        As long as that is not done, a fact says so: a harvest that was killed meanwhile begins with it again.
+    def _raise_records(self, urls: Sequence[Url], within: Callable[[Url], bool]) -> Steps[None]:
+        """Put the first pages of records and all known pages behind them at the top of the queue. A stored fact marks
+        this work until it is done: a harvest that was killed meanwhile begins with it again.
         """
         with self._database.transaction:
-            self._database.write_meta(_LIFTING, b"")
+            self._database.write_meta(_RAISING, b"")
             source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
             links = [
                 RankedLink(Link(url, where=RECORDS), source.rank)
@@ -99,15 +98,15 @@ class Enqueuer:
                     for url_id, address in batch:
                         page = read_url(address)
                         if page is not None and within(page):
-                            self._queue.lift(url_id, Rank(HARVEST_TIER))
+                            self._queue.requeue(url_id, Rank(HARVEST_TIER))
                     self._settlement.flush()
                 yield
         with self._database.transaction:
-            self._database.delete_meta(_LIFTING)
+            self._database.delete_meta(_RAISING)
         self._arrivals.memory.clear()
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
-        """Give known probes of these endpoints the rank of all others."""
+        """Give known probes of these endpoints the ordinary rank of probes."""
         for batch in batches(map(candidate_key, candidates)):
             with self._database.transaction:
                 for key in batch:

@@ -20,11 +20,11 @@ from geocrawl.urls import read_url
 STATE = "strategy:state"
 """Key of the strategy's last dump."""
 SET_ASIDE = "strategy:set-aside"
-"""Key of the last dump that could not be restored, for whoever looks into it."""
+"""Key of the last dump that could not be restored, kept for diagnosis."""
 COUNTS = "strategy:counts"
 """Key of the strategy's sizes at that dump, as JSON: `status` need not read the dump."""
 REVISED = "strategy:revised"
-"""Key of the number of the feedback after which the queue was last ranked anew."""
+"""Key of the number of the feedback after which the queue was last reranked."""
 
 
 class FeedbackLog:
@@ -70,8 +70,8 @@ class FeedbackLog:
         for name in (STATE, COUNTS):
             self._database.delete_meta(name)
 
-    def forget(self) -> None:
-        """Drop the dump and all feedback, for another strategy begins."""
+    def clear(self) -> None:
+        """Delete the dump and all feedback, because another strategy begins."""
         self._connection.execute(sql.FORGET_LESSONS, (None,))
         for name in (STATE, COUNTS, REVISED):
             self._database.delete_meta(name)

@@ -76,9 +76,9 @@ class SqlFrontier:
         named_only: bool = False,
     ) -> None:
         """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
-        `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that holds the leases.
-        `records_only`: of pages only those of a harvest are leased. `not_permitted`: as in `ArrivalRules`.
-        `named_only`: only the probes that this frontier adds are leased; they wait in a tier of their own.
+        `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that has the leases. `records_only`:
+        of pages only those of a harvest are leased. `not_permitted`: as in `ArrivalRules`. `named_only`: only the
+        probes that this frontier adds are leased; they wait in a tier of their own.
         """
         self._database = database
         self._connection: Connection = database.connection
@@ -111,7 +111,7 @@ class SqlFrontier:
         )
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
-        self._free_from_the_dead()
+        self._release_dead_leases()
 
     def _make_settlement(
         self, settings: Settings, rules: ArrivalRules, budgets: Budgets, *, learns: bool
@@ -151,7 +151,7 @@ class SqlFrontier:
         return self._enqueuer.add_candidates(candidates, again=again)
 
     def put_back(self, candidates: Iterable[Candidate]) -> None:
-        """Give probes that were added with `named_only` the rank of all others: those left wait for a crawl."""
+        """Give probes that were added with `named_only` the ordinary rank of probes: those left wait for a crawl."""
         self._enqueuer.put_back(candidates)
 
     def seeds(self) -> Iterator[Url]:
@@ -203,7 +203,7 @@ class SqlFrontier:
             return self._settlement.write(visit)
 
     def renew(self, lease: Lease, until: float) -> Lease | None:
-        """Have a lease last until then at least; None when another process has leased the host since."""
+        """Extend a lease to at least `until`; None when another process has leased the host since."""
         with self._database.transaction:
             return self._leases.renew(lease, until, self._clock.now())
 
@@ -252,14 +252,14 @@ class SqlFrontier:
         return self._database.meta_bytes(STATE)
 
     def set_state_aside(self) -> None:
-        """Keep the strategy's last dump under another name (`strategy:set-aside`), for it cannot be restored."""
+        """Keep the strategy's last dump under another name (`strategy:set-aside`), because it cannot be restored."""
         with self._database.transaction:
             self._feedback.set_state_aside()
 
     def clear_feedback(self) -> None:
-        """Drop the dump and all feedback, for another strategy begins."""
+        """Delete the dump and all feedback, because another strategy begins."""
         with self._database.transaction:
-            self._feedback.forget()
+            self._feedback.clear()
 
     def stop_recording_feedback(self) -> None:
         """Record no feedback: an earlier process owns the learning state, and ours would overwrite it."""
@@ -306,7 +306,7 @@ class SqlFrontier:
         with self._database.transaction:
             was_held = bool(self._connection.execute(sql.RELEASE_SITE, (site,)).rowcount)
         count = 0
-        # Also when it was released before, for a release that was killed goes on here.
+        # Even when it was released before: a release that was killed continues here.
         if was_held or self._connection.execute(sql.IS_RELEASED, (site,)).fetchone():
             for first, last in steps.ranges(self._connection, "url"):
                 found = self._connection.execute(sql.QUARANTINED_URLS, (site, first, last)).fetchall()
@@ -338,7 +338,7 @@ class SqlFrontier:
             self._database.write_meta("daemon:written", b"")
         self._given_up.clear()
 
-    def _free_from_the_dead(self) -> None:
+    def _release_dead_leases(self) -> None:
         """End the leases of this machine's killed processes, so that their URLs are leased first again."""
         if self._hosts.leased_by_dead_processes(self._owner):
             with self._database.transaction:

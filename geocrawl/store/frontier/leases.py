@@ -24,7 +24,8 @@ _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
 _KILLS_AN_ATTEMPT = 4
-"""An address that answers slowly is under way at every kill, whoever is to blame for it."""
+"""Kills of the process that count as one failed attempt: a slow address is under way at every kill, whatever its
+cause."""
 
 _Head = tuple[int, int, str, str, int, int, float, int, int, int, float | None]
 """A row of `statements.HEADS`."""
@@ -47,7 +48,7 @@ class _Ready(NamedTuple):
     troubled_address: str
     lease_token: int
     pages: int
-    """Seen of it."""
+    """Pages seen of the host."""
     best_tier: int
     best_score: float
     turn: int
@@ -140,9 +141,9 @@ class Leases:
         return None
 
     def renew(self, lease: Lease, until: float, now: float) -> Lease | None:
-        """Have a lease last until then at least; None when another process has leased the host since.
+        """Extend a lease to at least `until`; None when another process has leased the host since.
 
-        A lease that expired without that is taken up again.
+        A lease that only expired is extended like any other.
         """
         until = max(until, now + self._settings.lease_s)
         renewed = self._connection.execute(sql.RENEW, (lease.host.name, lease.token, lease.entry.id, until)).rowcount
@@ -227,9 +228,9 @@ class Leases:
         """End leases of these hosts (id, name) whose visits were never settled.
 
         The host's delay begins now, since its last request may just have been answered; `killed`: that request may even
-        be under way, so the delay begins `Settings.at_work_s` later. That the process was killed may have come of what
-        it read, so the attempt counts: after `_KILLS_AN_ATTEMPT` times as many as may fail, the address fails, and does
-        not come first for ever.
+        be under way, so the delay begins `Settings.at_work_s` later. What the process read may have got it killed, so
+        the attempt counts: after `_KILLS_AN_ATTEMPT` times as many attempts as may fail, the address fails instead of
+        coming first for ever.
         """
         under_way_s = self._settings.at_work_s if killed else 0.0
         for host_id, name in hosts:

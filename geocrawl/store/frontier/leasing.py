@@ -1,8 +1,8 @@
 """Lease the next URL, after all that decides which one that is.
 
-Short cuts are followed to their end, what is due is made ready, URLs that caps or budgets exclude by now are refused,
-and when nothing is ready, addresses that a budget refused may wait again. Each of these may concern any number of URLs,
-so a lease takes as many transactions as it needs; mostly one. With one worker the order of visits is the same as if it
+Short cuts are followed to their end, due URLs are made ready, URLs that caps or budgets exclude by now are refused, and
+when nothing is ready, addresses that a budget refused may wait again. Each of these may concern any number of URLs, so
+a lease takes as many transactions as it needs; mostly one. With one worker the order of visits is the same as if it
 were always one: nothing is leased before all of it is done.
 """
 
@@ -19,7 +19,7 @@ from geocrawl.store.frontier.shortcuts import Shortcuts
 
 
 class Leasing:
-    """Leases URLs in transactions of its own."""
+    """Leases URLs, each in as many short transactions as it needs."""
 
     def __init__(
         self,

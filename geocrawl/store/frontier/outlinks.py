@@ -1,7 +1,7 @@
 """Pack frontier ids into blobs: the links of a visited page, and of the feedback of a visit.
 
 A blob begins with the letter `i` or `q` (32 or 64 bits an id, the narrower that holds all of them), little-endian.
-Blobs that were written before have no letter, 32 bits an id, and so a length that four divides; in `outlinks` their
+Blobs of former versions have no letter, 32 bits an id, and so a length that is a multiple of four; in `outlinks` their
 negative ids stand for URLs as deep as the page.
 """
 

@@ -12,7 +12,7 @@ from geocrawl.store.frontier import statements as sql
 _DROPPED_AT_ONCE = 100
 """Pages deleted when one is stored, at most: the limit may have been lowered since they were."""
 STORED_BYTES = "stored-bytes"
-"""The counter of what all of them take."""
+"""Name of the counter of the bytes that all kept pages take."""
 
 
 class PageStore:

@@ -1,8 +1,7 @@
 """Plan a settlement: from a visit and a snapshot to the changes that it makes. Pure.
 
 `plan_settlement` decides everything (life cycle, counters, budgets, ranks, revisits); `settlement.py` reads the
-snapshot before it and writes the changes after it. A second engine brings a reader and a writer of its own and keeps
-this file.
+snapshot before it and writes the changes after it. A second engine has its own reader and writer, and shares this file.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class CandidateArrival:
     probe_key: int
     is_admitted: bool = False
     endpoint_id: int = 0
-    """In the catalogue; 0: it is not kept there."""
+    """Id of the endpoint in the catalogue; 0: the catalogue has none."""
     reason: str = ""
-    """Of the endpoint's last verdict."""
+    """Reason of the endpoint's last verdict."""
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """What a settlement knows of the database."""
+    """The rows of the database on which a settlement depends."""
 
     current: Current
     urls: dict[int, KnownUrl]
@@ -121,7 +120,7 @@ def candidate_key(candidate: Candidate) -> int:
 
 
 def plan_settlement(visit: Visit, snapshot: Snapshot, rules: SettlementRules) -> SettlementPlan:
-    """Return all changes that a visit makes, but for the verdict's rows in the catalogue."""
+    """Return all changes that a visit makes, except for the verdict's rows in the catalogue."""
     current, entry = snapshot.current, visit.lease.entry
     attempts = current.attempts + (visit.state is State.FAILED)
     state, retry_at = settled_state(visit, attempts, rules.max_attempts)

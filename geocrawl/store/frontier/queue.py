@@ -76,8 +76,8 @@ class Queue:
         """Drop a URL's validators, so that its next visit reads it whole."""
         self._connection.execute(sql.FORGET_VALIDATORS, (url_id,))
 
-    def lift(self, url_id: int, rank: Rank) -> None:
-        """Let a page of any state wait, with this rank and all its attempts."""
+    def requeue(self, url_id: int, rank: Rank) -> None:
+        """Put a page of any state back into the queue, with this rank and all its attempts."""
         _, state, depth, *_ = self._connection.execute(sql.PLACE, (url_id,)).fetchone()
         if state == State.WAITING:  # out of the queue first, so that its counters stay in step
             self.change(url_id, State.REFUSED)
@@ -95,8 +95,8 @@ class Queue:
             self._hosts.refresh(host_id, left=0)
 
     def retry(self, database: Database, host: str | None, reason: str | None) -> Steps[int]:
-        """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in transactions of their own;
-        return how many."""
+        """Reopen failed URLs (of a host, for a reason) and those refused for that reason, in short transactions; return
+        how many."""
         if reason in (CANDIDATE, FORGOTTEN):
             return 0
         count = 0
@@ -114,7 +114,7 @@ class Queue:
         return count
 
     def heed_depth(self, database: Database, max_depth: int) -> Steps[None]:
-        """Set aside waiting pages beyond the depth limit, and let in those within, in transactions of their own."""
+        """Set aside waiting pages beyond the depth limit, and let in those within it, in short transactions."""
         for first, last in ranges(self._connection, "url"):
             rows = self._connection.execute(sql.ACROSS_DEPTH, (max_depth, first, last)).fetchall()
             for batch in batches(rows):

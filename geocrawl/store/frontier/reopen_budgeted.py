@@ -16,7 +16,6 @@ import json
 from collections.abc import Callable, Iterator
 
 from geocrawl.model import Purpose
-from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, batches, ranges
@@ -29,6 +28,7 @@ from geocrawl.store.frontier.budgets import (
     service_url,
 )
 from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.subdomains import is_host_or_subdomain
 from geocrawl.urls import read_url
 
 _NAME = "patterns:lifted"
@@ -40,11 +40,11 @@ _COLUMNS = "u.id, u.purpose, u.address, e.kind, e.url, e.site"
 _REFUSED = f"""
 SELECT {_COLUMNS} FROM url u LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1 ORDER BY u.id"""  # noqa: S608 our own names
-# The same of a site ?4 alone.
+# The same, of the site ?4 only.
 _OF_SITE = f"""
 SELECT {_COLUMNS} FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE u.id BETWEEN ?2 AND ?3 AND u.state = 'refused' AND u.reason = ?1
-  AND {is_or_lies_beneath("h.name", "?4")} ORDER BY u.id"""  # noqa: S608 our own condition
+  AND {is_host_or_subdomain("h.name", "?4")} ORDER BY u.id"""  # noqa: S608 our own condition
 _LATE_AT_ONCE = 2000
 """Addresses that are served late at once, in one transaction, at most."""
 # Pages that were refused for their pattern, with the page that named each; ids from ?2 to ?3.
@@ -60,8 +60,8 @@ _FOUND = "UPDATE pattern SET finds = max(finds, (fruitless + ?2 - 1) / ?2) WHERE
 class BudgetReopener:
     """Remembers patterns whose budget grew, and reopens what was refused for them in transactions of its own.
 
-    Refused addresses are looked through without the write lock, for there may be millions; whatever is to wait again is
-    looked at once more in the transaction that lets it wait.
+    Refused addresses are searched without the write lock, because there may be millions; each one is checked again in
+    the transaction that puts it back into the queue.
     """
 
     def __init__(self, database: Database, queue: Queue, caps: Caps) -> None:
@@ -163,7 +163,8 @@ class BudgetReopener:
                 yield url_id, key, page_pattern_key(listing) if listing is not None else None
 
     def release(self, site: str) -> Steps[bool]:
-        """Double the spent budgets of a site's patterns, for a person released it; return whether there are any."""
+        """Double the spent budgets of a site's patterns, because a person released the site; return whether there are
+        any."""
         keys, some = set[int](), False
         for first, last in ranges(self._connection, "url"):
             refused = list(self._refused(_OF_SITE, PATTERN, first, last, site))

@@ -45,7 +45,7 @@ class Reranking:
     def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]]) -> Steps[int]:
         self._connection.execute(sql.MAKE_NEW_RANKS)
         changed = 0
-        while self._lay_ready(islice(ranks, _READY)):
+        while self._stage(islice(ranks, _READY)):
             for number, (first, last) in enumerate(self._ranges()):
                 if number:
                     yield
@@ -53,7 +53,7 @@ class Reranking:
                     changed += self._write(first, last)
         return changed
 
-    def _lay_ready(self, ranks: Iterator[tuple[int, Rank | None]]) -> bool:
+    def _stage(self, ranks: Iterator[tuple[int, Rank | None]]) -> bool:
         """Fill the temporary table with the next ranks; return False when there are none."""
         self._connection.execute(sql.CLEAR_NEW_RANKS)
         some = False

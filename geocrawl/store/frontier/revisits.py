@@ -3,8 +3,8 @@ and catalogues' pages of records.
 
 How long to wait is learnt for each page from what its visits brought: half as long after one that found it changed, a
 quarter after one that brought endpoints nobody knew, half as long again after one that found nothing new (a simple form
-of the estimators in Cho, Garcia-Molina: Effective page refresh policies for web crawlers, TODS 2003). What counts as a
-change is what matters here: which links and candidates stand on it, not its text, which a clock or a counter changes.
+of the estimators in Cho, Garcia-Molina: Effective page refresh policies for web crawlers, TODS 2003). A page counts as
+changed when its links and candidates change, not when its text does, which a clock or a counter changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from geocrawl.store.engine.connection import Connection
 
 CHANGED, BROUGHT, SAME = 0.5, 0.25, 1.5
-# Where a page that names services was found, more such pages may come to stand.
+# A page that led to a page with services may soon link to more such pages.
 _WATCH_HUB = """
 UPDATE url SET revisit_s = ?2, revisit_at = ?3
 WHERE id = (SELECT found_on FROM url WHERE id = ?1) AND purpose = 'page' AND state = 'visited' AND revisit_s IS NULL"""

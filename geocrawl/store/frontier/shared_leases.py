@@ -1,8 +1,8 @@
 """Lease hosts of a catalogue without their URLs, and share their robots.txt with a scratch session.
 
-A scratch session (`app.shared_politeness`) has no URL in the catalogue, and a host to which another one's robots.txt is
-redirected is asked for none of its own. Otherwise it is a lease like any other: it has an owner and an end, the fencing
-number of a later lease invalidates it, and the lease of a killed process ends at once.
+A scratch session (`app.shared_politeness`) has no URL in the catalogue, and neither has a request for a robots.txt that
+another host redirects to. Otherwise such a lease is like any other: it has an owner and an end, the fencing number of a
+later lease invalidates it, and the lease of a killed process ends at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geocrawl.store.frontier.leases import lease_of_s
 from geocrawl.store.frontier.robots import SqlRobots
 
 _Row = tuple[int, float, int, float, float | None, int, int, float, str, float, int, str]
-"""Of `_FIND`."""
+"""A row of `_FIND`."""
 _FIND = """
 SELECT id, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked, troubled_at, troubled_address,
   lease_until, lease_token, coalesce(lease_owner, '')
@@ -28,7 +28,7 @@ FROM host WHERE name = ?"""
 # Lease a host for none of its URLs.
 _LEASE = """
 UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = NULL, lease_owner = ?3 WHERE id = ?1"""
-# Have that lease last until ?3, unless another process leased the host since.
+# Extend that lease to ?3, unless another process leased the host since.
 _RENEW = "UPDATE host SET lease_until = ?3 WHERE id = ?1 AND lease_token = ?2"
 # End that lease, unless another process leased the host after it expired.
 _RELEASE = """
@@ -51,7 +51,7 @@ class SharedLeases:
         return self._database.blocked.covers(host)
 
     async def lease(self, name: str, now: float, *, wait_s: float) -> HostLease | HostBusy:
-        """Lease a host, unless it is leased or may not be asked for longer than `wait_s`."""
+        """Lease a host, unless another lease is in force or the host's next request is more than `wait_s` away."""
         if not_now := self._why_not(self._find(name), now, wait_s):  # before the write lock: a busy host needs none
             return not_now
         with self._database.transaction:
@@ -71,7 +71,7 @@ class SharedLeases:
         return HostLease(host_id, token + 1, state, lease_until)
 
     async def renew(self, lease: HostLease, until: float) -> HostLease | None:
-        """Have a lease last until then at least; None when another process has leased the host since."""
+        """Extend a lease to at least `until`; None when another process has leased the host since."""
         until += self._settings.lease_s
         with self._database.transaction:
             renewed = self._connection.execute(_RENEW, (lease.host_id, lease.token, until)).rowcount

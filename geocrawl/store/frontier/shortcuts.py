@@ -53,9 +53,9 @@ class _Moved:
 
     rank: Rank
     nearer: bool
-    """Its depth fell, so that all of its links matter."""
+    """Whether the page's depth fell, so that all of its links matter."""
     done: int = 0
-    """Links that were followed."""
+    """Number of links that were followed."""
 
 
 class Shortcuts:
@@ -69,7 +69,7 @@ class Shortcuts:
         self._max_depth = max_depth
         self._by_depth = by_depth
         self._moved_pages: dict[int, dict[int, _Moved]] = {}
-        """Those of this transaction by depth and id."""
+        """Moved pages of this transaction, by depth and id."""
         self._are_stored = False
         self._look()
         database.on_undo(self._look)
@@ -110,8 +110,8 @@ class Shortcuts:
             self._move(levels)
 
     def _reached_from(self, depth: int, portion: Portion) -> dict[int, _Level]:
-        """Return what moved pages of one depth lead to: a redirect's target stands as deep and as high as its source,
-        other links keep their own rank and matter only when the page came nearer."""
+        """Return what moved pages of one depth lead to: a redirect's target has the depth and rank of its source, other
+        links keep their own rank and matter only when the page came nearer."""
         levels: dict[int, _Level] = {}
         pages = self._moved_pages[depth]
         for url_id, blob in self._connection.execute(sql.READ_OUTLINKS, (json.dumps(list(pages)),)):
@@ -178,7 +178,7 @@ class Shortcuts:
     # ----------------------------------------------------------------------- between transactions
 
     def _look(self) -> None:
-        """Drop what a transaction that was undone had moved, and look whether earlier ones left pages."""
+        """Drop the moves of a transaction that was rolled back, and check whether earlier ones left pages to follow."""
         self._moved_pages.clear()
         self._are_stored = self._connection.execute(_FIRST_STORED).fetchone() is not None
 

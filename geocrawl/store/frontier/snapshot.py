@@ -21,7 +21,7 @@ _REMEMBERED_HOSTS = 20_000
 
 
 class Current(NamedTuple):
-    """A URL as it stands now, with the lease on its host (the order of `statements.CURRENT`)."""
+    """The current row of a URL, with the lease on its host (the order of `statements.CURRENT`)."""
 
     host_id: int
     purpose: str
@@ -37,7 +37,7 @@ class Current(NamedTuple):
     revisit_s: float | None
     digest: int | None
     lists_news: int
-    """1 for a seed, a sitemap and a page of records: new entries come to stand there."""
+    """1 for a seed, a sitemap and a page of records, to which sites add new entries."""
     lease_token: int
     lease_url: int | None
 
@@ -91,7 +91,7 @@ class SnapshotReader:
         self._hosts: TwoGenerations[str, tuple[int, int]] = TwoGenerations(_REMEMBERED_HOSTS)
 
     def clear(self) -> None:
-        """Drop what is remembered: a transaction was undone, or rows were deleted."""
+        """Drop cached hosts, because a transaction was rolled back or rows were deleted."""
         self._hosts.clear()
 
     def remember_host(self, name: str, host: tuple[int, int]) -> None:
@@ -114,7 +114,7 @@ class SnapshotReader:
         }
 
     def read_facts(self, wanted: Wanted) -> Facts:
-        """Return hosts, sites, queries and patterns as they stand, and the ids that are free."""
+        """Return the current hosts, sites, queries and patterns, and the ids that are free."""
         facts = Facts()
         if wanted.is_nothing:
             return facts

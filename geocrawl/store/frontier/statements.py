@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.store.beneath import is_or_lies_beneath
+from geocrawl.store.subdomains import is_host_or_subdomain
 
 # --------------------------------------------------------------------------- counters and facts
 
@@ -34,14 +34,14 @@ INSERT INTO host (id, name, turn) VALUES (?, ?, coalesce((SELECT value FROM coun
 SEE_HOSTS = """
 INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?1, ?2, NULL, '', 0)
 ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
-# Whether a site was quarantined and released.
+# Read whether a site was quarantined and released.
 IS_RELEASED = "SELECT 1 FROM site WHERE name = ? AND held_at IS NOT NULL AND released"
 # Release a quarantined site.
 RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
 # Find what quarantine refused of a site; ids from ?2 to ?3.
 QUARANTINED_URLS = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id WHERE u.id BETWEEN ?2 AND ?3
-AND u.state = 'refused' AND u.reason = 'held' AND {is_or_lies_beneath("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
+AND u.state = 'refused' AND u.reason = 'held' AND {is_host_or_subdomain("h.name", "?1")} ORDER BY u.id"""  # noqa: S608 our own condition
 # Count URLs into a host's queue: ?2, ?3 is the best of their ranks, ?4 how many are new to it, ?5 pages seen first now.
 ENQUEUE = """
 UPDATE host SET
@@ -62,7 +62,7 @@ UPDATE host SET best_tier = ?2, best_score = ?3, waiting = waiting + ?4, pages =
   next_at = ?6, errors = ?7, last_error_at = ?8, crawl_delay_s = ?9, asked_day = ?10, asked = ?11,
   troubled_at = ?12, troubled_address = ?13, parked = ?14, turn = ?15, lease_until = 0, lease_url = NULL
 WHERE id = ?1"""
-# Have a lease last until ?4, unless another process leased the host since.
+# Extend a lease to ?4, unless another process leased the host since.
 RENEW = "UPDATE host SET lease_until = ?4 WHERE name = ?1 AND lease_token = ?2 AND lease_url = ?3"
 # End a lease that was released without a settlement.
 FREE = "UPDATE host SET lease_until = 0, lease_url = NULL WHERE name = ? AND lease_token = ? AND lease_url = ?"
@@ -90,7 +90,7 @@ UNION ALL SELECT 'retry', id FROM url WHERE retry_at IS NOT NULL AND purpose = '
 UNPARK = "UPDATE host SET parked = 0 WHERE id = ?"
 # Find leased hosts with the owners of their leases.
 LEASED_HOSTS = "SELECT id, lease_owner, name FROM host WHERE lease_until > 0"
-# Whether a leased host has queued URLs.
+# Read whether a leased host has queued URLs.
 ANY_LEASED = "SELECT 1 FROM host WHERE lease_until > 0 AND waiting > 0 LIMIT 1"
 # Count an attempt of the URL that a host was leased for.
 COUNT_KILLED = """
@@ -153,7 +153,7 @@ UNION ALL SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value F
 UNION ALL SELECT 'site', name, hosts, NULL FROM site WHERE name IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT 'queries', key, seen, NULL FROM query_group WHERE key IN (SELECT value FROM json_each(?3))
 UNION ALL SELECT 'pattern', key, fruitless, finds FROM pattern WHERE key IN (SELECT value FROM json_each(?4))"""
-# Whether a page or probe is known.
+# Read whether a page or probe is known.
 FIND_URL = "SELECT 1 FROM url WHERE key = ?"
 # Read the state of a page or probe.
 FIND_URL_STATE = "SELECT id, state, reason FROM url WHERE key = ?"
@@ -166,7 +166,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 HEADS = """
 SELECT id, key, address, purpose, depth, tier, score, attempts, hops, endpoint_id, revisit_s FROM url
 WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC, id LIMIT ?2"""
-# Read a URL as it stands, with the lease on its host.
+# Read the current row of a URL, with the lease on its host.
 CURRENT = """
 SELECT u.host_id, u.purpose, u.state, u.depth, u.tier, u.score, u.attempts, u.hops, u.endpoint_id, u.found_on,
        u.reason, u.revisit_s, u.digest,
@@ -189,7 +189,7 @@ READ_OUTLINKS = "SELECT url_id, links FROM outlinks WHERE url_id IN (SELECT valu
 # Read what decides whether shorter ways and better links change URLs, by a JSON list of ids.
 PLACES = """
 SELECT id, purpose, state, depth, tier, score, host_id FROM url WHERE id IN (SELECT value FROM json_each(?))"""
-# Read a URL as it stands outside a visit.
+# Read the current row of a URL outside a visit.
 PLACE = "SELECT purpose, state, depth, tier, score, host_id, reason FROM url WHERE id = ?"
 # Update depth, rank and state of a URL.
 MOVE = "UPDATE url SET depth = ?2, tier = ?3, score = ?4, state = ?5 WHERE id = ?1"
@@ -277,7 +277,7 @@ WHERE h.name = ?1 AND u.purpose = 'page' AND u.found_in = ?2 AND u.state <> 'lea
 
 # --------------------------------------------------------------------------- batches
 
-# Whether a page of the batch, tier ?1, waits on a host that does not back off, or is leased.
+# Read whether a page of the batch, tier ?1, waits on a host that does not back off, or is leased.
 BATCH_GOES_ON = """
 SELECT 1 FROM host h WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
   AND EXISTS (SELECT 1 FROM url WHERE host_id = h.id AND state = 'waiting' AND tier = ?1)
@@ -302,7 +302,7 @@ RAISE_TIER = "UPDATE url SET tier = ?2 WHERE id = ?1"
 ADD_LESSON = """
 INSERT INTO lesson (url_id, purpose, depth, found_on, state, reason, valid, links, memo)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
-# Drop feedback that a dump covers: all before ?1, all there is without it.
+# Drop feedback that a dump covers: all before ?1, or all feedback when ?1 is NULL.
 FORGET_LESSONS = "DELETE FROM lesson WHERE ?1 IS NULL OR number < ?1"
 # Read the feedback after ?1.
 NEXT_LESSON = """

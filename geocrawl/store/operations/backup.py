@@ -16,8 +16,8 @@ from pathlib import Path
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.files import (
     SIDE_FILES,
-    held,
     leads_to,
+    locked,
     make_folder,
     part_of,
     refuse_read_only,
@@ -51,7 +51,7 @@ def back_up(source: Path, target: Path) -> int:
 def restore(source: Path, target: Path, now: float) -> Path | None:
     """Put a copy in the database's place; return where the former one was kept, None when there was none.
 
-    The former database is whole under its new name, which no other kept one has. Raises DatabaseFault when the copy is
+    The former database is complete under its new name, which no other file has. Raises DatabaseFault when the copy is
     damaged or from a newer geocrawl, UsageError when it is the database itself, EnvironmentFault while anybody uses the
     database.
     """
@@ -107,7 +107,7 @@ def _make_folder(place: Path) -> None:
 
 @contextmanager
 def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Yield the name of a new empty file, made by `make`, which is to take its place; remove what is left of it."""
+    """Yield the name of a new empty file, made by `make`, that is to replace `place`; remove what is left of it."""
     part = part_of(place)
     everything = with_sides(part)
     try:
@@ -115,7 +115,7 @@ def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             each.unlink(missing_ok=True)  # of a killed process with our number
         remove_abandoned(place)
         make(part)
-        with held(part):
+        with locked(part):
             yield part
     except OSError as error:
         raise EnvironmentFault(f"{place}: {error.strerror or error}") from None
@@ -128,7 +128,7 @@ def _part(place: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def _keep(place: Path) -> Path:
-    """Give the former database a second name that nothing has yet, with what is beside it; return that name.
+    """Give the former database and its side files a second name that is not in use; return that name.
 
     Where the file system has no hard links, the database is renamed.
     """

@@ -31,7 +31,7 @@ class ClockLimits:
         self._columns = tuple(_columns(settings))
 
     def apply(self, now: float) -> dict[str, int]:
-        """Limit all times to `now` and the longest wait from then on; return how many of what were off."""
+        """Limit all times to `now` and the longest wait from then on; return how many times of each kind were off."""
         off = {}
         for table, column, longest_s in self._columns:
             count = do(self._limit(table, column, f"{column} = ?1", now + longest_s, now + longest_s + _MARGIN_S))

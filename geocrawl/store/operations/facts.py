@@ -1,4 +1,5 @@
-"""Remember a few facts about a whole database (table `meta`): by what its queue is ordered, and what was harvested."""
+"""Store a few facts about a whole database (table `meta`): the strategy that orders its queue, and what was
+harvested."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from geocrawl.store.engine.database import Database
 
 
 class Facts:
-    """Reads and writes the facts that commands remember about a database. Every method raises DatabaseFault."""
+    """Reads and writes the facts that commands store about a database. Every method raises DatabaseFault."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

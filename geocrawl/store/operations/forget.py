@@ -1,4 +1,4 @@
-"""Opt a host out: remove everything that the database stores of it and of the hosts beneath it, and block them all.
+"""Opt a host out: remove everything that the database stores about the host and its subdomains, and block them all.
 
 The first transaction blocks the hosts and ends their leases, so that nothing of them arrives any more; then short ones
 remove what there is. A removal that was killed goes on when the command is repeated, and at the daemon's next tidying
@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from geocrawl.model import State
-from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.catalog.index_words import spaced
 from geocrawl.store.catalog.services import ServiceWriter
 from geocrawl.store.engine.connection import Connection
@@ -25,7 +24,8 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.page_store import STORED_BYTES
 from geocrawl.store.operations.opt_out import FORGETS, FORGOTTEN
-from geocrawl.urls import is_beneath, read_url
+from geocrawl.store.subdomains import is_host_or_subdomain
+from geocrawl.urls import is_within_domains, read_url
 
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have
 _UNFINISHED = "forgetting:"
@@ -34,11 +34,11 @@ _OF_ENDPOINT = ("evidence", "probe", "proof", "thumbnail", "health_event", "chan
 _INDEXED = tuple(table for table in _OF_ENDPOINT if table != "change")
 _ENDPOINTS_AT_ONCE = 100
 _IDS = "(SELECT value FROM json_each(?1))"
-_HOSTS = f"SELECT id, name FROM host WHERE {is_or_lies_beneath('name', '?1')}"  # noqa: S608 our own condition
+_HOSTS = f"SELECT id, name FROM host WHERE {is_host_or_subdomain('name', '?1')}"  # noqa: S608 our own condition
 _ENDPOINTS = f"""
 SELECT e.id, coalesce(s.layer_count, 0) FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
-WHERE {is_or_lies_beneath("e.host", "?1")} ORDER BY e.service_id, e.id"""  # noqa: S608 our own condition
-_ANY_OF_HOST = f"SELECT 1 FROM endpoint WHERE service_id = ?2 AND {is_or_lies_beneath('host', '?1')} LIMIT 1"  # noqa: S608 our own
+WHERE {is_host_or_subdomain("e.host", "?1")} ORDER BY e.service_id, e.id"""  # noqa: S608 our own condition
+_ANY_OF_HOST = f"SELECT 1 FROM endpoint WHERE service_id = ?2 AND {is_host_or_subdomain('host', '?1')} LIMIT 1"  # noqa: S608 our own
 _PAGE_IDS = f"SELECT id FROM url WHERE host_id IN {_IDS} AND coalesce(reason, '') <> 'forgotten'"  # noqa: S608 our own
 _PAGES = f"SELECT id, purpose, state, tier, coalesce(reason, '') FROM url WHERE id IN {_IDS}"  # noqa: S608 our own
 _EMPTY_PAGE = """
@@ -67,7 +67,7 @@ class Removed:
 
 
 def forget(database: Database, host: str, reason: str, at: float) -> Removed:
-    """Remove all that is known of `host` (as `urls` spells it) and of the hosts beneath it, and block them."""
+    """Remove everything stored about `host` (as `urls` spells it) and its subdomains, and block them."""
     with database.transaction:
         database.connection.execute(
             "INSERT INTO blocked (host, reason, at) VALUES (?, ?, ?) "
@@ -100,13 +100,13 @@ def undo(database: Database, host: str) -> bool:
 
 
 def _remove(database: Database, host: str) -> Steps[Removed]:
-    """Remove all that is stored of a blocked host and of those beneath it."""
+    """Remove everything that is stored about a blocked host and its subdomains."""
     connection = database.connection
     pages = yield from _empty_pages(database, host)
-    yield from _delete(database, "evidence", "id", _lying_beneath(connection, "evidence", "id", "page", host))
+    yield from _delete(database, "evidence", "id", _values_on_hosts(connection, "evidence", "id", "page", host))
     endpoints, services = yield from _remove_endpoints(database, host)
     for table, column in (("seed", "address"), ("robots", "origin")):
-        yield from _delete(database, table, column, _lying_beneath(connection, table, column, column, host))
+        yield from _delete(database, table, column, _values_on_hosts(connection, table, column, column, host))
     with database.transaction:
         for (name,) in connection.execute("SELECT name FROM meta WHERE name LIKE 'harvest:%'").fetchall():
             if _lies_beneath(name.partition(":")[2], host):
@@ -160,8 +160,8 @@ def _delete(database: Database, table: str, column: str, values: Sequence[object
 
 @contextmanager
 def _without_foreign_keys(database: Database) -> Iterator[None]:
-    """Hold a transaction in which endpoints are deleted. For each of them SQLite would look through all of `change` for
-    rows that refer to it, for which there is no index: 0.03 s with 100,000 rows."""
+    """Run a transaction that deletes endpoints without checks of foreign keys. For each endpoint SQLite would search
+    all of `change` for rows that refer to it, for which there is no index: 0.03 s with 100,000 rows."""
     database.connection.execute("PRAGMA foreign_keys = OFF")
     try:
         with database.transaction:
@@ -200,11 +200,11 @@ def _empty(connection: Connection, ids: Sequence[int]) -> int:
 
 
 def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[int]) -> int:
-    """Delete endpoints to which no row refers but by an index, and put together anew the services that have lost all
-    endpoints of the host. Returns how many services were deleted."""
+    """Delete endpoints to which no row refers except by an index, and regroup the services that lost all their
+    endpoints on the host. Returns how many services were deleted."""
     ids = (json.dumps(numbers),)
     found = connection.execute(f"SELECT DISTINCT service_id FROM endpoint WHERE id IN {_IDS}", ids).fetchall()  # noqa: S608 our own
-    for table in _INDEXED:  # what came since
+    for table in _INDEXED:  # rows that were added since
         connection.execute(f"DELETE FROM {table} WHERE endpoint_id IN {_IDS}", ids)  # noqa: S608 our own names
     connection.execute(f"DELETE FROM same_service WHERE first_id IN {_IDS} OR second_id IN {_IDS}", ids)  # noqa: S608 our own
     connection.execute(f"UPDATE url SET endpoint_id = NULL WHERE endpoint_id IN {_IDS}", ids)  # noqa: S608 our own
@@ -218,8 +218,8 @@ def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[
 
 
 def _hosts(connection: Connection, host: str) -> list[int]:
-    """Return the ids of a host and of those beneath it."""
-    return [row[0] for row in connection.execute(_HOSTS, (host,)).fetchall() if is_beneath(row[1], {host})]
+    """Return the ids of a host and of its subdomains."""
+    return [row[0] for row in connection.execute(_HOSTS, (host,)).fetchall() if is_within_domains(row[1], {host})]
 
 
 def _endpoint_batches(found: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
@@ -235,7 +235,7 @@ def _endpoint_batches(found: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _lying_beneath(connection: Connection, table: str, column: str, address: str, host: str) -> list[object]:
+def _values_on_hosts(connection: Connection, table: str, column: str, address: str, host: str) -> list[object]:
     """Return the values of a table's column in rows whose address is one of the hosts'."""
     read = f"SELECT {column}, {address} FROM {table} WHERE instr(lower({address}), ?) > 0"  # noqa: S608 our own names
     return [value for value, text in connection.execute(read, (host,)).fetchall() if _lies_beneath(text, host)]
@@ -243,4 +243,4 @@ def _lying_beneath(connection: Connection, table: str, column: str, address: str
 
 def _lies_beneath(address: str, host: str) -> bool:
     url = read_url(address)
-    return url is not None and is_beneath(url.host, {host})
+    return url is not None and is_within_domains(url.host, {host})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geocrawl.store.engine.connection import Connection
-from geocrawl.urls import is_beneath
+from geocrawl.urls import is_within_domains
 
 FORGETS = "forgets"
 """Name of the counter of changes to the table: each transaction reads this counter alone."""
@@ -15,7 +15,7 @@ FORGOTTEN = "forgotten"
 
 @dataclass(frozen=True, slots=True)
 class BlockedHost:
-    """A host that opted out, with all hosts beneath it: none of them is requested or listed."""
+    """A host that opted out, with all its subdomains: none of them is requested or listed."""
 
     host: str
     reason: str
@@ -44,10 +44,10 @@ class OptOut:
         return bool(self._hosts)
 
     def covers(self, host: str) -> bool:
-        """Return whether a host has opted out, itself or with a host above it."""
+        """Return whether a host, or a parent domain of it, has opted out."""
         if self._hosts is None:
             self.look()
-        return bool(self._hosts) and is_beneath(host, self._hosts or frozenset())
+        return bool(self._hosts) and is_within_domains(host, self._hosts or frozenset())
 
 
 def read_blocked(connection: Connection) -> list[BlockedHost]:

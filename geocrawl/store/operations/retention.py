@@ -41,10 +41,10 @@ _EXPIRED = "SELECT rowid FROM robots WHERE expires_at < ? LIMIT ?"
 
 
 class Retention:
-    """Deletes probes that are older than they are to be kept, and rows that exceed the limit on the database's size."""
+    """Deletes probes that are too old to be kept, and rows that exceed the limit on the database's size."""
 
     def __init__(self, database: Database, *, keep_days: int, max_bytes: int = 0) -> None:
-        """`max_bytes` 0: no limit."""
+        """`keep_days`: age at which probes are deleted. `max_bytes`: limit on the database's size; 0: no limit."""
         self._connection = database.connection
         self._database = database
         self._keep_s = keep_days * DAY_S
@@ -59,7 +59,9 @@ class Retention:
         return await do_async(self._tidy(now))
 
     def _tidy(self, now: float) -> Steps[dict[str, int]]:
-        from geocrawl.store.operations.forget import finish_forgetting  # SQLAlchemy's import is not for `status`
+        from geocrawl.store.operations.forget import (
+            finish_forgetting,
+        )  # `status` must not load SQLAlchemy
 
         yield from finish_forgetting(self._database)
         probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
@@ -97,7 +99,7 @@ AND id NOT IN (SELECT lease_url FROM host WHERE lease_until > 0 AND lease_url IS
 _COLUMNS = "id, host_id, tier, depth, first_seen"
 # Waiting pages of a tier after ?2 that were never visited and are not leased, the oldest first. Seeds stay.
 _WORST = f"SELECT {_COLUMNS} FROM url WHERE tier = ?1 AND id > ?2 AND {_DROPPABLE} ORDER BY id LIMIT ?3"  # noqa: S608 our own
-# Those of them that still wait.
+# Those of the found pages that still wait.
 _STILL_WORST = f"SELECT {_COLUMNS} FROM url WHERE id IN (SELECT value FROM json_each(?)) AND {_DROPPABLE} ORDER BY id"  # noqa: S608 our own
 # Put an empty row in a page's place, so that its id, to which links of other pages refer, never names another page.
 # (Making the row itself smaller would leave holes that nothing else can fill.)

@@ -18,10 +18,10 @@ class KeptPageRow:
     url: str
     title: str
     score: float
-    """What the strategy of the crawl thought of the page."""
+    """Score of the page by the crawl's strategy."""
     stored_at: float
     size_bytes: int
-    """In the database, compressed."""
+    """Size in the database, compressed."""
     content_type: str
     encoding: str
 

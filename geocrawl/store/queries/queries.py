@@ -1,4 +1,4 @@
-"""Answer questions about a catalogue: every query of this room behind one object, which knows how to reach the rows.
+"""Answer questions about a catalogue: one object with a method for every query of this package.
 
 What a method needs is imported when it is called: `status` has to start in a moment, and loads no SQLAlchemy.
 """
@@ -57,7 +57,7 @@ class Queries:
         return search(self._connection, words, kind=kind, bbox=bbox, crs=crs, alive=alive, level=level, limit=limit)
 
     def service(self, number: int) -> ServiceDetail | None:
-        """Return all that is known of a service; None for an unknown number."""
+        """Return everything known about a service; None for an unknown number."""
         from geocrawl.store.queries.show import service_detail
 
         return service_detail(self._connection, number)
@@ -139,7 +139,7 @@ class Queries:
         return why(self._connection, url)
 
     def strategy(self) -> str:
-        """Return the name of the strategy that ranked what waits; '' before the first crawl."""
+        """Return the name of the strategy that ranked the queue; '' before the first crawl."""
         from geocrawl.store.engine.reading import stored_strategy
 
         return stored_strategy(self._connection)
@@ -163,7 +163,8 @@ class Queries:
         return read_feedback(self._connection)
 
     def link_finds(self) -> Iterator[tuple[str, str, bool]]:
-        """Yield (anchor, address, whether it led to a valid service) of followed links, to train from."""
+        """Yield (anchor, title of the linking page, whether the link led to a valid service) of followed links, for
+        training."""
         from geocrawl.store.queries.finds import link_finds
 
         return link_finds(self._connection)

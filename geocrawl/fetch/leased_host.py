@@ -9,19 +9,19 @@ from geocrawl.model import HostState
 from geocrawl.ports import HostBusy, HostLease, HostLeases
 
 
-async def lasting(until: float) -> None:
-    """Extend nothing, for a host that nobody else sends requests to."""
+async def never_extend(until: float) -> None:
+    """Do nothing: the lease of a host that nobody else requests needs no extension."""
 
 
-class HeldHost:
-    """A host that was leased by `HostLeases`, whose lease is renewed while it is needed."""
+class LeasedHost:
+    """A host leased through `HostLeases`, with a lease that is renewed while requests need it."""
 
     def __init__(self, leases: HostLeases, lease: HostLease) -> None:
         self._leases = leases
         self.lease = lease
 
     async def extend(self, until: float) -> None:
-        """Have the lease last until then at least. Raises GivenBack when another process has leased the host."""
+        """Extend the lease to at least `until`. Raises GivenBack when another process has leased the host."""
         if until <= self.lease.until:
             return
         renewed = await self._leases.renew(self.lease, until)

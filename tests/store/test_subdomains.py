@@ -9,9 +9,9 @@ import pytest
 
 from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
-from geocrawl.store.beneath import is_or_lies_beneath
 from geocrawl.store.operations.forget import Removed, forget
-from geocrawl.urls import is_beneath
+from geocrawl.store.subdomains import is_host_or_subdomain
+from geocrawl.urls import is_within_domains
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 
@@ -88,5 +88,5 @@ def test_releasing_a_site_reopens_no_spent_pattern_of_one_alike(world: World) ->
 def test_the_condition_says_what_is_beneath_says(domain: str) -> None:
     connection = sqlite3.connect(":memory:")
     for host in (HOST, f"x.{HOST}", *ALIKE, "example", "b.example", "c.b.example", "notexample", "[2001:db8::1]"):
-        (found,) = connection.execute(f"SELECT {is_or_lies_beneath('?2', '?1')}", (domain, host)).fetchone()
-        assert bool(found) is is_beneath(host, {domain}), host
+        (found,) = connection.execute(f"SELECT {is_host_or_subdomain('?2', '?1')}", (domain, host)).fetchone()
+        assert bool(found) is is_within_domains(host, {domain}), host

@@ -1,4 +1,4 @@
-"""Ask the database for a host and for all that lies beneath it.
+"""Make SQL conditions for a host and its subdomains.
 
 A name may hold `_`, which LIKE takes for any character, so names are compared as they are.
 """
@@ -6,6 +6,6 @@ A name may hold `_`, which LIKE takes for any character, so names are compared a
 from __future__ import annotations
 
 
-def is_or_lies_beneath(column: str, parameter: str) -> str:
-    """Return the SQL condition that the host in `column` is the one that `parameter` names, or lies beneath it."""
+def is_host_or_subdomain(column: str, parameter: str) -> str:
+    """Return the SQL condition that the host in `column` is the one that `parameter` names, or a subdomain of it."""
     return f"({column} = {parameter} OR substr({column}, -length({parameter}) - 1) = '.' || {parameter})"
