@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 
 
@@ -15,6 +16,12 @@ class UsageError(GeocrawlError):
     """Invalid arguments or configuration: exit code 2."""
 
     exit_code = 2
+
+
+class NothingFound(GeocrawlError):
+    """The catalogue has nothing of the name that was given: exit code 1."""
+
+    exit_code = 1
 
 
 class GivenBack(GeocrawlError):
@@ -48,3 +55,21 @@ class OwnFault(EnvironmentFault):
         super().__init__(cause)
         self.over = over
         self.is_over = is_over
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
+
+
+def described(error: BaseException) -> str:
+    """Return what an exception of Python or of a library says, in words for people and without names of classes."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing" if error.args else "a name is missing"
+    if isinstance(error, TypeError | AttributeError):
+        return "a value is of another type than expected"
+    return str(error) or _named(type(error).__name__)
+
+
+def _named(name: str) -> str:
+    """Return the words of a class's name: `ServerDisconnectedError` is `server disconnected`."""
+    words = [word if word.isupper() else word.lower() for word in _WORDS.findall(name)]
+    return " ".join(words[:-1] if words[-1:] in (["error"], ["exception"]) and len(words) > 1 else words) or name

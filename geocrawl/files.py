@@ -15,7 +15,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -78,6 +78,22 @@ def make_folder(folder: Path) -> None:
         if not each.exists():
             refuse_side_file(each)
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def demand_folder(folder: Path, names: Iterable[str]) -> None:
+    """Make a folder, and raise when files of these names could not be written there: before the work, not after it.
+
+    Raises UsageError when one is a database, EnvironmentFault when the folder cannot be made or written.
+    """
+    try:
+        make_folder(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "no file may be written there")
+        for name in names:
+            refuse_database(folder / name)
+            refuse_read_only(folder / name)
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: {error.strerror or error}; name another folder") from error
 
 
 def refuse_read_only(path: Path) -> None:

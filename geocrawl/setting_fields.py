@@ -16,6 +16,8 @@ class Option:
     """'' for `--` and the setting's name with hyphens. The option of a true/false setting flips its default."""
     short: str = ""
     """One-letter name, such as `-q`."""
+    alias: str = ""
+    """Another long name, under which people look for it."""
     metavar: str = ""
     """Placeholder of the value in help; '' for N, DURATION or SIZE, as the unit says."""
 

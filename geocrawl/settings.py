@@ -82,8 +82,13 @@ class Settings:
     allow: tuple[str, ...] = setting(
         (),
         "visit nothing else: domains (example.org), top-level domains (.cn), addresses with * (example.org/geo/*)",
+        option=Option(("crawl",), metavar="ENTRY"),
     )
-    deny: tuple[str, ...] = setting((), "never visit these, as pages or as services; written as in allow")
+    deny: tuple[str, ...] = setting(
+        (),
+        "never visit these, as pages or as services; written as in allow",
+        option=Option(("crawl",), metavar="ENTRY"),
+    )
     scope: str = setting(
         "any",
         "which pages to visit, relative to the start pages: any, same site or same host",
@@ -306,9 +311,17 @@ class Settings:
         "", "file for Prometheus' textfile collector, which the daemon writes each minute", empty="none"
     )
     log_visits: bool = setting(
-        False, "log two lines for each visit: what was leased, and how it ended", option=Option(_RUNS)
+        False,
+        "log two lines for each visit: what was leased, and how it ended",
+        option=Option(_RUNS, short="-v", alias="--verbose"),
     )
     log_json: bool = setting(False, "log as JSON", option=Option(_RUNS))
+    log_file: str = setting(
+        "",
+        "file to which log lines are appended instead of standard error; the display on a terminal stays",
+        empty="standard error",
+        option=Option(_RUNS, metavar="FILE"),
+    )
     quiet: bool = setting(False, "print only warnings and the result", option=Option(_REQUESTS, short="-q"))
     sites: Mapping[str, SiteSettings] = setting({}, "settings of single hosts, and passwords of single origins")
 

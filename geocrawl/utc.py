@@ -20,6 +20,11 @@ def moment(at: float | None) -> str:
     return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%S") if at is not None else "-"
 
 
+def iso(at: float | None) -> str | None:
+    """Return a time for programs, `2024-05-17T09:30:00Z`; None for None."""
+    return dt.datetime.fromtimestamp(int(at), dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at is not None else None
+
+
 def span(seconds: float) -> str:
     """Return a duration in its two largest units: 3d 4h, 5m 10s."""
     left, out = int(max(seconds, 0)), list[str]()

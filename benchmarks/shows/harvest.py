@@ -12,7 +12,8 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.app.harvest import run_harvest
-from geocrawl.cli.progress import LogObserver, configure_logging
+from geocrawl.cli.logs import configure_logging
+from geocrawl.cli.progress import LogObserver
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.support import mapservers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from geocrawl.app import wiring
 from geocrawl.crawler.learning import read_all, restore
 from geocrawl.crawler.scope import text_rule
-from geocrawl.errors import DatabaseFault
+from geocrawl.errors import DatabaseFault, described
 from geocrawl.model import Relevance, Url
 from geocrawl.ports import Waiting
 from geocrawl.settings import DEFAULT_STRATEGY
@@ -37,9 +37,7 @@ def explain(
         except DatabaseFault:
             raise
         except Exception as error:  # a dump may be damaged in any way, and the address can still be explained
-            say(
-                f"what {name} has learnt cannot be read ({str(error) or repr(error)}): the rank is explained without it"
-            )
+            say(f"what {name} has learnt cannot be read ({described(error)}): the rank is explained without it")
     refused = (
         "forgotten"
         if queries.has_opted_out(url.host)

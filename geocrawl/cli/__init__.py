@@ -12,6 +12,7 @@ import typer
 
 from geocrawl.app.collector import tune
 from geocrawl.cli.ends import foreseen_ends
+from geocrawl.cli.help import help_of
 from geocrawl.cli.masking import mask_standard_streams
 from geocrawl.cli.registry import CommandGroup
 
@@ -34,7 +35,6 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: bool = typer.Option(
         False, "--version", "-V", callback=_version, is_eager=True, help="Print the version and exit."
@@ -47,6 +47,9 @@ def root(
     Exit codes: 0 success, 1 nothing found or not valid, 2 wrong usage, 3 system or database error,
     130 interrupted (Ctrl-C).
     """
+
+
+app.callback(help=help_of(root))(root)
 
 
 def main() -> None:

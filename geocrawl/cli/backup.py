@@ -33,6 +33,6 @@ def restore(
     """Replace the database by a copy. Stop the daemon first; the former database is kept in the same folder."""
     from geocrawl.store import Store
 
-    target = opt.database_path_from(opt.settings_from(overrides))
+    target = opt.new_database_path_from(opt.settings_from(overrides))
     kept = Store.restore(file, target, time.time())
     typer.echo(f"{target}: restored from {file}." + (f" The former database is kept as {kept}." if kept else ""))

@@ -12,12 +12,11 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 
-def show(json: opt.Json = False) -> None:
+def show(overrides: opt.Overrides, json: opt.Json = False) -> None:
     """Print every setting with its value and where the value came from; secrets are masked."""
-    from geocrawl.config import describe, load
+    from geocrawl.config import describe
 
-    configuration = load({}, environ=os.environ, cwd=opt.current_folder())
-    rows = describe(configuration)
+    rows = describe(opt.configuration_from(overrides))
     if json:
         output.echo_json([{"name": r.name, "value": r.value, "unit": r.unit, "origin": r.origin} for r in rows])
         return

@@ -59,17 +59,32 @@ def _topic_seeds(topic: object) -> list[str]:
     return list(find_topic(topic).seeds)
 
 
+def _demand_catalogue(path: Path) -> None:
+    """Raise UsageError when there is no catalogue whose queue could be resumed."""
+    from geocrawl.errors import UsageError
+    from geocrawl.store import Store
+
+    if not Store.exists(path):
+        raise UsageError(
+            f"no start page, and no catalogue at {path} to resume: give a page to start from, such as "
+            "geocrawl crawl https://www.example.org/"
+        )
+
+
 def _run(
     settings: Settings, urls: list[str], seeds: list[Path], *, again: bool, record: Path | None, json: bool
 ) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.cli.ends import end_interrupted
-    from geocrawl.cli.progress import ask_for_contact, observe
+    from geocrawl.cli.logs import ask_for_contact
+    from geocrawl.cli.progress import observe
 
     start_pages = gather_seeds(urls, *seeds)
-    path = opt.database_path_from(settings)
-    with observe(settings, json=json) as observer:
+    path = opt.new_database_path_from(settings)
+    if not start_pages:
+        _demand_catalogue(path)
+    with observe(settings, json=json, max_pages=settings.max_pages) as observer:
         report = run_crawl(settings, path, start_pages, again=again, observer=observer, record=record)
     ask_for_contact(settings)
     output.print_report(report, json=json)

@@ -21,20 +21,22 @@ def daemon(overrides: opt.Overrides) -> None:
     It begins with the start pages in its database (`geocrawl seeds add URL`) and with the queue. A database has
     at most one daemon.
     """
-    from geocrawl.cli.progress import LogObserver, ask_for_contact, configure_logging
+    from geocrawl.cli.logs import ask_for_contact, configure_logging, log_file
+    from geocrawl.cli.progress import LogObserver
     from geocrawl.daemon.start import run_daemon
 
     def settings() -> Settings:
         return opt.settings_from(overrides)
 
     first = settings()
-    configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits)
-    ask_for_contact(first)
-    import structlog
+    with log_file(first) as file:
+        configure_logging(json_lines=first.log_json, quiet=first.quiet, visits=first.log_visits, to=file)
+        ask_for_contact(first)
+        import structlog
 
-    log = structlog.get_logger().info
-    reason = run_daemon(first, opt.database_path_from(first), reread=settings, observer=LogObserver(), log=log)
-    log("ended", reason=reason)
+        log, path = structlog.get_logger().info, opt.new_database_path_from(first)
+        reason = run_daemon(first, path, reread=settings, observer=LogObserver(), log=log)
+        log("ended", reason=reason)
 
 
 def pause(overrides: opt.Overrides) -> None:

@@ -3,18 +3,71 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.cli.program import in_a_shell
+
+if TYPE_CHECKING:
+    from geocrawl.demo import DemoWeb
 
 
-def demo(json: opt.Json = False) -> None:
-    """Serve a small web on this machine, crawl it and print the catalogue. No request leaves the machine."""
+def demo(
+    json: opt.Json = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Do not crawl: keep the web running until Ctrl-C, for crawls by hand.")
+    ] = False,
+) -> None:
+    """Serve a small web on this machine, crawl it and print the catalogue. No request leaves the machine.
+
+    Examples:
+
+        geocrawl demo
+
+        geocrawl demo --serve        (prints the command that crawls it)
+    """
+    if serve:
+        _serve()
+        return
+    _crawl(json=json)
+
+
+def _serve() -> None:
+    """Serve the web until Ctrl-C, which is the normal end."""
+    from geocrawl.demo import DemoWeb
+
+    # A shell that started us in the background had SIGINT ignored, and we would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with DemoWeb() as web:
+            typer.echo(_served(web) + " Ctrl-C ends it.")
+            typer.echo("Crawl it, and see what was found, from another terminal:\n")
+            typer.echo(f"  {_crawl_line(web, Path('demo.db'))}")
+            typer.echo(f"  {in_a_shell('status', '--db', 'demo.db')}")
+            sys.stdout.flush()
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        return
+
+
+def _served(web: DemoWeb) -> str:
+    return f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."
+
+
+def _crawl_line(web: DemoWeb, path: Path) -> str:
+    return in_a_shell("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--db", str(path))
+
+
+def _crawl(*, json: bool) -> None:
     from geocrawl.app.crawl import run_crawl
     from geocrawl.cli.progress import observe
     from geocrawl.demo import DemoWeb
@@ -29,11 +82,9 @@ def demo(json: opt.Json = False) -> None:
             proxy=web.proxy_url, delay_s=0.0, contact="demo@localhost", quiet=json, database_patience_s=10
         )
         if not json:
-            typer.echo(
-                f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."
-            )
-            typer.echo(f"$ geocrawl crawl {' '.join(web.seeds)}")
-        with observe(settings, json=json) as observer:
+            typer.echo(_served(web))
+            typer.echo(f"$ {_crawl_line(web, path)}")
+        with observe(settings, json=json, max_pages=settings.max_pages) as observer:
             report = run_crawl(settings, path, seeds, observer=observer)
     if json:
         output.echo_json(report.as_json())
@@ -85,4 +136,5 @@ def _print_catalogue(path: Path) -> None:
     )
     typer.echo("\nCommands to try on it:")
     for command in ("status", "search 地图", "show 1", "export"):
-        typer.echo(f"  geocrawl {command} --db {path}")
+        typer.echo(f"  {in_a_shell(*command.split(), '--db', str(path))}")
+    typer.echo("`geocrawl demo --serve` keeps this web running, so that it can be crawled by hand.")

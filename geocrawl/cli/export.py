@@ -22,6 +22,7 @@ def export(
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Short for --format jsonl.")] = False,
 ) -> None:
     """Write every endpoint that has a verdict, as CSV or JSON lines.
 
@@ -35,6 +36,6 @@ def export(
     opt.refuse_catalogue(out, overrides)
     with opt.reading(overrides) as queries:
         rows = queries.export_rows(wanted)
-        count = write(rows, format_, out, with_secrets=in_full)
+        count = write(rows, "jsonl" if json else format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":
         typer.echo(f"{count:,} endpoints written to {out}")

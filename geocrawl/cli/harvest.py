@@ -53,7 +53,7 @@ def _run(settings: Settings, url: str, *, since: str, json: bool) -> None:
     from geocrawl.cli.progress import observe
 
     (catalogue,) = gather_seeds([url])
-    path = opt.database_path_from(settings)
+    path = opt.new_database_path_from(settings)
     with observe(settings, json=json) as observer:
         report = run_harvest(settings, path, catalogue, since=since, observer=observer)
     output.print_report(report, json=json)

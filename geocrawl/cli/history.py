@@ -94,12 +94,15 @@ def changes(
     except ValueError as error:
         raise UsageError(f"--since {since!r}: {error}") from None
     with opt.reading(overrides) as queries:
-        rows = list(queries.changes_since(time.time() - seconds, limit))
+        rows = list(queries.changes_since(time.time() - seconds, limit + 1))
+    shown = rows[:limit]
     if json:
-        output.echo_json(rows)
+        output.echo_json(shown)
         return
-    for row in rows:
+    for row in shown:
         typer.echo(f"{moment(_number(row['at']))}  {str(row['kind']).upper()}  {plain(str(row['url']), 120)}")
         typer.echo(f"    {_change(row)}")
+    if len(rows) > limit:
+        typer.echo(f"the latest {limit:,}; --limit N prints more", err=True)
     if not rows:
         typer.echo(f"Nothing changed in the last {since}.", err=True)

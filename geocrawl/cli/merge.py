@@ -52,7 +52,7 @@ def _decide(one: str, other: str, *, same: bool, overrides: opt.Overrides, json:
 def _pairs(queries: Queries, one: str, other: str, same: bool) -> list[tuple[Address, Address]]:
     """Return the endpoints that were named, in pairs of one kind.
 
-    Raises UsageError when there are none.
+    Raises NothingFound for a service that is not there, UsageError for two that cannot be one.
     """
     from geocrawl.errors import UsageError
 
@@ -82,12 +82,12 @@ def _best_of(text: str, found: tuple[Address, ...]) -> tuple[Address, ...]:
 
 def _addresses(queries: Queries, text: str) -> tuple[Address, ...]:
     from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.errors import UsageError
+    from geocrawl.errors import NothingFound
 
     if text.isdecimal():
         found = queries.addresses_of(int(text)) if len(text) < 19 else ()
     else:
         found = queries.addresses_at(gather_seeds([text])[0])
     if not found:
-        raise UsageError(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
+        raise NothingFound(f"{text}: no service in the catalogue (`geocrawl search` lists services)")
     return found

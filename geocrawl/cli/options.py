@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,15 +16,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from geocrawl.config import Configuration
     from geocrawl.config.names import Setting
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
     from geocrawl.store import Queries
 
 Overrides = dict[str, object]
-"""Settings that were given as options, by name; the value as typed."""
+"""Settings that were given as options, by name; the value as typed; and under `CONFIG` a file of settings."""
+CONFIG = "config"
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, short for --format json.")]
+FORMATS = ("table", "json", "jsonl")
+"""Formats of a command's output, the default first."""
 Region = Annotated[
     str | None, typer.Option("--region", metavar="NAME", help="Africa, Americas, Asia, Europe or Oceania.")
 ]
@@ -46,12 +50,56 @@ def with_settings(function: Callable[..., None], command: str) -> Callable[..., 
     settings = [setting for setting in settings_by_name().values() if setting.is_option_of(command)]
 
     def call(**values: Any) -> None:
+        config = values.pop(CONFIG, None)
         typed = {setting.name: _override(setting, values.pop(setting.name)) for setting in settings}
-        function(overrides={name: value for name, value in typed.items() if value is not None}, **values)
+        given = {name: value for name, value in typed.items() if value is not None}
+        function(overrides=given if config is None else given | {CONFIG: config}, **values)
 
     own = [each for each in signature.parameters.values() if each.name != "overrides"]
-    parameters = [*own, *map(_parameter, settings)]
-    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # what Typer reads
+    parameters = [*own, *map(_parameter, settings), _config_parameter()]
+    return _declared(call, function, parameters)
+
+
+def with_format(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a command that has `--json` with `--format table|json|jsonl` beside it.
+
+    A function without `json`, or with formats of its own, is returned as it is.
+    """
+    from geocrawl.cli.output import json_lines
+
+    signature = inspect.signature(function, eval_str=True)
+    if "json" not in signature.parameters or "format_" in signature.parameters:
+        return function
+
+    def call(*, json: bool, format_: str, **values: Any) -> None:
+        chosen = chosen_format(format_, json, FORMATS)
+        with json_lines(chosen == "jsonl"):
+            function(json=chosen != "table", **values)
+
+    help_ = "Output format; jsonl: one JSON object a line."
+    info = typer.Option("table", "--format", metavar="|".join(FORMATS), help=help_)
+    added = inspect.Parameter("format_", inspect.Parameter.KEYWORD_ONLY, default=info, annotation=str)
+    own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in signature.parameters.values()]
+    return _declared(call, function, [*own, added])
+
+
+def chosen_format(format_: str, json: bool, formats: Sequence[str]) -> str:
+    """Return the format that `--format` names, json for `--json`. Raises UsageError for another one, and for both."""
+    from geocrawl.errors import UsageError
+
+    if format_ not in formats:
+        *others, last = formats
+        raise UsageError(f"--format {format_!r}: expected {', '.join(others)} or {last}")
+    if json and format_ not in (formats[0], "json"):
+        raise UsageError(f"--json means --format json; omit it for --format {format_}")
+    return "json" if json else format_
+
+
+def _declared(
+    call: Callable[..., None], function: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Return `call` with the name and text of a command's function, and with these parameters for Typer to read."""
+    call.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]  # what Typer reads
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     call.__doc__, call.__name__ = function.__doc__, function.__name__
     return call
@@ -71,9 +119,15 @@ def _parameter(setting: Setting) -> inspect.Parameter:
     return inspect.Parameter(setting.name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=_type_of(setting))
 
 
+def _config_parameter() -> inspect.Parameter:
+    help_ = "Configuration file to read instead of the usual ones (`geocrawl config show`)."
+    info = typer.Option(None, "--config", metavar="FILE", help=help_)
+    return inspect.Parameter(CONFIG, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=Path | None)
+
+
 def _type_of(setting: Setting) -> Any:
     """Return what Typer converts the option's value to; None means that it was not given."""
-    if setting.takes == "table":
+    if setting.takes in ("table", "list"):
         return list[str] | None
     # Durations and sizes are checked by `config.load`, as in files.
     return int | None if isinstance(setting.default, int) else str | None
@@ -85,14 +139,28 @@ def _override(setting: Setting, value: Any) -> object:
         return not setting.default if value else None
     if setting.takes == "table":
         return key_value_pairs(value) if value else None
+    if setting.takes == "list":
+        return value or None
     return value
 
 
 def settings_from(overrides: Mapping[str, object]) -> Settings:
     """Return the settings in force: `overrides` first, then environment, files and defaults (`config.load`)."""
-    from geocrawl.config import load
+    return configuration_from(overrides).settings
 
-    return load(overrides, environ=os.environ, cwd=current_folder()).settings
+
+def configuration_from(overrides: Mapping[str, object]) -> Configuration:
+    """Return the settings in force with their origins. Raises UsageError for a file that is not there."""
+    from geocrawl.config import load
+    from geocrawl.errors import UsageError
+
+    options = dict(overrides)
+    file = options.pop(CONFIG, None)
+    if file is None:
+        return load(options, environ=os.environ, cwd=current_folder())
+    if not isinstance(file, Path) or not file.exists():
+        raise UsageError(f"--config {file}: no such file")
+    return load(options, environ=os.environ, cwd=current_folder(), files=[file])
 
 
 def current_folder() -> Path:
@@ -113,6 +181,20 @@ def database_path_from(settings: Settings) -> Path:
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
+
+
+def new_database_path_from(settings: Settings) -> Path:
+    """Return the path of the catalogue for a command that makes one where none is.
+
+    Raises UsageError when a person named a folder that does not exist, which is probably mistyped; the user's data
+    folder, where the catalogue is by default, is made.
+    """
+    from geocrawl.errors import UsageError
+
+    path = database_path_from(settings)
+    if settings.db and str(path) != ":memory:" and not path.parent.exists():
+        raise UsageError(f"--db {path}: the folder {path.parent} does not exist; create it, or name another file")
+    return path
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,11 +19,26 @@ if TYPE_CHECKING:
     from geocrawl.crawler.report import CrawlReport, HarvestReport
 
 
+_one_row_a_line = ContextVar("one_row_a_line", default=False)
+
+
+@contextmanager
+def json_lines(wanted: bool) -> Iterator[None]:
+    """Have `echo_json` print each row of a list on a line of its own (`--format jsonl`), if that is wanted."""
+    former = _one_row_a_line.set(wanted)
+    try:
+        yield
+    finally:
+        _one_row_a_line.reset(former)
+
+
 def echo_json(value: object) -> None:
     """Print a value as one line of JSON on standard output, flushed at once also into a pipe."""
     import json
 
-    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+    rows = value if isinstance(value, list) and _one_row_a_line.get() else [value]
+    for row in rows:
+        typer.echo(json.dumps(row, ensure_ascii=False, default=str))
 
 
 def print_report(report: CrawlReport | HarvestReport, *, json: bool) -> None:
@@ -63,6 +80,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, tit
     for row in listed:
         table.add_row(*(Text(_cell(value)) for value in row))
     Console(markup=False, highlight=False).print(table)
+
+
+def say_more(shown: int, total: int) -> None:
+    """Print on standard error how many rows a table leaves out, if any."""
+    if shown < total:
+        typer.echo(f"{shown:,} of {total:,}; --limit N prints more", err=True)
 
 
 def _print_tabs(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str) -> None:

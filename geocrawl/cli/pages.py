@@ -30,7 +30,7 @@ def list_(
     """List the kept pages, the best first: score, when kept, compressed size, address, title."""
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
-        rows = queries.list_kept(min_score, limit)
+        rows, total = queries.list_kept(min_score, limit), queries.count_kept(min_score)
     if json:
         output.echo_json([{**asdict(row), "title": plain(row.title)} for row in rows])
     elif rows:
@@ -41,6 +41,7 @@ def list_(
                 for row in rows
             ],
         )
+        output.say_more(len(rows), total)
     else:
         typer.echo(NOTHING_KEPT, err=True)
     if not rows:

@@ -94,14 +94,14 @@ def probe(
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
     show_in_full(settings.export_secrets)
-    from geocrawl.cli.progress import configure_logging
+    from geocrawl.cli.logs import configure_logging
 
     configure_logging(json_lines=False, quiet=settings.quiet or file is None)
     result = run_probe(
         replace(settings, maps=maps),
         addresses,
         kind=opt.kind_of(kind) if kind else None,
-        database=opt.database_path_from(settings) if save else None,
+        database=opt.new_database_path_from(settings) if save else None,
         share_with=None if save else _catalogue_of(settings),
         say=lambda text: None if settings.quiet else typer.echo(f"geocrawl: {text}", err=True),
         list_file=file,

@@ -6,7 +6,6 @@ all others and left out where `geocrawl.lab` is not installed.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -17,8 +16,9 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from geocrawl.cli.help import HelpfulCommand, help_of, print_help, without_types
 from geocrawl.cli.masking import MaskedCommands
-from geocrawl.cli.options import with_settings
+from geocrawl.cli.options import with_format, with_settings
 
 COMMANDS: Mapping[str, str] = {
     "crawl": "geocrawl.cli.crawl:crawl",
@@ -137,11 +137,15 @@ class CommandGroup(MaskedCommands):
             self.add_command(_load(self.prefix + cmd_name), cmd_name)
         return super().get_command(ctx, cmd_name)
 
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group."""
+        return without_types(super().get_params(ctx))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help of the group, which lists its commands without their options: making those takes time."""
         self._only_outlines = True
         try:
-            super().format_help(ctx, formatter)
+            print_help(self, ctx, formatter, super().format_help)
         finally:
             self._only_outlines = False
 
@@ -161,21 +165,17 @@ def _load(name: str) -> Any:
         return group
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
     function = _function(name)
-    single.command(name.rpartition(" ")[2], help=_help_of(function))(with_settings(function, name))
+    single.command(name.rpartition(" ")[2], cls=HelpfulCommand, help=help_of(function))(
+        with_settings(with_format(function), name)
+    )
     return get_command(single)
 
 
 def _outline(name: str) -> TyperCommand:
     """Return a command with no more than its name and help."""
-    help_ = GROUPS[name] if name in GROUPS else _help_of(_function(name))
+    help_ = GROUPS[name] if name in GROUPS else help_of(_function(name))
     panel = next((title for title, names in PANELS.items() if name in names), None)
     return TyperCommand(name=name.rpartition(" ")[2], help=help_, rich_markup_mode="rich", rich_help_panel=panel)
-
-
-def _help_of(function: Callable[..., None]) -> str:
-    """Return the docstring of a command with each paragraph on one line: the terminal decides where lines break."""
-    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    return "\n\n".join(each if each.startswith(" ") else " ".join(each.split()) for each in paragraphs)
 
 
 def _function(name: str) -> Callable[..., None]:

@@ -14,9 +14,12 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.utc import iso
 
 if TYPE_CHECKING:
-    from geocrawl.store import BBox, Found
+    from geocrawl.store import BBox, Found, SearchResult
+
+FORMATS = ("table", "json", "jsonl", "csv")
 
 
 def search(
@@ -37,7 +40,10 @@ def search(
         typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 20,
-    format_: Annotated[str, typer.Option("--format", metavar="table|json|csv", help="Output format.")] = "table",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Output format; jsonl: one JSON object a line.")
+    ] = "table",
+    json: opt.Json = False,
 ) -> None:
     """Find services by words (all must occur; `wat*` matches prefixes), place and reference system.
 
@@ -49,8 +55,7 @@ def search(
     """
     from geocrawl.errors import UsageError
 
-    if format_ not in ("table", "json", "csv"):
-        raise UsageError(f"--format {format_!r}: expected table, json or csv")
+    chosen = opt.chosen_format(format_, json, FORMATS)
     if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
         raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
     box = _bbox(bbox) if bbox else None
@@ -58,11 +63,14 @@ def search(
     wanted = opt.kind_of(kind) if kind else None
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
-        rows = queries.search(
+        found = queries.search(
             " ".join(words or []), kind=wanted, bbox=box, crs=system, alive=alive, level=level, limit=limit
         )
-    _print(rows, format_)
-    if not rows:
+        is_offered = bool(found.rows) or system is None or queries.offers_reference_system(system)
+    _print(found, chosen)
+    if not found.rows:
+        said = "No service matches." if is_offered else f"No layer in the catalogue is offered in {system}."
+        typer.echo(said, err=True)
         raise typer.Exit(1)
 
 
@@ -104,9 +112,11 @@ def _bbox(text: str) -> BBox:
     return west, south, east, north
 
 
-def _print(rows: list[Found], format_: str) -> None:
-    if format_ == "json":
-        output.echo_json([asdict(row) for row in rows])
+def _print(found: SearchResult, format_: str) -> None:
+    rows = found.rows
+    if format_ in ("json", "jsonl"):
+        with output.json_lines(format_ == "jsonl"):
+            output.echo_json([asdict(row) | {"last_ok": iso(row.last_ok)} for row in rows])
     elif format_ == "csv":
         _print_csv(rows)
     elif rows:
@@ -117,8 +127,7 @@ def _print(rows: list[Found], format_: str) -> None:
         for row in rows:
             if row.tls:
                 typer.echo(f"{row.id}: the server's TLS was not verified ({row.tls})", err=True)
-    else:
-        typer.echo("No service matches.", err=True)
+        output.say_more(len(rows), found.total)
 
 
 _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
@@ -133,5 +142,5 @@ def _print_csv(rows: list[Found]) -> None:
         texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
         box = row.box or ("", "", "", "")
         writer.writerow(
-            (row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, row.last_ok, *box, row.tls)
+            (row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, iso(row.last_ok), *box, row.tls)
         )

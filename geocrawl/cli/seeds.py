@@ -53,7 +53,7 @@ def add(
         raise UsageError("--region and --language filter the shipped list: add --shipped")
     if not chosen:
         raise UsageError("no start page: give a URL, --file FILE, or --shipped with another region or language")
-    path = opt.database_path_from(opt.settings_from(overrides))
+    path = opt.new_database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock()) as store:
         added = store.add_seeds(chosen, time.time())
     typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} already present.")

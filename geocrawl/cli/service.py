@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from geocrawl.cli.program import program
 
 Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Write below this directory (for packagers).")]
 _GROUP = "geocrawl"
@@ -88,13 +88,6 @@ def folder() -> Path:
     package = Path(geocrawl.__file__).parent
     installed = package / "data" / "systemd"
     return installed if installed.is_dir() else package.parent / "systemd"
-
-
-def program() -> tuple[str, ...]:
-    """Return the words of the command by which the unit starts geocrawl, with an absolute path."""
-    beside = Path(sys.executable).with_name("geocrawl")
-    found = str(beside) if beside.exists() else shutil.which("geocrawl")
-    return (os.path.abspath(found),) if found else (sys.executable, "-m", "geocrawl")  # noqa: PTH100  # a venv's links stay
 
 
 def command_line(words: Sequence[str]) -> str:

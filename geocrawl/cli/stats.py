@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,27 +12,30 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 
 if TYPE_CHECKING:
-    from geocrawl.store import Survival
+    from geocrawl.store import KindCount, Survival
 
 
 def stats(
     overrides: opt.Overrides,
     survival: Annotated[bool, typer.Option("--survival", help="Print how long services live.")] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curve into this file, .svg or .png.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw that as a curve into this file, .svg or .png.")
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Print statistics about the whole catalogue.
+    """Print the number of services of each kind, or how long services live.
 
-    Example: geocrawl stats --survival --plot survival.svg
+    Examples:
+
+        geocrawl stats
+
+        geocrawl stats --survival --plot survival.svg
     """
-    from geocrawl.errors import UsageError
-
-    if not survival:
-        raise UsageError("nothing to print: give --survival")
     opt.refuse_catalogue(plot, overrides)
     with opt.reading(overrides) as queries:
+        if not survival and plot is None:
+            _print_kinds(queries.kind_counts(), json=json)
+            return
         found = queries.survival()
     if plot is not None:
         _draw(found, plot)
@@ -46,6 +49,16 @@ def stats(
     for days in known:
         share = [value for day, value in found.curve if day <= days][-1]
         typer.echo(f"  alive after {days:>3} days: {share:.1%}")
+
+
+def _print_kinds(counts: list[KindCount], *, json: bool) -> None:
+    if json:
+        output.echo_json([asdict(each) for each in counts])
+    elif counts:
+        rows = [astuple(each) for each in counts]
+        output.print_table(("kind", "services", "alive", "delivers", "layers"), rows)
+    else:
+        typer.echo("The catalogue holds no service yet.", err=True)
 
 
 def _draw(found: Survival, path: Path) -> None:

@@ -72,8 +72,8 @@ class Setting:
     @property
     def option_names(self) -> tuple[str, ...]:
         """Return the option's names, the short one last."""
-        short = self.option.short if self.option else ""
-        return (self.option_name, short) if short else (self.option_name,)
+        others = (self.option.alias, self.option.short) if self.option else ()
+        return (self.option_name, *filter(None, others))
 
     @property
     def metavar(self) -> str:

@@ -18,7 +18,7 @@ from geocrawl.urls.database import MEMORY, sqlite_path
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
-_PATHS = {"db", "stop_rules"}
+_PATHS = {"db", "log_file", "stop_rules"}
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from geocrawl.sanitize import plain
+from geocrawl.utc import iso
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -28,10 +28,7 @@ def _number(value: object) -> Value:
 
 def _time(value: object) -> Value:
     """Return seconds since the epoch as `2024-05-17T09:30:00Z`."""
-    if not isinstance(value, int | float):
-        return None
-    moment = datetime.datetime.fromtimestamp(int(value), datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return iso(value) if isinstance(value, int | float) else None
 
 
 def _list(value: object) -> Value:

@@ -16,6 +16,7 @@ import aiohttp
 import httpx
 from aiohttp import http_exceptions
 
+from geocrawl.errors import described
 from geocrawl.fetch.guard import MARK, GuardRefusal
 from geocrawl.model import FailureCode
 from geocrawl.resources import causes_of, lack_of
@@ -68,8 +69,11 @@ def is_early_end(error: BaseException) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    """Return what the library says; the name of its class only when it says nothing."""
-    return plain(str(error) or type(error).__name__, _DETAIL_CHARS)
+    """Return what the library says, of a connection that was not made what the system says."""
+    if isinstance(error, aiohttp.ClientConnectorError):  # its own text names options of the library
+        cause = error.os_error.strerror or described(error.os_error)
+        return plain(f"{error.host}:{error.port}: {cause}", _DETAIL_CHARS)
+    return plain(described(error), _DETAIL_CHARS)
 
 
 def _is(*types: type[BaseException]) -> Callable[[BaseException], bool]:

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from geocrawl.errors import described
 from geocrawl.fetch.certificates import trusted_certificates
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
@@ -61,7 +62,7 @@ async def _asked(proxy: Proxy, head: str, limit_s: float) -> tuple[str, bytes]:
     except socket.gaierror:
         return "its name is not resolved", b""
     except OSError as error:
-        return (error.strerror or type(error).__name__).lower(), b""
+        return (error.strerror or described(error)).lower(), b""
     finally:
         if writer is not None:
             writer.transport.abort()

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from geocrawl.store.operations.seeds import NewSeed, SeedRow
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.history import EndpointHistory, Survival
+    from geocrawl.store.queries.kinds import KindCount
     from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.runs import OtherRun
-    from geocrawl.store.queries.search import BBox, Found
+    from geocrawl.store.queries.search import BBox, Found, SearchResult
     from geocrawl.store.queries.show import EndpointRow, ServiceDetail
     from geocrawl.store.queries.status import CatalogStatus, Run
     from geocrawl.store.queries.why import UrlRow, Why
@@ -38,9 +39,10 @@ _MODULES = {
     "operations.seeds": "NewSeed SeedRow",
     "queries.addresses": "Address",
     "queries.history": "EndpointHistory Survival",
+    "queries.kinds": "KindCount",
     "queries.queries": "Queries",
     "queries.runs": "OtherRun",
-    "queries.search": "BBox Found",
+    "queries.search": "BBox Found SearchResult",
     "queries.show": "EndpointRow ServiceDetail",
     "queries.status": "CatalogStatus Run",
     "queries.why": "UrlRow Why",
@@ -58,11 +60,13 @@ __all__ = [
     "EndpointHistory",
     "EndpointRow",
     "Found",
+    "KindCount",
     "NewSeed",
     "OtherRun",
     "Outages",
     "Queries",
     "Run",
+    "SearchResult",
     "SeedRow",
     "ServiceDetail",
     "Standing",

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from geocrawl.cli.progress import configure_logging
+from geocrawl.cli.logs import configure_logging
 
 
 def test_a_log_line_holds_neither_secrets_nor_a_second_line(monkeypatch: pytest.MonkeyPatch) -> None:

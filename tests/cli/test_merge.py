@@ -85,16 +85,18 @@ def test_search_show_and_export_tell_kinds_apart(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("one", "other", "code", "said"),
     [
-        ("http://b.example/wms", "http://b.example/wfs", "only services of one kind can be merged"),
-        ("http://b.example/wms", "http://b.example/wms", "the same address"),
-        ("http://b.example/wms", "http://c.example/wms", "no service in the catalogue"),
-        ("99", "http://b.example/wms", "no service in the catalogue"),
-        ("not an address", "1", "is no web address"),
+        ("http://b.example/wms", "http://b.example/wfs", 2, "only services of one kind can be merged"),
+        ("http://b.example/wms", "http://b.example/wms", 2, "the same address"),
+        ("http://b.example/wms", "http://c.example/wms", 1, "no service in the catalogue"),
+        ("99", "http://b.example/wms", 1, "no service in the catalogue"),
+        ("not an address", "1", 2, "is no web address"),
     ],
 )
-def test_what_cannot_be_meant_is_wrong_use(run: Run, one: str, other: str, said: str) -> None:
+def test_what_cannot_be_meant_is_wrong_use_and_a_missing_service_is_1(
+    run: Run, one: str, other: str, code: int, said: str
+) -> None:
     done = run("merge", one, other)
-    assert done.returncode == 2
+    assert done.returncode == code
     assert said in done.stderr

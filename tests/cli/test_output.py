@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import time
 from types import SimpleNamespace
 
 import pytest
 import structlog
+import typer
+from aiohttp import ClientConnectorDNSError
+from aiohttp.client_reqrep import ConnectionKey
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
 from geocrawl.cli.history import _change
-from geocrawl.cli.progress import LogObserver, configure_logging
+from geocrawl.cli.logs import configure_logging
+from geocrawl.cli.progress import LogObserver
 from geocrawl.cli.show import _capabilities_request
 from geocrawl.cli.why import _value
+from geocrawl.errors import described
+from geocrawl.fetch.failures import classify
+from geocrawl.model import FailureCode
 from geocrawl.sanitize import ending_of
+from tests.cli.test_registry import _walk
 
 
 def test_a_table_into_a_pipe_is_whole_and_separated_by_tabs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,4 +80,31 @@ def test_help_joins_the_lines_of_a_paragraph_and_groups_commands() -> None:
     text = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "40"}).output
     assert "--format" in text
     text = CliRunner().invoke(app, ["probe", "--help"], env={"COLUMNS": "300"}).output
-    assert "that work on it; without --save it neither reads nor writes anything else there." in text
+    assert "that work on it; without --save it " in text
+
+
+def test_help_cuts_no_option_and_keeps_every_default() -> None:
+    for name, command in _walk(typer.main.get_command(app), ""):
+        runner = CliRunner()
+        narrow, wide = (
+            runner.invoke(app, [*name.split(), "--help"], env={"COLUMNS": columns}).output for columns in ("40", "2000")
+        )
+        for each in command.params:
+            names = each.opts if each.param_type_name == "option" else []
+            assert [option for option in names if option not in narrow] == [], name
+            for default in re.findall(r"\[[^\]]*\]", (getattr(each, "help", "") or "").replace("\\[", "[")):
+                assert default in wide, (name, default)
+        assert "<bool>" not in wide and "list[" not in wide, name
+
+
+def test_exceptions_are_described_without_names_of_classes() -> None:
+    class HostUnreachableError(Exception):
+        pass
+
+    key = ConnectionKey("nowhere.example", 443, True, True, None, None, None)
+    dns = ClientConnectorDNSError(key, socket.gaierror(-2, "Name or service not known"))
+    assert classify(dns) == (FailureCode.DNS, "nowhere.example:443: Name or service not known")
+    assert described(HostUnreachableError()) == "host unreachable"
+    assert described(KeyError("html")) == "html is missing"
+    assert "object" not in described(TypeError("'str' object is not a mapping"))
+    assert described(TimeoutError()) == "timeout"

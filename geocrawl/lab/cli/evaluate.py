@@ -21,7 +21,7 @@ def evaluate(
         str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle = best possible order.")
     ] = "all",
     budget: Annotated[
-        int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded [as many as the world has].")
+        int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded \\[as many as the world has].")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
@@ -52,6 +52,10 @@ def evaluate(
         processes=processes,
         set=opt.key_value_pairs(set_) if set_ else {},
     )
+    if out is not None:
+        from geocrawl.files import demand_folder
+
+        demand_folder(out, ("results.csv", "results.json", "report.html"))
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
     _show(plan, run_contest(plan, tell), out, json=json)
 

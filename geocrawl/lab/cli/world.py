@@ -18,7 +18,7 @@ def make(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed; each gives a different web.")] = 0,
     vocabulary: Annotated[
         list[str] | None,
-        typer.Option("--vocabulary", metavar="NAME", help="Only this theme (may be repeated) [some, by the seed]."),
+        typer.Option("--vocabulary", metavar="NAME", help="Only this theme (may be repeated) \\[some, by the seed]."),
     ] = None,
     troubled: Annotated[
         bool, typer.Option("--troubled", help="Add pages that answer 503 and 429, and links to a dead host.")

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile, file_sha256
 
@@ -173,7 +173,7 @@ def _read_services(folder: Path) -> tuple[TrueService, ...]:
         try:
             services.append(_service(json.loads(line), truth))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            problem = f"no service in the required format ({type(error).__name__}: {error})"
+            problem = f"no service in the required format ({described(error)})"
             raise UsageError(f"{path}, line {number}: {problem}") from error
     return tuple(services)
 

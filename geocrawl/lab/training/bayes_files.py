@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from geocrawl.errors import UsageError
+from geocrawl.errors import UsageError, described
 from geocrawl.lab.training.bayes_samples import (
     TOPIC_SHARE,
     authorities,
@@ -133,8 +133,7 @@ def read_documents(path: Path, document_of: DocumentOf) -> Iterator[tuple[Docume
             yield document_of(row["url"], row["html"]), str(row["label"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"{path}, line {number}: expected a JSON object with url, label and html "
-                f"({type(error).__name__}: {error})"
+                f"{path}, line {number}: expected a JSON object with url, label and html ({described(error)})"
             ) from error
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geocrawl import __version__
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
 from geocrawl.urls import read_url
@@ -65,8 +65,7 @@ def read_pages(path: Path, text_of: TextOf) -> Iterator[LabelledPage]:
             yield LabelledPage(row["url"], row["lang"], row["label"], title, text)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"{path}, line {number}: expected a JSON object with url, lang, label and html "
-                f"({type(error).__name__}: {error})"
+                f"{path}, line {number}: expected a JSON object with url, lang, label and html ({described(error)})"
             ) from error
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
 
 
@@ -45,7 +45,7 @@ def read_model(path: Path, form: Format) -> dict[str, Any]:
 
 def malformed(path: Path, form: Format, error: Exception) -> UsageError:
     """Return the error to raise when a part of the model is missing or of another type."""
-    detail = f"{type(error).__name__}: {error}"
+    detail = f"{described(error)}"
     return UsageError(f"the model {path} is malformed ({detail}); train it again with {form.trained_by}")
 
 

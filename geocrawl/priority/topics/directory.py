@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.files import write_whole
 from geocrawl.priority.options import did_you_mean
 from geocrawl.priority.text.terms import language_of, term_counts
@@ -126,7 +126,7 @@ def _read(path: Path, name: str, *, own: bool) -> Topic:
     except OSError as error:
         raise EnvironmentFault(f"the topic {path} cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} is no topic ({type(error).__name__}: {error}); it needs title and texts") from error
+        raise UsageError(f"{path} is no topic ({described(error)}); it needs title and texts") from error
 
 
 # --------------------------------------------------------------------------- models of a topic

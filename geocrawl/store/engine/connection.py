@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from geocrawl.store.engine.faults import BUSY_S, fault
+from geocrawl.store.engine.faults import BUSY_S, copy_fault, fault
 from geocrawl.store.engine.names import refuse_name
 
 if TYPE_CHECKING:
@@ -161,8 +161,7 @@ class Connection:
         try:
             self._raw.backup(other._raw, pages=pages_a_step)
         except sqlite3.Error as error:
-            is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
-            raise fault(other.path if is_full else self.path, error) from error
+            raise copy_fault(self.path, other.path, error) from error
 
     def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:
         """Abort long statements with an error once `is_over()` is true; None lets them run again."""

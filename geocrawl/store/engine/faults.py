@@ -57,6 +57,18 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     return DatabaseFault(f"{path}: {error}")
 
 
+def copy_fault(source: Path, target: Path, error: sqlite3.Error) -> DatabaseFault:
+    """Return the fault for an error of SQLite while it copies a database: which of the two files it concerns."""
+    code = getattr(error, "sqlite_errorname", "") or ""
+    if code == "SQLITE_FULL":
+        return PassingFault(f"{target}: the disk is full, no copy was made; free some space or name another folder")
+    if code.startswith("SQLITE_IOERR"):  # of either file: SQLite does not say of which
+        return PassingFault(f"{target}: {source} could not be copied there ({code}); check both disks")
+    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):  # the source is only read, and open
+        return fault(target, error)
+    return fault(source, error)
+
+
 def no_room(path: Path, error: OSError) -> PassingFault | None:
     """Return the fault for a full disk or a spent quota; None for any other error."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -40,6 +40,8 @@ def back_up(source: Path, target: Path) -> int:
         raise DatabaseFault(f"{source}: no such database")
     place = target.resolve()
     _refuse_catalogue(target, place, source)
+    if not place.parent.is_dir():
+        raise EnvironmentFault(f"{target}: the folder {place.parent} does not exist; create it, or name another file")
     with _part(place, make_private_file) as part:
         refuse_read_only(place)
         copy_file(source, part, portable=True)

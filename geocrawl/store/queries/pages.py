@@ -42,6 +42,11 @@ def list_kept(connection: Connection, least: float = 0.0, limit: int | None = No
     return [KeptPageRow(*row) for row in rows]
 
 
+def count_kept(connection: Connection, least: float = 0.0) -> int:
+    """Return the number of kept pages of at least this score."""
+    return int(connection.execute("SELECT count(*) FROM page_store WHERE score >= ?", (least,)).fetchone()[0])
+
+
 def kept_pages(connection: Connection, least: float = 0.0, limit: int | None = None) -> Iterator[KeptPage]:
     """Yield the kept pages of at least this score with their bodies, the highest first; one is in memory at a time."""
     statement = f"{_PAGES} WHERE p.score >= ? ORDER BY p.score DESC, p.url_id LIMIT ?"

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.export import ExportRow
     from geocrawl.store.queries.history import EndpointHistory, Survival
+    from geocrawl.store.queries.kinds import KindCount
     from geocrawl.store.queries.pages import KeptPageRow
-    from geocrawl.store.queries.search import BBox, Found
+    from geocrawl.store.queries.search import BBox, SearchResult
     from geocrawl.store.queries.show import ServiceDetail
     from geocrawl.store.queries.signals import SignalYield
     from geocrawl.store.queries.status import CatalogStatus
@@ -50,11 +51,18 @@ class Queries:
         alive: bool = False,
         level: str | None = None,
         limit: int = 20,
-    ) -> list[Found]:
-        """Return the services in which all the words occur, best first; without words, those valid last come first."""
+    ) -> SearchResult:
+        """Return the first services in which all the words occur, best first; without words, those valid last come
+        first."""
         from geocrawl.store.queries.search import search
 
         return search(self._connection, words, kind=kind, bbox=bbox, crs=crs, alive=alive, level=level, limit=limit)
+
+    def offers_reference_system(self, crs: str) -> bool:
+        """Return whether any layer of the catalogue is offered in a reference system, such as EPSG:4326."""
+        from geocrawl.store.queries.search import offers_reference_system
+
+        return offers_reference_system(self._connection, crs)
 
     def service(self, number: int) -> ServiceDetail | None:
         """Return everything known about a service; None for an unknown number."""
@@ -91,6 +99,12 @@ class Queries:
         from geocrawl.store.queries.signals import signal_yields
 
         return signal_yields(self._connection)
+
+    def kind_counts(self) -> list[KindCount]:
+        """Return how many services of each kind there are, the commonest kind first."""
+        from geocrawl.store.queries.kinds import kind_counts
+
+        return kind_counts(self._connection)
 
     # ----------------------------------------------------------------------- history
 
@@ -176,6 +190,12 @@ class Queries:
         from geocrawl.store.queries.pages import list_kept
 
         return list_kept(self._connection, least, limit)
+
+    def count_kept(self, least: float = 0.0) -> int:
+        """Return the number of kept pages of at least this score."""
+        from geocrawl.store.queries.pages import count_kept
+
+        return count_kept(self._connection, least)
 
     def kept_pages(self, least: float = 0.0, limit: int | None = None) -> Iterator[KeptPage]:
         """Yield the kept pages of at least this score with their bodies, the highest first."""

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnClause, ColumnElement, ScalarSelect, and_, exists, func, literal_column, or_, select
+from sqlalchemy import (
+    ColumnClause,
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    and_,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 
 from geocrawl.store.catalog.index_words import Segment, match_query, spaced
 from geocrawl.store.engine.connection import Connection
@@ -38,6 +49,16 @@ class Found:
     box: BBox | None
     tls: str = ""
     """Deviation of the TLS of that address (`tls-expired` …), which was not verified; '' for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found."""
+
+    rows: list[Found]
+    """The first ones, as many as were asked for."""
+    total: int
+    """How many services match."""
 
 
 _IS_VALID_AT = and_(ENDPOINT.c.service_id == SERVICE.c.id, ENDPOINT.c.status == "valid")
@@ -86,20 +107,33 @@ def search(
     level: str | None = None,
     limit: int = 20,
     segment: Segment = spaced,
-) -> list[Found]:
-    """Return the services in which all the words occur, best first; without words, those valid last come first.
+) -> SearchResult:
+    """Return the `limit` first services in which all the words occur, best first; without words, those valid last come
+    first.
 
     `segment` must be the one that the catalogue was written with. No text of words can raise: all are quoted.
     """
     query = match_query(words, segment)
     if words.strip() and not query:
-        return []
+        return SearchResult([], 0)
     if query:
         statement = _WITH_WORDS.where(_INDEX.op("MATCH")(query)).order_by(_BEST_MATCH, SERVICE.c.id)
     else:
         statement = _SERVICES.order_by(SERVICE.c.last_ok.desc(), SERVICE.c.id)
-    statement = statement.where(*_conditions(kind, bbox, crs, alive, level)).limit(limit)
-    return [_found(row) for row in connection.run(statement).dicts()]
+    statement = statement.where(*_conditions(kind, bbox, crs, alive, level))
+    rows = [_found(row) for row in connection.run(statement.limit(limit)).dicts()]
+    return SearchResult(rows, len(rows) if len(rows) < limit else _count(connection, statement))
+
+
+def offers_reference_system(connection: Connection, crs: str) -> bool:
+    """Return whether any layer of the catalogue is offered in a reference system, such as EPSG:4326."""
+    is_it = func.upper(_CRS_OF_LAYER.c.value) == func.upper(crs)
+    return connection.run(select(LAYER.c.service_id).where(is_it).limit(1)).fetchone() is not None
+
+
+def _count(connection: Connection, statement: Select[Any]) -> int:
+    """Return how many services a statement finds."""
+    return int(connection.run(select(func.count()).select_from(statement.order_by(None).subquery())).fetchone()[0])
 
 
 def _conditions(

@@ -65,7 +65,7 @@ def record(world: World, text: str, service: Service | None, reason: str = "ok")
 
 def titles(world: World, words: str = "", **more: object) -> list[str]:
     with world.reading() as connection:
-        return [found.title for found in search(connection, words, **more)]  # type: ignore[arg-type]
+        return [found.title for found in search(connection, words, **more).rows]  # type: ignore[arg-type]
 
 
 def test_a_service_is_read_back_as_it_was_written(world: World) -> None:

@@ -1,0 +1,92 @@
+"""Write log lines: where to, in which form, and what is hidden in them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import structlog
+
+from geocrawl.model import Visit
+from geocrawl.sanitize import masked, plain
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+
+
+@contextmanager
+def log_file(settings: Settings) -> Iterator[TextIO | None]:
+    """Open the file to which log lines are appended, and close it in the end; yield None for standard error.
+
+    Raises UsageError for a database, EnvironmentFault when the file cannot be written.
+    """
+    if not settings.log_file:
+        yield None
+        return
+    from geocrawl.errors import EnvironmentFault
+    from geocrawl.files import refuse_database
+
+    path = Path(settings.log_file).expanduser()
+    refuse_database(path)
+    try:
+        stream = path.open("a", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise EnvironmentFault(f"--log-file {path}: {error.strerror or error}") from error
+    with stream:
+        yield stream
+    configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
+
+
+def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False, to: TextIO | None = None) -> None:
+    """Write log lines to standard error or to a stream: key=value for people, JSON for programs.
+
+    `quiet`: only warnings. `visits`: also the begin and the end of each visit.
+    """
+    least = logging.DEBUG if visits else logging.WARNING if quiet else logging.INFO
+    renderer: Any = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if json_lines
+        else structlog.dev.ConsoleRenderer(colors=False, pad_event_to=20)
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _plain_values,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.PrintLoggerFactory(to or sys.stderr),
+    )
+
+
+def ask_for_contact(settings: Settings) -> None:
+    """Log a line when neither a contact nor a User-Agent is set: owners of sites should know whom to ask."""
+    if not settings.contact and not settings.user_agent:
+        advice = "owners of sites cannot reach you: set `contact` (--contact, GEOCRAWL_CONTACT)"
+        structlog.get_logger().info("no contact is set", advice=advice)
+
+
+_MOST_CHARS = 300
+_TRACEBACK_CHARS = 4_000
+
+
+def _plain_values(_: Any, __: str, event: Any) -> Any:
+    """Remove line breaks, terminal sequences and secrets from the values of a log line."""
+    return {
+        key: masked(plain(value, _TRACEBACK_CHARS if key == "traceback" else _MOST_CHARS))
+        if isinstance(value, str)
+        else value
+        for key, value in event.items()
+    }
+
+
+def log_fault(log: Any, visit: Visit) -> None:
+    """Log what broke a visit, with the end of its traceback."""
+    if visit.fault:
+        log.error("internal error", url=visit.lease.entry.url.address, traceback=visit.fault[-_TRACEBACK_CHARS:])

@@ -1,0 +1,110 @@
+"""The live display: one line a service at every width, what is read in view, the counts of the summary."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from geocrawl.app.crawl import run_crawl
+from geocrawl.cli.live import LiveObserver, SteadyLive
+from geocrawl.cli.progress import _has_display
+from geocrawl.demo import DemoWeb
+from geocrawl.model import FrontierStats
+from geocrawl.settings import Settings
+from geocrawl.urls import read_url
+
+ADDRESS = (
+    "http://gis.qingshan-map.example:8090/iserver/services/map-water/wms130/water?map=/srv/maps/rivers-and-lakes.map"
+)
+
+
+STATS = FrontierStats(states={}, waiting_by_tier={9: 12, 1: 85_000}, probes_waiting=3, hosts=9, hosts_resting=0)
+
+
+def terminal(width: int, height: int = 24) -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=width, height=height)
+
+
+def busy(width: int, height: int = 24, **limits: float) -> LiveObserver:
+    """Return an observer of a run that found eight services and reads five pages."""
+    observer = LiveObserver(terminal(width, height), **limits)  # type: ignore[arg-type]
+    observer.started(lambda: STATS, ())
+    observer._stats = STATS
+    observer._found = [("青山省水系地图服务 Rivers of the water agency", ADDRESS)] * 6
+    for number in range(5):
+        entry = SimpleNamespace(id=number, url=SimpleNamespace(address=ADDRESS))
+        observer.leased(SimpleNamespace(entry=entry))  # type: ignore[arg-type]
+    return observer
+
+
+def lines_of(observer: LiveObserver) -> list[str]:
+    return [str(line) for line in observer.render().renderables]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_every_service_and_page_is_one_line(width: int) -> None:
+    lines = lines_of(busy(width))
+    assert max(map(cell_len, lines)) <= width
+    assert sum(line.startswith("  + ") for line in lines) == 6
+    assert sum(line.startswith("  reading http") for line in lines) == 5
+    assert all("http" in line for line in lines if line.startswith("  + "))  # the title leaves room for the address
+
+
+@pytest.mark.parametrize("height", [5, 8, 10, 14])
+def test_a_low_terminal_shows_what_is_read(height: int) -> None:
+    lines = lines_of(busy(80, height))
+    assert len(lines) < height
+    assert lines[-1].startswith("  reading ")
+
+
+def test_time_and_limits_are_named() -> None:
+    observer = busy(80, max_pages=1_000, max_time_s=3_600.0)
+    observer._began -= 100
+    observer._summary.pages = 250
+    assert lines_of(observer)[1] == "1m 40s of 1h, 25% of 1,000 pages, at most 5m left"
+    observer._summary.pages = 1_000
+    assert lines_of(observer)[1] == "1m 40s of 1h, 100% of 1,000 pages, finishing the probes"
+    assert lines_of(busy(80))[1] == "0s"
+
+
+def test_a_narrower_terminal_keeps_no_folded_lines() -> None:
+    observer = busy(120)
+    live = SteadyLive(observer, observer._console)
+    lines = lines_of(observer)
+    folded = sum(-(-cell_len(line) // 60) - 1 for line in lines)
+    assert folded == observer.folded_rows(60) >= 11
+    observer._console.width = 60
+    (first, *_) = live.process_renderables([])
+    assert str(first.segment.text).count("\x1b[1A") == folded  # type: ignore[attr-defined]
+    observer._console.width = 120
+    (first, *_) = live.process_renderables([])
+    assert str(first.segment.text) == ""  # type: ignore[attr-defined]
+
+
+def test_the_counts_are_those_of_the_summary(tmp_path: Path) -> None:
+    observer = LiveObserver(terminal(120))
+    with DemoWeb() as web:
+        seeds = [url for url in map(read_url, web.seeds) if url is not None]
+        settings = Settings(proxy=web.proxy_url, delay_s=0.0, max_pages=60)
+        report = run_crawl(settings, tmp_path / "c.db", seeds, observer=observer)
+    s = report.summary
+    assert s.failures and s.probes > s.valid > 0
+    assert lines_of(observer)[0].endswith(f"{s.failures:,} failed; {s.probes:,} probed, {s.valid:,} valid")
+    assert lines_of(observer)[0].startswith(f"{s.pages:,} pages")
+
+
+@pytest.mark.parametrize(("term", "shown"), [("xterm-256color", True), ("dumb", False), ("", False)])
+def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
+    monkeypatch: pytest.MonkeyPatch, term: str, shown: bool
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    assert _has_display(Settings(), json=False, to_file=False) is shown
+    assert not _has_display(Settings(log_visits=True), json=False, to_file=False)
+    assert _has_display(Settings(log_visits=True), json=False, to_file=True) is shown
