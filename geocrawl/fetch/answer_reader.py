@@ -19,6 +19,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
 _MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
 """Purposes for which the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first
 layers)."""
+_OF_SERVICES = frozenset({Purpose.PROBE, Purpose.MAP})
+"""Purposes for which faults of coding and length are passed over, as GIS clients do."""
 _NOT_MODIFIED = 304
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _NO_SITE = SiteSettings()
@@ -32,7 +34,7 @@ class Content:
     sent_bytes: int = 0
     cut: bool = False
     deviations: tuple[Deviation, ...] = ()
-    """Faults tolerated in the body's coding and at its end (probes only)."""
+    """Faults tolerated in the body's coding and at its end (requests to services only)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ async def _read_stream(
     try:
         async for data in stream:
             on_received(len(data))
-            if purpose is Purpose.PROBE and not encoding and not decoder.sent_bytes and unnamed_encoding(data):
+            if purpose in _OF_SERVICES and not encoding and not decoder.sent_bytes and unnamed_encoding(data):
                 decoder = Decoder(unnamed_encoding(data), limits)
                 tolerated.append(Deviation("packed", unnamed_encoding(data)))
             for piece in decoder.feed(data):
@@ -142,9 +144,9 @@ async def _read_stream(
 
 
 def _may_end_early(error: BaseException, purpose: Purpose) -> bool:
-    """Return whether a body is used although it ended early: whether a service's description is whole shows in its
-    text, and a wrong Content-Length is common."""
-    if purpose is not Purpose.PROBE:
+    """Return whether a body is used although it ended early: whether a service's description or content is whole shows
+    in itself, and a wrong Content-Length is common."""
+    if purpose not in _OF_SERVICES:
         return False
     return error.code is FailureCode.TRUNCATED if isinstance(error, Unreadable) else is_early_end(error)
 

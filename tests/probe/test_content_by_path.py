@@ -6,17 +6,12 @@ Answers of ArcGIS are made after its reference, since no such server can be had;
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 import pytest
-from PIL import Image
-from shapely.geometry import box
 
 from geocrawl.model import (
     ContentOutcome,
-    ContentReport,
     Failure,
     FailureCode,
     Item,
@@ -24,63 +19,27 @@ from geocrawl.model import (
     Layer,
     Level,
     Page,
-    Purpose,
     Service,
 )
-from geocrawl.ports import Ask, ContentCheck
+from geocrawl.ports import Ask
 from geocrawl.probe.arcgis.content import ArcGisContentCheck
 from geocrawl.probe.content.attempts import spread
 from geocrawl.probe.ogcapi.content import OgcApiContentCheck
 from geocrawl.probe.stac.content import StacContentCheck
 from geocrawl.probe.tms.content import TmsContentCheck
-from geocrawl.urls import query_parameters, service_endpoint
+from geocrawl.urls import query_parameters
+from tests.probe.content_runs import API, MAP, SERVER, TILE_MAP, TILES, TMS, drawn, outcomes, run
 from tests.probe.json_answers import answer
 from tests.support.answers import page, url
 
-API = "https://data.example.org/api"
-SERVER = "http://gis.example.org/arcgis/rest/services"
 FEATURE: dict[str, object] = {"type": "Feature", "geometry": None, "properties": {}}
 FOUND = {"type": "FeatureCollection", "features": [FEATURE]}
 NOTHING = {"type": "FeatureCollection", "features": []}
 
 
-def run(
-    check: ContentCheck, address: str, service: Service, reply: Callable[[Ask], Page | Failure]
-) -> tuple[ContentReport, list[str]]:
-    """The proof and the addresses that were asked for."""
-    asked: list[str] = []
-    content_interview = check.run(service_endpoint(check.kind, url(address)), service)
-    try:
-        ask = next(content_interview)
-        while True:
-            assert ask.purpose is Purpose.MAP
-            asked.append(ask.url.address)
-            found = reply(ask)
-            ask = content_interview.send(
-                replace(found, url=ask.url, final=ask.url) if isinstance(found, Page) else found
-            )
-    except StopIteration as end:
-        proof: ContentReport = end.value
-        return proof, asked
-
-
-def outcomes(proof: ContentReport) -> list[ContentOutcome]:
-    return [entry.outcome for entry in proof.attempts]
-
-
 def collections(*names: str, formats: tuple[str, ...] = ()) -> Service:
     layers = tuple(Layer(name, name, item=Item.COLLECTION, formats=formats) for name in names)
     return Service(Kind.OGCAPI, "1.0", "API", layers=layers)
-
-
-def drawn(width: int, height: int, *, blank: bool = False) -> Page:
-    image = Image.new("RGBA", (width, height), (200, 200, 200, 255))
-    if not blank:
-        for x in range(width):
-            image.putpixel((x, x % height), (x % 256, 90, 120, 255))
-    written = io.BytesIO()
-    image.save(written, "PNG")
-    return page(written.getvalue(), content_type="image/png")
 
 
 # --------------------------------------------------------------------------- OGC API
@@ -145,14 +104,6 @@ def test_an_api_without_collections_is_only_advertised() -> None:
 
 
 # --------------------------------------------------------------------------- ArcGIS
-
-BOUNDS = ("EPSG:25832", 400_000.0, 5_600_000.0, 500_000.0, 5_650_000.0)
-MAP = Service(
-    Kind.ARCGIS,
-    "10.9",
-    "Rivers",
-    layers=(Layer("", "Rivers", box=box(7, 50, 9, 51), bounds=BOUNDS), Layer("0", "Big", parent=0)),
-)
 
 
 def test_a_map_service_is_asked_for_its_extent_as_stated_and_in_proportion() -> None:
@@ -256,16 +207,6 @@ def test_items_are_picked_from_the_first_to_the_last(length: int, most: int, pic
 
 
 # --------------------------------------------------------------------------- TMS
-
-TILES = "http://tiles.example.org/tms/1.0.0"
-TILE_MAP = """<?xml version="1.0"?><TileMap version="1.0.0" tilemapservice="{0}"><Title>Town</Title><SRS>EPSG:3857</SRS>
-<BoundingBox minx="0" miny="0" maxx="100000" maxy="50000"/><Origin x="-20037508.34" y="-20037508.34"/>
-<TileFormat width="256" height="256" mime-type="image/png" extension="png"/><TileSets profile="none">
-<TileSet href="{0}/town/0" units-per-pixel="156543.033928" order="0"/>
-<TileSet href="{0}/town/8" units-per-pixel="611.496226" order="8"/>
-<TileSet href="{0}/town/9" units-per-pixel="305.748113" order="9"/>
-<TileSet href="{0}/town/10" units-per-pixel="152.874057" order="10"/></TileSets></TileMap>"""
-TMS = Service(Kind.TMS, "1.0.0", "Tiles", layers=(Layer("town", "Town", crs=("EPSG:3857",)),))
 
 
 def test_a_tile_map_is_asked_for_its_middle_at_a_few_scales() -> None:

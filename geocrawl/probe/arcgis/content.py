@@ -1,5 +1,7 @@
 """Check the content of an ArcGIS service: request a small image of its map or raster, or one record of a layer.
 
+An image that may be a drawn message is compared with that of the middle of the extent.
+
 Source: ArcGIS REST API: Export Map, Export Image, Query (Feature Service / Layer). A folder has no content.
 """
 
@@ -8,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, Endpoint, Item, Kind, Layer, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import judge_features, judge_image
+from geocrawl.probe.content.judge import doubt, judge_features, judge_image
 from geocrawl.urls import read_url, with_parameters
 
 _PIXELS = 256
@@ -54,11 +56,14 @@ class ArcGisContentCheck:
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Request the whole extent and then its middle, or one record of each of a few layers."""
         attempts = Attempts()
-        for name, code, url, size in _requests(endpoint.url, service, self._layers):
+        requests = list(_requests(endpoint.url, service, self._layers))
+        for index, (name, code, url, size) in enumerate(requests):
             answer = yield Ask(url, Purpose.MAP)
             look = judge_image(answer, size) if size else judge_features(answer)
+            if size and index + 1 < len(requests):
+                look = yield from doubt(look, answer, requests[index + 1][2])
             attempts.add(name, code, url, answer, look)
-            if attempts.is_enough:
+            if attempts.is_enough or look[0] is ContentOutcome.IMAGE_ERROR_TEXT:
                 break
         return attempts.report(endpoint)
 

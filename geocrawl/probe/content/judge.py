@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from geocrawl.formats.json_reader import read_json
 from geocrawl.formats.json_values import JsonObject
-from geocrawl.model import ContentOutcome, Failure, Page
+from geocrawl.model import ContentOutcome, Failure, Page, Purpose, Url
+from geocrawl.ports import Ask
 from geocrawl.probe.content.answer import picture_of, refusal
 from geocrawl.probe.content.images import Picture
 from geocrawl.probe.json.answer import error_of
@@ -40,15 +43,27 @@ def judge_image(answer: Page | Failure, size: tuple[int, int]) -> tuple[ContentO
     return ContentOutcome.OK, detail
 
 
-def text_picture(answer: Page | Failure) -> Picture | None:
-    """Return the image in an answer if it may be a drawn message; None for any other answer."""
-    picture = picture_of(answer) if isinstance(answer, Page) else None
-    return picture if isinstance(picture, Picture) and picture.may_be_text else None
+Look = tuple[ContentOutcome, str]
+"""An outcome with its detail."""
 
 
-def shows(answer: Page | Failure, picture: Picture) -> bool:
+def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generator[Ask, Page | Failure, Look]:
+    """Compare an image that may be a drawn message with the image of another place, and return the judgement.
+
+    `look`: the judgement so far; `elsewhere`: address of an image of the same size; None when there is none.
+    """
+    picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
+    if elsewhere is None or not isinstance(picture, Picture) or not picture.may_be_text:
+        return look
+    other = yield Ask(elsewhere, Purpose.MAP)
+    if isinstance(other, Page) and _shows(other, picture):
+        return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {look[1]}"
+    return look
+
+
+def _shows(page: Page, picture: Picture) -> bool:
     """Return whether an answer is the same image, pixel by pixel."""
-    other = picture_of(answer) if isinstance(answer, Page) else None
+    other = picture_of(page)
     return isinstance(other, Picture) and other.similarity(picture) == 1.0
 
 

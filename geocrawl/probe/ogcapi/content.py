@@ -1,7 +1,7 @@
 """Check the content of an OGC API: request one feature or record of a collection, or a map if it has no items.
 
 The standards define the paths of both: `/collections/{id}/items` (OGC 17-069r4, 7.15) and `/collections/{id}/map`
-(OGC 20-058, 7).
+(OGC 20-058, 7). A map that may be a drawn message is compared with a part of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from urllib.parse import quote
 from geocrawl.model import Endpoint, Item, Kind, Layer, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import judge_features, judge_image
+from geocrawl.probe.content.judge import doubt, judge_features, judge_image
 from geocrawl.urls import read_url, with_parameters
 
 _PIXELS = 256
+_MIDDLE = 1 / 8
+"""Side of the middle part as a share of the extent's side."""
 
 
 class OgcApiContentCheck:
@@ -36,6 +38,8 @@ class OgcApiContentCheck:
             url = _content_url(endpoint.url, layer.name, is_map=is_map)
             answer = yield Ask(url, Purpose.MAP)
             look = judge_image(answer, (_PIXELS, _PIXELS)) if is_map else judge_features(answer)
+            if is_map:
+                look = yield from doubt(look, answer, _middle(url, layer))
             attempts.add(layer.name, "", url, answer, look)
             if attempts.is_enough:
                 break
@@ -63,3 +67,13 @@ def _content_url(endpoint: Url, name: str, *, is_map: bool) -> Url:
     place, mark, query = endpoint.address.partition("?")
     path = f"{place.rstrip('/')}/collections/{quote(name, safe='')}/{'map' if is_map else 'items'}"
     return with_parameters(read_url(path + mark + query) or endpoint, asked)
+
+
+def _middle(url: Url, layer: Layer) -> Url | None:
+    """Return the request for the middle of a map (OGC 20-058, 8, `bbox`); None when its extent is not known."""
+    if layer.box is None or layer.box.is_empty:
+        return None
+    west, south, east, north = layer.box.bounds
+    x, y = (west + east) / 2, (south + north) / 2
+    across, up = (east - west) * _MIDDLE / 2, (north - south) * _MIDDLE / 2
+    return with_parameters(url, {"bbox": ",".join(f"{side:.9g}" for side in (x - across, y - up, x + across, y + up))})

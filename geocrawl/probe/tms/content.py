@@ -1,7 +1,8 @@
 """Check the content of a TMS: request one tile (OSGeo TMS Specification 1.0.0, TileMap and Tile resources).
 
 The map's document, which is requested first, lists the tile sets. The tiles in the middle of the map are requested at
-the smallest scale, then where the map fills a tile, then one level finer.
+the smallest scale, then where the map fills a tile, then one level finer. A tile that may be a drawn message is
+compared with one of another scale.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from geocrawl.formats.json_values import number_of
 from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import judge_image
+from geocrawl.probe.content.judge import doubt, judge_image
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json.links import on_host_of
 from geocrawl.probe.stream import read_whole
@@ -136,6 +137,7 @@ def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page 
     for index, url in enumerate(urls):
         answer = yield Ask(url, Purpose.MAP)
         look = judge_image(answer, tiles.size)
+        look = yield from doubt(look, answer, next((each for each in urls if each != url), None))
         if look[0] not in _TRY_ON or index == len(urls) - 1:
             attempts.add(name, tiles.code, url, answer, look)
             return

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
-from geocrawl.probe.content.judge import judge_image, shows, text_picture
+from geocrawl.probe.content.judge import Look, doubt, judge_image
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts.probe import restful_document
@@ -29,8 +29,7 @@ _REMEDIES = 3
 _NO_TILE = frozenset({ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE})
 _TRY_ON = _NO_TILE | {ContentOutcome.BLANK}
 
-_Look = tuple[ContentOutcome, str]
-_Asked = tuple[Url, Manner, Page | Failure, _Look]
+_Asked = tuple[Url, Manner, Page | Failure, Look]
 
 
 class WmtsContentCheck:
@@ -91,8 +90,8 @@ def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, P
             asked, used = yield from _ask_otherwise(tiles, layer, tile, asked, left)
             left -= used
         url, manner, answer, look = asked
-        if look[0] is ContentOutcome.OK:
-            look = yield from _doubt(tiles, layer, [each for each in chosen if each != tile], asked)
+        others = [each for each in chosen if each != tile]
+        look = yield from doubt(look, answer, tiles.url(layer, others[-1], manner) if others else None)
         if look[0] in _TRY_ON and index < len(chosen) - 1:
             continue
         detail = f"{look[1]}, after {index} others without" if index else look[1]
@@ -136,15 +135,3 @@ def _ask_otherwise(
         if asked[3][0] not in _NO_TILE:
             return asked, used
     return refused, used
-
-
-def _doubt(tiles: Tiles, layer: TileLayer, others: list[Tile], asked: _Asked) -> Generator[Ask, Page | Failure, _Look]:
-    """Compare a tile that may be a drawn message with a tile of another place."""
-    _, manner, answer, look = asked
-    picture = text_picture(answer)
-    if picture is None or not others:
-        return look
-    other = yield from _ask(tiles, layer, others[-1], manner)
-    if other is not None and shows(other[2], picture):
-        return ContentOutcome.IMAGE_ERROR_TEXT, f"two places look the same, {look[1]}"
-    return look
