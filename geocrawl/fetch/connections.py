@@ -3,7 +3,8 @@
 The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
 passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
 address is exempt from the guard. So do requests that do not verify the server (`tls`): a verified request never uses a
-connection that was opened without verification.
+connection that was opened without verification. A request whose body is to be read to its real
+end (`lengths`) has a connection to itself: the server is asked to close it, and Content-Length is hidden from the parser.
 
 aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
 an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.
@@ -11,20 +12,26 @@ an error of ours, which aiohttp does not retry: whether and when a request is re
 
 from __future__ import annotations
 
+import asyncio
+import re
 import socket
 import ssl
 import weakref
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
+from typing import Any, cast
 
 import aiohttp
 import httpx
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, ClientTimeout, TraceConfig
+from aiohttp.client_proto import ResponseHandler
 from httpx_aiohttp import AiohttpTransport
 from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exceptions
 from yarl import URL
 
+from geocrawl.fetch.answer import ANNOUNCED_LENGTH
 from geocrawl.fetch.certificates import trusted_certificates
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
 from geocrawl.fetch.names import Names, NamesResolver
@@ -35,6 +42,13 @@ from geocrawl.settings import Settings
 _KEEPALIVE_S = 15.0
 _LEAST_HEADER_BYTES = 32
 """A header line is hardly shorter: with the limit of a header block it bounds the number of lines."""
+
+
+_QUIET_S = 5.0
+"""Longest silence of a server that was asked to close the connection, and does not."""
+_LONGEST_HEAD_BYTES = 1024 * 1024
+"""More than any limit on header blocks: the parser then refuses it."""
+_LENGTH = re.compile(rb"\r\ncontent-length[ \t]*:", re.IGNORECASE)
 
 
 class ConnectionLost(aiohttp.ClientConnectionError):
@@ -48,22 +62,27 @@ class ConnectionLost(aiohttp.ClientConnectionError):
 
 class ExactTransport(httpx.AsyncBaseTransport):
     """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
-    None, `["verified"]` whether the server's certificate must be valid."""
+    None, `["verified"]` whether the server's certificate must be valid, `["to_end"]` whether to read until the server
+    closes the connection."""
 
     def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
         contexts = {True: trusted_certificates(), False: unverified_context()}
         direct = _Connections(guard.open_socket, settings.max_idle_connections)
         proxied = _Connections(_open_socket, settings.max_idle_connections)
         self._transports = {
-            (is_proxied, verified): _Transport(settings, context, proxied if is_proxied else direct, names)
+            (is_proxied, verified, to_end): _Transport(
+                settings, context, proxied if is_proxied else direct, names, to_end=to_end
+            )
             for is_proxied in (False, True)
             for verified, context in contexts.items()
+            for to_end in (False, True)
         }
-        """By whether a proxy is used, and whether the server is verified."""
+        """By whether a proxy is used, the server is verified, and the body is read to its real end."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
-        key = (request.extensions["proxy"] is not None, request.extensions["verified"])
+        is_proxied = request.extensions["proxy"] is not None
+        key = (is_proxied, request.extensions["verified"], request.extensions["to_end"])
         return await self._transports[key].handle_async_request(request)
 
     async def aclose(self) -> None:
@@ -113,28 +132,33 @@ class _Sending:
 class _Transport(AiohttpTransport):
     """Opens aiohttp's session, and sends its requests."""
 
-    def __init__(self, settings: Settings, context: ssl.SSLContext, connections: _Connections, names: Names) -> None:
+    def __init__(
+        self, settings: Settings, context: ssl.SSLContext, connections: _Connections, names: Names, *, to_end: bool
+    ) -> None:
         super().__init__(verify=context, client=self._open_session)
+        self._to_end = to_end
         self._resolver = NamesResolver(names)
         self._settings = settings
         self._connections = connections
 
     def _open_session(self) -> aiohttp.ClientSession:
         s = self._settings
-        connector = aiohttp.TCPConnector(
+        quiet_s = min(s.read_timeout_s, _QUIET_S) if self._to_end else s.read_timeout_s
+        connector = (_ClosedConnector if self._to_end else aiohttp.TCPConnector)(
             ssl=self.ssl_context,
             limit=0,  # the number of workers is the limit
             limit_per_host=1,
             resolver=self._resolver,
             use_dns_cache=False,  # `Names` remembers them
-            keepalive_timeout=_KEEPALIVE_S,
+            keepalive_timeout=None if self._to_end else _KEEPALIVE_S,
+            force_close=self._to_end,
             socket_factory=self._connections.open,
         )
         return aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            timeout=ClientTimeout(total=None, connect=s.connect_timeout_s, sock_read=s.read_timeout_s),
+            timeout=ClientTimeout(total=None, connect=s.connect_timeout_s, sock_read=quiet_s),
             max_line_size=s.header_bytes,
             max_field_size=s.header_bytes,
             max_headers=s.header_bytes // _LEAST_HEADER_BYTES,
@@ -147,7 +171,7 @@ class _Transport(AiohttpTransport):
         proxy: Proxy | None = request.extensions["proxy"]
         url = exact_url(request.extensions["address"])
         headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
-        if self._connections.crowded():
+        if self._to_end or self._connections.crowded():
             headers.append(("Connection", "close"))
         for_tunnel: dict[str, str] = {}
         if proxy is not None and proxy.authorization:
@@ -172,6 +196,34 @@ class _Transport(AiohttpTransport):
             stream=AiohttpResponseStream(answer),
             request=request,
         )
+
+
+class _ClosedConnector(aiohttp.TCPConnector):
+    """Opens connections whose answers end when the server closes them."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory = cast("partial[ResponseHandler]", partial(_WithoutLength, loop=asyncio.get_running_loop()))
+
+
+class _WithoutLength(ResponseHandler):
+    """Parses one answer as if it had no Content-Length, which is kept under another name (RFC 9112, 6.3, 8)."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._head: bytes | None = b""
+        """What came of the header block; None behind it."""
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on bytes of the answer, the header block as a whole."""
+        if self._head is not None:
+            self._head += data
+            head, end, body = self._head.partition(b"\r\n\r\n")
+            if not end and len(head) <= _LONGEST_HEAD_BYTES:
+                return
+            data = _LENGTH.sub(b"\r\n" + ANNOUNCED_LENGTH.encode() + b":", head) + end + body
+            self._head = None
+        super().data_received(data)
 
 
 def _note_kept_connections() -> TraceConfig:

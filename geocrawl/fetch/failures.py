@@ -36,6 +36,7 @@ WEB_ERRORS = (
     MemoryError,
 )
 _DETAIL_CHARS = 200
+_UNPARSABLE = (http_exceptions.HttpProcessingError, http_exceptions.BadHttpMessage, http_exceptions.BadStatusLine)
 
 
 class Unreadable(Exception):
@@ -66,6 +67,11 @@ def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCod
 def is_early_end(error: BaseException) -> bool:
     """Return whether a server ended a body before the length that it had announced, or before the last chunk."""
     return any(isinstance(one, http_exceptions.ContentLengthError) or _is_cut_chunk(one) for one in causes_of(error))
+
+
+def is_unparsable(error: BaseException) -> bool:
+    """Return whether the HTTP parser refused the bytes of an answer, or bytes that follow it."""
+    return any(type(one) in _UNPARSABLE for one in causes_of(error))
 
 
 def _line(error: BaseException) -> str:

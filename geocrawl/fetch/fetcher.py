@@ -14,7 +14,8 @@ from typing import TypeGuard
 
 import httpx
 
-from geocrawl.fetch.http import Answer, HttpClient
+from geocrawl.fetch.answer import Answer
+from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.leased_host import OwnHosts, never_extend
 from geocrawl.fetch.origin_robots import OriginRobots
 from geocrawl.fetch.paced_host import PacedHost, Parts, RefusalOf

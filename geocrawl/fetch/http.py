@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import httpx
 
+from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.answer_reader import AnswerReader
 from geocrawl.fetch.connections import ConnectionLost, ExactTransport
 from geocrawl.fetch.decode import ACCEPTED
-from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
+from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.ip_bounds import IpBounds
 from geocrawl.fetch.names import Names
@@ -24,7 +24,7 @@ from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.tls import tls_deviation
 from geocrawl.fetch.transport import Transport
-from geocrawl.model import Deviation, Failure, FailureCode, Purpose, Url, Validators
+from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
 from geocrawl.ports import Clock
 from geocrawl.resources import lack_of
@@ -41,46 +41,6 @@ _ORIGIN = "https://viewer.example"
 3.2)."""
 _ABOUT = "crawler of public map services; see Politeness in its README.md; no contact set"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of one exchange."""
-
-    url: Url
-    status: int
-    headers: dict[str, str]
-    """Lower-case names; values of a repeated field are joined by ', '."""
-    body: bytes
-    cut: bool
-    """Whether the body was longer than the limit and ends there."""
-    location: Url | None
-    """Target of a redirect, whose body is not read."""
-    sent_bytes: int
-    """Bytes of the body on the wire, before decoding."""
-    elapsed_ms: float
-    response: httpx.Response
-    """The response itself, from which cookies are read."""
-    not_modified: bool = False
-    """As in `Page`."""
-    deviations: tuple[Deviation, ...] = ()
-    """As in `Page`."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptConnectionLost(Failure):
-    """A connection on which the server had answered before ended instead of an answer (`reset`).
-
-    The server may have closed it before the request arrived, so it is worth one more request (RFC 9112, 9.3.1).
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnverifiedServer(Failure):
-    """A server whose TLS was refused (`tls`) for a fault that a probe may pass over; the request was not sent."""
-
-    deviation: Deviation
-    """The fault."""
 
 
 def user_agent(settings: Settings, version: str) -> str:
@@ -139,13 +99,15 @@ class HttpClient:
         *,
         begins_turn: bool = False,
         verified: bool = True,
+        to_end: bool = False,
     ) -> Answer | Failure:
         """Request `url` and return the answer, or a Failure for any web failure. Raise OwnFault for a fault of this
         machine.
 
         `cookies` are sent as far as they apply, `validators` if they belong to this very address. With `begins_turn`
         PutOff is raised, and nothing sent, while too many requests to the IP address are under way. Without `verified`
-        the server's certificate and its version of TLS do not matter.
+        the server's certificate and its version of TLS do not matter. `to_end`: read the body until the server closes
+        the connection, whatever Content-Length says.
         """
         started, proxy = self._clock.monotonic(), self._routes.proxy_for(url)
         try:
@@ -156,31 +118,31 @@ class HttpClient:
         gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
         async with self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn):
             conditional_fields = self._conditions(url, validators)
-            return await self._exchange(url, purpose, cookies, proxy, conditional_fields, verified=verified)
+            request = self._request(url, purpose, cookies, proxy, conditional_fields)
+            request.extensions |= {"verified": verified, "to_end": to_end}
+            return await self._exchange(url, purpose, proxy, request, conditional=bool(conditional_fields))
 
     async def _exchange(
         self,
         url: Url,
         purpose: Purpose,
-        cookies: httpx.Cookies | None,
         proxy: Proxy | None,
-        conditional_fields: dict[str, str],
+        request: httpx.Request,
         *,
-        verified: bool,
+        conditional: bool,
     ) -> Answer | Failure:
         started = self._clock.monotonic()
         response: httpx.Response | None = None
         try:
             async with asyncio.timeout(self._settings.total_timeout_s):
-                request = self._request(url, purpose, cookies, proxy, conditional_fields)
-                request.extensions["verified"] = verified
                 response = await self._transport.handle_async_request(request)
                 got = await self._reader.read(
-                    response, url, purpose, proxied=proxy is not None, conditional=bool(conditional_fields)
+                    response, url, purpose, proxied=proxy is not None, conditional=conditional
                 )
         except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
             failure = await self._failure(error, url, proxy, started, response)
-            passable = tls_deviation(error) if verified and failure.code is FailureCode.TLS else None
+            is_verified = request.extensions["verified"]
+            passable = tls_deviation(error) if is_verified and failure.code is FailureCode.TLS else None
             if passable is None or not self._may_go_on_unverified(url, proxy):
                 return failure
             return UnverifiedServer(url, failure.code, failure.detail, failure.elapsed_ms, deviation=passable)
@@ -215,7 +177,7 @@ class HttpClient:
         if code is FailureCode.TIMEOUT_TOTAL:
             detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
         status = response.status_code if response is not None else None
-        kind = KeptConnectionLost if is_repeated else Failure
+        kind = KeptConnectionLost if is_repeated else BrokenAnswer if is_unparsable(error) else Failure
         return kind(url, code, detail, self._since_ms(started), status=status)
 
     def _may_go_on_unverified(self, url: Url, proxy: Proxy | None) -> bool:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import httpx
 
 from geocrawl.errors import GivenBack, OwnFault
-from geocrawl.fetch.http import Answer, HttpClient, KeptConnectionLost, UnverifiedServer
+from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
+from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
+from geocrawl.fetch.lengths import length_deviation, may_be_longer
 from geocrawl.fetch.politeness import (
     Asked,
     after_cut_off,
@@ -66,6 +68,8 @@ class PacedHost:
         verified."""
         self._unverified: dict[str, Deviation] = {}
         """Origins whose TLS cannot be verified, with the fault; forgotten with the turn."""
+        self._mismeasured: set[str] = set()
+        """Origins whose answers are longer than they announce; forgotten with the turn."""
 
     @property
     def name(self) -> str:
@@ -93,8 +97,8 @@ class PacedHost:
 
         A request whose kept connection the server ended is made once more, on a new one, like any other request: after
         the delay, and counted. So is a request about a service whose TLS cannot be verified, then without cookies and
-        verification. Raises ValueError for another host's address, GivenBack when the lease was lost or the
-        turn is put off.
+        verification, and one whose answer may be longer than announced, then read to its real end. Raises ValueError
+        for another host's address, GivenBack when the lease was lost or the turn is put off.
         """
         if url.host != self.name:
             raise ValueError(f"{url.address} was asked in the turn of {self.name}")
@@ -103,7 +107,21 @@ class PacedHost:
             answer = await self._exchange(url, purpose, cookies, validators)
         if isinstance(answer, UnverifiedServer) and self._fault_passed_over(url, purpose):
             answer = await self._exchange(url, purpose, cookies, validators)
+        if self._may_pass_over_faults(purpose) and url.origin not in self._mismeasured and may_be_longer(answer):
+            answer = await self._read_to_end(answer, url, purpose, cookies)
         return answer
+
+    async def _read_to_end(
+        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: httpx.Cookies | None
+    ) -> Answer | Failure:
+        """Make an exchange again, reading all bytes; return the first answer when that brings no more."""
+        self._mismeasured.add(url.origin)
+        whole = await self._exchange(url, purpose, cookies, None)
+        deviation = length_deviation(short, whole) if isinstance(whole, Answer) else None
+        if deviation is None or isinstance(whole, Failure):
+            self._mismeasured.discard(url.origin)
+            return short
+        return replace(whole, deviations=(*whole.deviations, deviation))
 
     def _may_pass_over_faults(self, purpose: Purpose) -> bool:
         return self.asks_service and purpose is not Purpose.PAGE
@@ -141,7 +159,13 @@ class PacedHost:
             cookies = None
         try:
             answer = await self._http.get(
-                url, purpose, cookies, validators, begins_turn=self._may_be_put_off, verified=fault is None
+                url,
+                purpose,
+                cookies,
+                validators,
+                begins_turn=self._may_be_put_off,
+                verified=fault is None,
+                to_end=url.origin in self._mismeasured and self._may_pass_over_faults(purpose),
             )
         except OwnFault:  # the host was not reached
             raise
@@ -159,7 +183,11 @@ class PacedHost:
         if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
             return answer
-        if isinstance(answer, UnverifiedServer) and self._may_pass_over_faults(purpose):
+        is_passed_over = self._may_pass_over_faults(purpose)
+        if isinstance(answer, BrokenAnswer) and is_passed_over and url.origin not in self._mismeasured:
+            self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
+            return answer
+        if isinstance(answer, UnverifiedServer) and is_passed_over:
             self._unverified[url.origin] = answer.deviation
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
             return answer
