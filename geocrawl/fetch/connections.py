@@ -3,8 +3,8 @@
 The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
 passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
 address is exempt from the guard. So do requests that do not verify the server (`tls`): a verified request never uses a
-connection that was opened without verification. A request whose body is to be read to its real
-end (`lengths`) has a connection to itself: the server is asked to close it, and Content-Length is hidden from the parser.
+connection that was opened without verification. A request whose body is to be read to its real end (`lengths`) has a
+connection to itself: the server is asked to close it, and Content-Length is hidden from the parser.
 
 aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
 an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.

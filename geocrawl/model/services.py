@@ -142,6 +142,8 @@ class Service:
     content_address: str = ""
     """Address that the document gives for requests of content (GetMap, GetFeature), as written; '' for none. Not
     stored."""
+    lower_case_names: bool = False
+    """Whether the server knows parameters by names in lower case alone. Not stored."""
     layers: tuple[Layer, ...] = ()
     """Layers, groups before their children."""
     fingerprint: str = ""

@@ -7,14 +7,15 @@ empty answer. An interview ends when another version results in the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Status, Url, Verdict
+from geocrawl.model import Candidate, Deviation, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.leads import lead
-from geocrawl.urls import capabilities_url
+from geocrawl.urls import capabilities_url, read_url
 
 _MAY_CHANGE = frozenset({"exception", "http-400", "http-406", "http-500", "http-501", "html", "empty"})
 """Reasons that another version may change."""
@@ -36,6 +37,12 @@ _MOST_TELLING = (
     "empty",
 )
 _FIRST_CHARS = 200
+_LOWER_CASE = "lower-case-names"
+_MISSED = re.compile(
+    r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
+    re.IGNORECASE,
+)
+"""What a server says that misses a parameter, although it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,20 @@ def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> t
     return tuple(questions)
 
 
+def lower_case_question(endpoint: Url, service: str) -> Question:
+    """Return GetCapabilities with the names of its parameters in lower case (WMS 1.3.0, 6.8.1: in any)."""
+    modern = capabilities_url(endpoint, service=service).address
+    lower = read_url(modern.replace("SERVICE=", "service=").replace("REQUEST=", "request="))
+    return Question(None, lower or endpoint, deviation=_LOWER_CASE)
+
+
+def named_for(service: Service, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the parameters of a request by the names that a service knows."""
+    if not service.lower_case_names:
+        return parameters
+    return {name.lower(): value for name, value in parameters.items()}
+
+
 def is_file(endpoint: Url) -> bool:
     """Return whether an endpoint is a document in a file (`…/wms.xml`), which answers without a request."""
     return endpoint.address.partition("?")[0].lower().endswith(".xml")
@@ -103,7 +124,8 @@ def run(
 def _noted(question: Question, finding: Finding) -> Finding:
     if finding.service is None or not question.deviation:
         return finding
-    return replace(finding, deviations=(*finding.deviations, Deviation(question.deviation)))
+    service = replace(finding.service, lower_case_names=question.deviation == _LOWER_CASE)
+    return replace(finding, service=service, deviations=(*finding.deviations, Deviation(question.deviation)))
 
 
 def examined(page: Page | Failure, examine: Examine) -> Finding:
@@ -116,6 +138,8 @@ def _worth_asking(question: Question, answers: list[Answer], candidate: Candidat
     last = answers[-1].finding
     if question.other_place:
         return last.reason in _MAY_CHANGE or last.reason in _MAY_BE_ELSEWHERE
+    if question.deviation == _LOWER_CASE:
+        return last.reason in _REFUSALS and any(_MISSED.search(each.finding.detail) for each in answers)
     if question.deviation:
         return last.reason in _REFUSALS and can_help is not None and can_help(question, answers)
     if last.reason not in _MAY_CHANGE or (len(answers) > 1 and _same(answers[-1], answers[-2])):

@@ -15,8 +15,7 @@ from tests.support.relays import Behaviour, Forward, Relay, Reply, Request
 
 _QUERIED = frozenset({"wms", "wfs", "wmts"})
 _DRAWN = frozenset({"wms", "wmts", "tms"})
-_NAMED = _QUERIED | {"csw"}
-_ALL = _NAMED | {"tms", "ogcapi"}
+_ALL = _QUERIED | {"csw", "tms", "ogcapi"}
 _PLACE = "/moved"
 _DAY = "2020-01-02"
 _MOST_SCALE = 1_500_000.0
@@ -264,7 +263,7 @@ DEFECTS = (
     Defect("Content-Length too long", _always(_long_length)),
     Defect("gzip without saying so", _always(_packed)),
     Defect("busy at first", _busy),
-    Defect("lower-case names only", _always(_lower_case), _NAMED),
+    Defect("lower-case names only", _always(_lower_case), _QUERIED),
     Defect("text drawn as image", _always(_drawn_text), _DRAWN, delivers=False),
     Defect("redirected to another path", _always(_redirected)),
     Defect("chunks without a last one", _always(_endless)),

@@ -33,7 +33,7 @@ from geocrawl.probe.content.answer import refusal
 from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS, Attempts, spread
 from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.content.judge import judge_features
-from geocrawl.probe.interview import is_file
+from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.operations import given_address
 from geocrawl.urls import request_url, with_parameters
 
@@ -123,7 +123,7 @@ class _Types:
     def url(self, layer: Layer, manner: _Manner) -> Url:
         """Return the request for one feature of a type."""
         make = request_url if manner.url == self.endpoint else with_parameters
-        return make(manner.url, _parameters(layer.name, manner))
+        return make(manner.url, named_for(self.service, _parameters(layer.name, manner)))
 
     def remedies(self, layer: Layer, asked: _Asked) -> Iterator[_Manner]:
         """Yield other manners of requesting a feature that did not come."""

@@ -27,7 +27,9 @@ class WfsProbe:
         return interview.fits(Kind.WFS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide; at most four requests."""
+        """Request capabilities until the answers decide; at most five requests."""
         form = wfs_form()
-        questions = interview.by_version(candidate.endpoint.url, "WFS", VERSIONS)
-        return interview.run(candidate, questions, lambda page: examine(page, form))
+        endpoint = candidate.endpoint.url
+        questions = interview.by_version(endpoint, "WFS", VERSIONS)
+        lower_case = () if interview.is_file(endpoint) else (interview.lower_case_question(endpoint, "WFS"),)
+        return interview.run(candidate, (*questions, *lower_case), lambda page: examine(page, form))

@@ -38,7 +38,7 @@ _NO_IMAGE = frozenset(
     | {ContentOutcome.TIMEOUT}
 )
 
-_Try = Generator[Ask, Page | Failure, Manner]
+_Try = Generator[Ask, Page | Failure, tuple[Manner, str]]
 _Look = Generator[Ask, Page | Failure, tuple[ContentOutcome, str, bytes]]
 _Doubt = Generator[Ask, Page | Failure, tuple[ContentOutcome, str]]
 
@@ -58,11 +58,12 @@ class WmsContentCheck:
         """Request maps until one has content, as the module's docstring describes."""
         attempts = Attempts()
         maps = Maps(endpoint.url, service)
-        manner = maps.first_manner()
-        for targets in choose(service, self._layers):
+        manner, system = maps.first_manner(), ""
+        for known in choose(service, self._layers):
+            targets = tuple(sorted(known, key=lambda target: target.crs != system))
             if maps.is_too_long(targets[0], manner):
                 continue
-            manner = yield from _try(maps, targets, manner, attempts)
+            manner, system = yield from _try(maps, targets, manner, attempts)
             if attempts.is_enough:
                 break
         return attempts.report(endpoint)
@@ -83,7 +84,10 @@ _Asking = Generator[Ask, Page | Failure, _Asked]
 
 
 def _try(maps: Maps, targets: tuple[Target, ...], manner: Manner, attempts: Attempts) -> _Try:
-    """Request a map of one layer, record the result, and return the manner in which to request the next layer."""
+    """Request a map of one layer and record the result.
+
+    Return the manner and the reference system in which to request the next layer; '' for its first one.
+    """
     asked = yield from _ask(maps, targets[0], manner)
     if asked.look[0] in _NO_IMAGE:
         most = _REMEDIES_LATER if attempts.made else _REMEDIES_FIRST
@@ -95,7 +99,7 @@ def _try(maps: Maps, targets: tuple[Target, ...], manner: Manner, attempts: Atte
     elif outcome is ContentOutcome.BLANK:
         outcome, detail, image = yield from _look_elsewhere(maps, asked)
     attempts.add(asked.target.layer, asked.target.crs, asked.ask.url, asked.answer, (outcome, detail), image=image)
-    return manner if outcome in _NO_IMAGE else asked.manner
+    return (manner, "") if outcome in _NO_IMAGE else (asked.manner, asked.target.crs)
 
 
 def _ask(maps: Maps, target: Target, manner: Manner) -> _Asking:

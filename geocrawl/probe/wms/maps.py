@@ -15,6 +15,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS
 from geocrawl.probe.content.dimensions import Value, value_of
 from geocrawl.probe.content.images import decodable
+from geocrawl.probe.interview import named_for
 from geocrawl.probe.ows.operations import given_address
 from geocrawl.probe.wms.places import PIXELS, Target
 from geocrawl.urls import request_url, with_parameters
@@ -84,7 +85,7 @@ class Maps:
         return len(url.address) > MAX_ADDRESS_CHARS
 
     def _url(self, target: Target, manner: Manner, version: str, *, swapped: bool) -> Url:
-        parameters = _parameters(target, manner, version, swapped=swapped)
+        parameters = named_for(self.service, _parameters(target, manner, version, swapped=swapped))
         if manner.url == self.endpoint:
             return request_url(self.endpoint, parameters)
         return with_parameters(manner.url, parameters)

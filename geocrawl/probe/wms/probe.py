@@ -23,11 +23,7 @@ _UNKNOWN_REQUEST = re.compile(
     r"|\b(?:request|operation)\b.{0,40}(?:unknown|not (?:supported|recogni[sz]ed|known)|invalid)",
     re.IGNORECASE,
 )
-_MISSED = re.compile(
-    r"missing|mandatory|required|not (?:given|specified|set|found|defined)|no (?:request|service)\b|must (?:be|have)",
-    re.IGNORECASE,
-)
-_OLDEST, _LOWER_CASE = "oldest-dialect", "lower-case-names"
+_OLDEST = "oldest-dialect"
 
 
 class WmsProbe:
@@ -47,8 +43,6 @@ class WmsProbe:
 
         def can_help(question: Question, answers: Sequence[Answer]) -> bool:
             texts = (candidate.evidence.link, *(each.finding.detail for each in answers))
-            if question.deviation == _LOWER_CASE:
-                return any(_MISSED.search(text) for text in texts[1:])
             if question.deviation == _OLDEST:
                 return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
             return True
@@ -63,7 +57,7 @@ def _questions(endpoint: Url) -> tuple[Question, ...]:
     if interview.is_file(endpoint):
         return questions
     oldest = Question("1.0.0", _oldest_request(endpoint), deviation=_OLDEST)
-    return (*questions, oldest, Question(None, _lower_case_request(endpoint), deviation=_LOWER_CASE))
+    return (*questions, oldest, interview.lower_case_question(endpoint, "WMS"))
 
 
 def _oldest_request(endpoint: Url) -> Url:
@@ -71,9 +65,3 @@ def _oldest_request(endpoint: Url) -> Url:
     modern = capabilities_url(endpoint).address
     old = modern.replace("REQUEST=GetCapabilities", "WMTVER=1.0.0&REQUEST=capabilities")
     return read_url(old) or endpoint
-
-
-def _lower_case_request(endpoint: Url) -> Url:
-    """Return the GetCapabilities request with the names of its parameters in lower case (WMS 1.3.0, 6.8.1: in any)."""
-    modern = capabilities_url(endpoint, service="WMS").address
-    return read_url(modern.replace("SERVICE=", "service=").replace("REQUEST=", "request=")) or endpoint

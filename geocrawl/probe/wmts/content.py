@@ -14,12 +14,12 @@ from geocrawl.model import ContentOutcome, Endpoint, Failure, FailureCode, Kind,
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
 from geocrawl.probe.content.judge import Look, doubt, judge_image
-from geocrawl.probe.interview import is_file
+from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.stream import read_items
 from geocrawl.probe.wmts.probe import restful_document
 from geocrawl.probe.wmts.tiles import Tile, TileLayer, choose_tiles, layer_spec, read_sets
 from geocrawl.probe.wmts.ways import Manner, Tiles, addresses_of, formats_of, remedies
-from geocrawl.urls import capabilities_url
+from geocrawl.urls import request_url
 
 _TILES_FIRST = 3
 _TILES_LATER = 2
@@ -46,7 +46,7 @@ class WmtsContentCheck:
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Read the capabilities again, then ask for tiles until one has content."""
         attempts = Attempts()
-        tiles = yield from _tiles_of(endpoint.url)
+        tiles = yield from _tiles_of(endpoint.url, service)
         if tiles is None:
             return attempts.report(endpoint)
         for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], self._layers):
@@ -56,9 +56,10 @@ class WmtsContentCheck:
         return attempts.report(endpoint)
 
 
-def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, Tiles | None]:
+def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, Tiles | None]:
     """Request the capabilities by KVP, then as a document; return None when neither has layers."""
-    by_kvp = None if is_file(endpoint) else capabilities_url(endpoint, service="WMTS", version="1.0.0")
+    asked = {"SERVICE": "WMTS", "REQUEST": "GetCapabilities", "VERSION": "1.0.0"}
+    by_kvp = None if is_file(endpoint) else request_url(endpoint, named_for(service, asked))
     document = endpoint if is_file(endpoint) else restful_document(endpoint)
     for url in (by_kvp, document):
         if url is None:
@@ -70,7 +71,7 @@ def _tiles_of(endpoint: Url) -> Generator[Ask, Page | Failure, Tiles | None]:
         root = read.reading.root
         if read.items and root is not None:
             addresses = addresses_of(root, endpoint, by_kvp=url is by_kvp)
-            return Tiles(endpoint, addresses, read.items, dict(read_sets(root)))
+            return Tiles(endpoint, addresses, service, read.items, dict(read_sets(root)))
     return None
 
 

@@ -30,15 +30,18 @@ class WmtsProbe:
         return interview.fits(Kind.WMTS, candidate)
 
     def interview(self, candidate: Candidate) -> Interview:
-        """Request capabilities until the answers decide; at most three requests."""
+        """Request capabilities until the answers decide; at most four requests."""
         form = wmts_form()
         return interview.run(candidate, _questions(candidate.endpoint.url), lambda page: examine(page, form))
 
 
 def _questions(endpoint: Url) -> tuple[Question, ...]:
     questions = interview.by_version(endpoint, "WMTS", _VERSIONS)
-    document = None if interview.is_file(endpoint) else restful_document(endpoint)
-    return (*questions, Question(None, document, other_place=True)) if document else questions
+    if interview.is_file(endpoint):
+        return questions
+    lower_case, document = interview.lower_case_question(endpoint, "WMTS"), restful_document(endpoint)
+    elsewhere = (Question(None, document, other_place=True),) if document else ()
+    return (*questions, lower_case, *elsewhere)
 
 
 def restful_document(endpoint: Url) -> Url | None:

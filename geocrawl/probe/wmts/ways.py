@@ -15,11 +15,12 @@ from urllib.parse import quote
 from lxml import etree
 
 from geocrawl.formats.elements import attribute, children, local_name, text_of
-from geocrawl.model import Failure, Page, Url
+from geocrawl.model import Failure, Page, Service, Url
 from geocrawl.probe.content.attempts import MAX_ADDRESS_CHARS
 from geocrawl.probe.content.dimensions import Value, value_of
 from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.content.images import decodable
+from geocrawl.probe.interview import named_for
 from geocrawl.probe.ows.operations import address_of, get_elements, given_address
 from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer
 from geocrawl.urls import read_url, request_url, with_parameters
@@ -46,6 +47,7 @@ class Tiles:
     endpoint: Url
     addresses: tuple[Url | None, ...]
     """Addresses for KVP and None for templates, in the order of choice."""
+    service: Service
     layers: tuple[TileLayer, ...]
     sets: Mapping[str, MatrixSet]
 
@@ -62,7 +64,7 @@ class Tiles:
             url = read_url(_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
             return url if url is not None and url.host == self.endpoint.host and _is_short(url) else None
         make = request_url if manner.url == self.endpoint else with_parameters
-        url = make(manner.url, _parameters(layer, tile, manner))
+        url = make(manner.url, named_for(self.service, _parameters(layer, tile, manner)))
         return url if _is_short(url) else None
 
 
