@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from geocrawl.model import ContentReport, Kind, Level
-from tests.support.particular_servers import Reply, Request, prove, serving
+from geocrawl.model import Kind, Level
+from tests.support import particular_servers
+from tests.support.particular_servers import Reply, Request, delivers
 
+probed = partial(particular_servers.probed, Kind.WFS)
 FEATURES = Reply(b"<FeatureCollection><featureMember><a/></featureMember></FeatureCollection>", "text/xml")
 NOT_FOUND = Reply(b"not found", "text/html", 404)
 
@@ -34,21 +36,6 @@ def exception(text: str = "no", locator: str = "") -> Reply:
     body = f"""<ExceptionReport><Exception exceptionCode="InvalidParameterValue" locator="{locator}">
 <ExceptionText>{text}</ExceptionText></Exception></ExceptionReport>"""
     return Reply(body.encode(), "text/xml", 400)
-
-
-def probed(document: str, answer: Callable[[Request], Reply]) -> tuple[ContentReport, list[Request]]:
-    def reply(request: Request, base: str) -> Reply:
-        if request.get("REQUEST").lower() == "getcapabilities":
-            return Reply(document.replace("{base}", base).encode(), "text/xml")
-        return answer(request)
-
-    with serving(reply) as served:
-        report = prove(Kind.WFS, f"{served.base}/wfs")[1]
-    return report, served.of_content
-
-
-def delivers(report: ContentReport) -> bool:
-    return report.level is Level.DELIVERS
 
 
 def test_an_ordinary_server_is_asked_once() -> None:
@@ -95,6 +82,11 @@ def test_a_stated_format_is_requested_where_the_default_cannot_be_read(refusal: 
     document = capabilities(formats=("SHAPE-ZIP", "application/gml+xml; version=3.2"))
     report, asked = probed(document, lambda request: FEATURES if "gml" in request.get("OUTPUTFORMAT") else refusal)
     assert (delivers(report), len(asked)) == (True, 2)
+
+
+def test_names_are_sent_in_lower_case_where_no_others_are_known() -> None:
+    report, asked = probed(capabilities(), lambda request: FEATURES, lower_case_only=True)
+    assert (delivers(report), "typenames" in asked[-1].names) == (True, True)
 
 
 def test_a_server_that_refuses_everything_is_asked_within_the_budget() -> None:

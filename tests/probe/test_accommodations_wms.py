@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from geocrawl.model import ContentReport, Kind, Level
-from tests.support.particular_servers import Answer, Reply, Request, Served, blank, drawn, prove, refused, serving
+from tests.support import particular_servers
+from tests.support.particular_servers import Answer, Reply, Request, blank, delivers, drawn, refused
 
 BOX = """<EX_GeographicBoundingBox><westBoundLongitude>-180</westBoundLongitude>
 <eastBoundLongitude>180</eastBoundLongitude>
@@ -39,27 +37,8 @@ def capabilities(
     )
 
 
-@contextmanager
-def wms(document: str, answer: Answer = drawn) -> Iterator[Served]:
-    """A WMS with this document that answers GetMap by `answer`."""
-
-    def reply(request: Request, base: str) -> Reply:
-        if request.get("REQUEST").lower() == "getcapabilities":
-            return Reply(document.replace("{base}", base).encode(), "text/xml")
-        return answer(request) if request.get("REQUEST").lower() == "getmap" else Reply(b"what?", "text/plain", 400)
-
-    with serving(reply) as served:
-        yield served
-
-
 def probed(document: str, answer: Answer = drawn, path: str = "/wms") -> tuple[ContentReport, list[Request]]:
-    with wms(document, answer) as served:
-        report = prove(Kind.WMS, served.base + path)[1]
-    return report, served.of_content
-
-
-def delivers(report: ContentReport) -> bool:
-    return report.level is Level.DELIVERS
+    return particular_servers.probed(Kind.WMS, document, answer, path=path.removeprefix("/wms"))
 
 
 # --------------------------------------------------------------------------- ordinary servers
@@ -372,3 +351,20 @@ def test_an_image_in_which_only_single_pixels_differ_is_blank() -> None:
 
     report, _ = probed(capabilities(), answer)
     assert (report.level, report.attempts[0].outcome) == (Level.ANSWERS, "blank")
+
+
+def test_names_are_sent_in_lower_case_where_no_others_are_known() -> None:
+    report, asked = particular_servers.probed(Kind.WMS, capabilities(), drawn, lower_case_only=True)
+    assert (delivers(report), "layers" in asked[-1].names) == (True, True)
+
+
+def test_the_reference_system_that_was_accepted_is_requested_first_for_later_layers() -> None:
+    layers = [f"</Layer><Layer><Name>l{n}</Name><Title>x</Title>{BOX}" for n in range(3)]
+    document = capabilities(crs=("EPSG:4326", "EPSG:3857")).replace("</Layer></Cap", "".join(layers) + "</Layer></Cap")
+    document = document.replace(BOX, BOX + "<CRS>EPSG:4326</CRS><CRS>EPSG:3857</CRS>")
+
+    def answer(request: Request) -> Reply:
+        return blank(request) if request.get("CRS") == "EPSG:3857" else refused("no", "InvalidCRS")
+
+    _, asked = probed(document, answer)
+    assert [each.get("CRS") for each in asked].count("EPSG:4326") == 1

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from geocrawl.model import ContentReport, Kind, Level
-from tests.support.particular_servers import Reply, Request, prove, serving
+from geocrawl.model import Kind, Level
+from tests.support import particular_servers
+from tests.support.particular_servers import Reply, Request, delivers
 
+probed = partial(particular_servers.probed, Kind.WMTS)
 MATRICES = "".join(
     f"""<TileMatrix><ows:Identifier>{z}</ows:Identifier><ScaleDenominator>{559082264.0287178 / 2**z}</ScaleDenominator>
 <TopLeftCorner>-20037508.3428 20037508.3428</TopLeftCorner><TileWidth>256</TileWidth><TileHeight>256</TileHeight>
@@ -70,23 +73,8 @@ def exception(code: str, text: str, locator: str = "") -> Reply:
     return Reply(body.encode(), "text/xml", 400)
 
 
-def probed(document: str, answer: Callable[[Request], Reply]) -> tuple[ContentReport, list[Request]]:
-    def reply(request: Request, base: str) -> Reply:
-        if request.get("REQUEST").lower() == "getcapabilities":
-            return Reply(document.replace("{base}", base).encode(), "text/xml")
-        return answer(request)
-
-    with serving(reply) as served:
-        report = prove(Kind.WMTS, f"{served.base}/wmts")[1]
-    return report, served.of_content
-
-
 def at(path: str) -> Callable[[Request], Reply]:
     return lambda request: tile() if request.path == path else Reply(b"not found", "text/html", 404)
-
-
-def delivers(report: ContentReport) -> bool:
-    return report.level is Level.DELIVERS
 
 
 def test_an_ordinary_server_is_asked_for_one_tile_by_query() -> None:
@@ -177,6 +165,11 @@ def test_the_same_message_drawn_into_every_tile_is_no_map(rows: int) -> None:
 
     report, _ = probed(capabilities(), answer)
     assert (report.level, report.attempts[0].outcome) == (Level.ANSWERS, "image-error-text")
+
+
+def test_names_are_sent_in_lower_case_where_no_others_are_known() -> None:
+    report, asked = probed(capabilities(), at("/wmts"), lower_case_only=True)
+    assert (delivers(report), "tilerow" in asked[-1].names) == (True, True)
 
 
 def test_a_server_that_refuses_everything_is_asked_within_the_budget() -> None:

@@ -19,7 +19,19 @@ import numpy as np
 from PIL import Image
 
 from geocrawl.detect import Detector
-from geocrawl.model import Candidate, ContentReport, Endpoint, Evidence, Failure, FailureCode, Kind, Page, Url, Verdict
+from geocrawl.model import (
+    Candidate,
+    ContentReport,
+    Endpoint,
+    Evidence,
+    Failure,
+    FailureCode,
+    Kind,
+    Level,
+    Page,
+    Url,
+    Verdict,
+)
 from geocrawl.probe.registry import content_checks, declarations, probes
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -31,6 +43,8 @@ class Request:
 
     path: str
     parameters: Mapping[str, str]
+    names: tuple[str, ...] = ()
+    """Names of the parameters as they were sent."""
 
     def get(self, name: str) -> str:
         return self.parameters.get(name, "")
@@ -67,7 +81,8 @@ def serving(answer: Callable[[Request, str], Reply]) -> Iterator[Served]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
-            request = Request(path, {name.upper(): value for name, value in parse_qsl(query, keep_blank_values=True)})
+            sent = parse_qsl(query, keep_blank_values=True)
+            request = Request(path, {name.upper(): value for name, value in sent}, tuple(name for name, _ in sent))
             served.requests.append(request)
             reply = answer(request, served.base)
             self.send_response(reply.status)
@@ -89,6 +104,31 @@ def serving(answer: Callable[[Request, str], Reply]) -> Iterator[Served]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def probed(
+    kind: Kind, document: str, answer: Answer, *, path: str = "", lower_case_only: bool = False
+) -> tuple[ContentReport, list[Request]]:
+    """Probe a service with this document, which answers all other requests by `answer`; `{base}`: its address.
+
+    Return the report on its content, and the requests for that. `lower_case_only`: it knows no other names.
+    """
+
+    def reply(request: Request, base: str) -> Reply:
+        if lower_case_only and "request" not in request.names:
+            return refused("Missing parameter: request")
+        if request.get("REQUEST").lower() == "getcapabilities":
+            return Reply(document.replace("{base}", base).encode(), "text/xml")
+        return answer(request)
+
+    with serving(reply) as served:
+        report = prove(kind, f"{served.base}/{kind}{path}")[1]
+    return report, served.of_content
+
+
+def delivers(report: ContentReport) -> bool:
+    """Return whether content came."""
+    return report.level is Level.DELIVERS
 
 
 def prove(kind: Kind, address: str) -> tuple[Verdict, ContentReport]:
