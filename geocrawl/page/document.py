@@ -88,6 +88,7 @@ class PageReader:
             max_scripts=self._max_scripts,
             headline=self._headline,
             prose=self._prose,
+            site=url.site,
         )
 
     def _of_text(self, text: str, content_type: str, url: Url) -> Content:

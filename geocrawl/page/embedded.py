@@ -7,14 +7,17 @@ strings decide whether a part contains an address and a word about services; wit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from geocrawl.formats.text import unescape_html
 from geocrawl.page.content import RawLink
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
 from geocrawl.page.scripts import addresses_in_code
-from geocrawl.page.texts import addresses_in_text, may_contain_addresses
+from geocrawl.page.text_kinds import Subject
+from geocrawl.page.text_starts import may_contain_addresses
+from geocrawl.page.texts import addresses_in_text
 
 _WORDS = ("wms", "wmts", "wfs", "wcs", "csw", "/ows", "ogc", "service=", "mapserv", "geoserver", "arcgis", "qgis")
 _MORE_WORDS = (
@@ -48,13 +51,22 @@ def may_mention_services(lower: str) -> bool:
     return any(word in lower for word in _WORDS) or any(word in lower for word in _MORE_WORDS)
 
 
-def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: Iterable[RawLink]) -> Iterator[RawLink]:
+class Shown(NamedTuple):
+    """What a page shows."""
+
+    text: str
+    """Its text with blocks separated by `content.BOUNDARY`."""
+    title: str
+    site: str
+    """The page's own site; '' when it is unknown."""
+
+
+def embedded_addresses(html: str, shown: Shown, pieces: Pieces, known: Sequence[RawLink]) -> Iterator[RawLink]:
     """Yield the addresses of a page that may be services and are not among its links (`known`), each once.
 
-    `text`: the page's text with blocks separated by `content.BOUNDARY`. `pieces`: the page's scripts, fields and
-    attributes.
+    `pieces`: the page's scripts, fields and attributes.
     """
-    found = list(_all(html, text, title, pieces))
+    found = list(_all(html, shown, pieces))
     seen = {_bare(link.href) for link in known} if found else set()
     for link in found:
         if _bare(link.href) not in seen:
@@ -62,7 +74,7 @@ def embedded_addresses(html: str, text: str, title: str, pieces: Pieces, known: 
             yield link
 
 
-def _all(html: str, text: str, title: str, pieces: Pieces) -> Iterator[RawLink]:
+def _all(html: str, shown: Shown, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
         if "/" in code and may_mention_services(code.lower()):
             yield from addresses_in_code(code, _where_of_script(type_))
@@ -70,11 +82,17 @@ def _all(html: str, text: str, title: str, pieces: Pieces) -> Iterator[RawLink]:
         yield from _in_value(element, name, value)
     if "data-" in html:
         yield from _in_data_attributes(html)
-    if may_contain_addresses(text):
-        page_kind = kind_in_phrase(title) or (kind_in_phrase(text) if may_name_kinds(text) else "")
-        yield from addresses_in_text(text, page_kind=page_kind)
+    if may_contain_addresses(shown.text):
+        yield from addresses_in_text(shown.text, subject=_subject(shown))
     if "<!--" in html:
         yield from _in_comments(html)
+
+
+def _subject(shown: Shown) -> Subject:
+    kind = kind_in_phrase(shown.title)
+    if not kind and may_name_kinds(shown.text):
+        kind = kind_in_phrase(shown.text)
+    return Subject(kind, shown.site)
 
 
 def _bare(href: str) -> str:

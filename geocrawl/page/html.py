@@ -21,7 +21,7 @@ from geocrawl.page.content import (
     Content,
     RawLink,
 )
-from geocrawl.page.embedded import embedded_addresses, kind_of_link
+from geocrawl.page.embedded import Shown, embedded_addresses, kind_of_link
 from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
@@ -45,14 +45,22 @@ _ROBOTS_NAMES = frozenset({"robots", "geocrawl"})
 
 
 def read_html(
-    html: str, codec: str, *, max_links: int, max_scripts: int = 0, headline: bool = False, prose: bool = False
+    html: str,
+    codec: str,
+    *,
+    max_links: int,
+    max_scripts: int = 0,
+    headline: bool = False,
+    prose: bool = False,
+    site: str = "",
 ) -> Content:
     """Return the text and the links of `html`.
 
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
     for nested or broken markup the time stays proportional to the length (`flatten`). The links are followed by
     addresses of services that are written but not linked (`embedded`), and by at most `max_scripts` linked scripts that
-    may contain such addresses. `headline` and `prose` fill fields that not every strategy needs.
+    may contain such addresses. `headline` and `prose` fill fields that not every strategy needs. `site`: the page's own
+    site, whose addresses count as services sooner than those of others.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
     reader = _Reader(codec, max_links)
@@ -63,7 +71,7 @@ def read_html(
             else:
                 reader.leave(tag)
     content = reader.finish()
-    reader.add_embedded(html)
+    reader.add_embedded(html, site)
     if max_scripts:
         reader.add_scripts(html, max_scripts)
     if prose:
@@ -158,10 +166,11 @@ class _Reader:
             links[index] = link._replace(context=f"{before} {behind}".strip(), kind=kind)
         return content
 
-    def add_embedded(self, html: str) -> None:
+    def add_embedded(self, html: str, site: str) -> None:
         """Add addresses of services that are not linked."""
         content = self._content
-        for link in embedded_addresses(html, self._text, content.title, self._pieces, content.links):
+        shown = Shown(self._text, content.title, site)
+        for link in embedded_addresses(html, shown, self._pieces, content.links):
             self._add(link)
 
     def add_scripts(self, html: str, limit: int) -> None:

@@ -40,10 +40,12 @@ _ADDRESS = re.compile(
     r"(?:service|request)(?:=|%3d)|(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|ows|wxs|wmsc|tms|ogc|stac)(?![a-km-rtu-z])"
     r"|wms(?:server|connector|capabilities)|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis"
     r"|(?:map|image|feature)server|arcgis/|esrimap|iserver/services|erdas-iws|deegree|lizmap|thredds|geonetwork"
-    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|/v1\.[01](?:/|\Z)",
+    r"|/collections|ogcapi|ogc-api|pygeoapi|tilejson|tiles\.json|catalog\.json|/v1\.[01](?:/|\Z)",
 )
 _PROGRAM = re.compile(r"(?:/[^/.?]+|\.(?:cgi|fcgi|exe|dll|php\d?|aspx?|ashx|jspx?|do|pl|py|map|xml))(?:\?.*)?\Z", re.S)
 _IN_PROGRAMS = re.compile(r"/(?:f?cgi(?:-bin)?|ows|ogc|wxs)/")
+_IN_OGC_FOLDER = re.compile(r"/(?:ows|ogc|wxs)/")
+_KINDS_IN_FILES = frozenset({"stac", "tilejson"})
 _SAYS_KIND = re.compile(r"(?<![a-z])(?:wms|wmts|wfs|wcs|csw|wps|sos|tms|wmsc|stac)(?![a-z])|service=|mapserv|qgis")
 
 
@@ -98,7 +100,21 @@ def may_be_program(address: str) -> bool:
     return bool(path) and ("?" in path or _PROGRAM.search(f"/{path.lower()}") is not None)
 
 
+def may_be_of_kind(address: str, kind: str) -> bool:
+    """Return whether an address may belong to a service of the kind that is named next to it."""
+    return may_be_program(address) or (kind in _KINDS_IN_FILES and address.partition("?")[0].endswith(".json"))
+
+
+def says_kind(address: str) -> bool:
+    """Return whether an address reveals a kind of service."""
+    return _SAYS_KIND.search(address.lower()) is not None
+
+
 def leaves_kind_open(address: str) -> bool:
     """Return whether an address is one where servers have programs, but reveals no kind of service."""
-    lower = address.lower()
-    return _IN_PROGRAMS.search(lower) is not None and _SAYS_KIND.search(lower) is None
+    return _IN_PROGRAMS.search(address.lower()) is not None and not says_kind(address)
+
+
+def in_ogc_folder(address: str) -> bool:
+    """Return whether an address is in a folder where servers have OGC's services of all kinds: `/ows/roads`."""
+    return _IN_OGC_FOLDER.search(address.lower()) is not None and not says_kind(address)
