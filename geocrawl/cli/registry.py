@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "pause": "geocrawl.cli.daemon:pause",
     "resume": "geocrawl.cli.daemon:resume",
     "reload": "geocrawl.cli.daemon:reload",
+    "stop": "geocrawl.cli.stop:stop",
     "backup": "geocrawl.cli.backup:backup",
     "restore": "geocrawl.cli.backup:restore",
     "check": "geocrawl.cli.check:check",
@@ -89,7 +90,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
         "pages",
     ),
     "Keep the catalogue": ("backup", "restore", "merge", "split", "forget", "release", "check", "metrics"),
-    "Run as a service": ("daemon", "pause", "resume", "reload", "service", "config"),
+    "Run as a service": ("daemon", "pause", "resume", "reload", "stop", "service", "config"),
     "Compare strategies": ("evaluate", "train", "world"),
 }
 """Heading of `geocrawl --help` → the commands under it."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.history import EndpointHistory, Survival
     from geocrawl.store.queries.kinds import KindCount
     from geocrawl.store.queries.queries import Queries
-    from geocrawl.store.queries.runs import OtherRun
+    from geocrawl.store.queries.runs import OtherRun, WorkingProcess
     from geocrawl.store.queries.search import BBox, Found, SearchResult
     from geocrawl.store.queries.show import EndpointRow, ServiceDetail
     from geocrawl.store.queries.status import CatalogStatus, Run
@@ -41,7 +41,7 @@ _MODULES = {
     "queries.history": "EndpointHistory Survival",
     "queries.kinds": "KindCount",
     "queries.queries": "Queries",
-    "queries.runs": "OtherRun",
+    "queries.runs": "OtherRun WorkingProcess",
     "queries.search": "BBox Found SearchResult",
     "queries.show": "EndpointRow ServiceDetail",
     "queries.status": "CatalogStatus Run",
@@ -76,6 +76,7 @@ __all__ = [
     "UnreachedHost",
     "UrlRow",
     "Why",
+    "WorkingProcess",
 ]
 
 if not TYPE_CHECKING:  # a type checker would accept any name of this package

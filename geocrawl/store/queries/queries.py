@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.history import EndpointHistory, Survival
     from geocrawl.store.queries.kinds import KindCount
     from geocrawl.store.queries.pages import KeptPageRow
+    from geocrawl.store.queries.runs import WorkingProcess
     from geocrawl.store.queries.search import BBox, SearchResult
     from geocrawl.store.queries.show import ServiceDetail
     from geocrawl.store.queries.signals import SignalYield
@@ -240,6 +241,12 @@ class Queries:
         from geocrawl.store.operations.opt_out import OptOut
 
         return OptOut(self._connection).covers(host)
+
+    def working_processes(self, now: float) -> list[WorkingProcess]:
+        """Return the daemon, crawls and harvests of other processes that run on the database."""
+        from geocrawl.store.queries.runs import working_processes
+
+        return working_processes(self._connection, now)
 
     def daemon(self, now: float) -> Holder | None:
         """Return the daemon that runs on the database; None when none does."""
