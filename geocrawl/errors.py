@@ -57,6 +57,11 @@ class OwnFault(EnvironmentFault):
         self.is_over = is_over
 
 
+def needs_extra(what: str, package: str) -> EnvironmentFault:
+    """Return the fault for a part of geocrawl whose library is not installed: it belongs to the extra `evaluate`."""
+    return EnvironmentFault(f"{what}: {package} is not installed; it comes with pip install 'geocrawl[evaluate]'")
+
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 

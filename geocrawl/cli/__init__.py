@@ -20,7 +20,6 @@ app = typer.Typer(
     name="geocrawl",
     cls=CommandGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",

@@ -6,7 +6,8 @@ all others and left out where `geocrawl.lab` is not installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -144,9 +145,19 @@ class CommandGroup(MaskedCommands):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help of the group, which lists its commands without their options: making those takes time."""
+        with self._outlined():
+            print_help(self, ctx, formatter, super().format_help)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return what may complete a word, commands among them, without importing them all."""
+        with self._outlined():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _outlined(self) -> Iterator[None]:
         self._only_outlines = True
         try:
-            print_help(self, ctx, formatter, super().format_help)
+            yield
         finally:
             self._only_outlines = False
 

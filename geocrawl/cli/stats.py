@@ -68,7 +68,7 @@ def _draw(found: Survival, path: Path) -> None:
     """
     from io import BytesIO
 
-    from geocrawl.errors import EnvironmentFault, UsageError
+    from geocrawl.errors import UsageError, needs_extra
     from geocrawl.files import write_whole
 
     if path.suffix.lower() not in (".svg", ".png"):
@@ -76,7 +76,7 @@ def _draw(found: Survival, path: Path) -> None:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise EnvironmentFault("plots need matplotlib: pip install geocrawl[evaluate]") from None
+        raise needs_extra("plots", "matplotlib") from None
     mpl.use("Agg")
     from matplotlib import pyplot
 

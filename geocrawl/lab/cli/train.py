@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.errors import needs_extra
 
 LabelledPages = Annotated[
     Path, typer.Argument(help="Labelled pages: JSON lines of url, lang, label, title, html (.gz).")
@@ -125,6 +127,8 @@ def fusion(
 
     Example: geocrawl train fusion worlds/portal-1 worlds/mixed-2 worlds/agency-3 --out fusion.json
     """
+    if find_spec("scipy") is None:
+        raise needs_extra("train fusion", "SciPy")
     from geocrawl.lab.training.fusion_weights import train_fusion_file
 
     summary = train_fusion_file(worlds, out, rounds=rounds, tell=lambda line: None if json else typer.echo(line))

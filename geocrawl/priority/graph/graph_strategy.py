@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from geocrawl.errors import needs_extra
 from geocrawl.model import Rank
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.options import Value
@@ -30,9 +31,15 @@ class GraphStrategy(Defaults):
         max_in_links: int = 0,
         judged: Callable[[LinkGraph], Floats] | None = None,
     ) -> GraphRanking:
-        """Return a ranking by `_scores` and `_rank`; arguments as in `graph_options` and `GraphRanking`."""
-        from geocrawl.priority.graph.link_graph import LinkGraph
-        from geocrawl.priority.graph.reranking import GraphRanking
+        """Return a ranking by `_scores` and `_rank`; arguments as in `graph_options` and `GraphRanking`.
+
+        Raises EnvironmentFault without SciPy.
+        """
+        try:
+            from geocrawl.priority.graph.link_graph import LinkGraph
+            from geocrawl.priority.graph.reranking import GraphRanking
+        except ModuleNotFoundError as error:
+            raise needs_extra(f"the strategy {self.name}", "SciPy") from error
 
         return GraphRanking(
             LinkGraph(max_edges=int(values["edges"]), max_in_links=max_in_links),

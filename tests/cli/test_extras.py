@@ -1,0 +1,69 @@
+"""What an installation brings along: shell completion, the dashboard, and a message for what it leaves out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from geocrawl.cli import app
+from geocrawl.errors import EnvironmentFault
+from geocrawl.priority.registry import make_strategy
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROGRAM = Path(sys.executable).with_name("geocrawl")
+
+
+def completed(line: str) -> list[str]:
+    """Return what bash is offered for the last word of a line."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_GEOCRAWL_COMPLETE": "complete_bash"}
+    done = subprocess.run([PROGRAM], capture_output=True, text=True, env=os.environ | words, check=False)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"), [("bash", "complete -o default -F"), ("zsh", "#compdef"), ("fish", "complete --command")]
+)
+def test_the_script_of_each_shell_is_printed(monkeypatch: pytest.MonkeyPatch, shell: str, said: str) -> None:
+    monkeypatch.setenv("_GEOCRAWL_COMPLETE", f"source_{shell}")
+    done = CliRunner().invoke(app, [], prog_name="geocrawl")
+    assert said in done.stdout and "geocrawl" in done.stdout
+
+
+def test_commands_and_options_are_completed() -> None:
+    assert completed("geocrawl se") == ["search", "service", "seeds"]
+    assert completed("geocrawl seeds ad") == ["add"]
+    assert completed("geocrawl search --fo") == ["--format"]
+
+
+def test_the_dashboard_is_printed_and_is_in_the_package() -> None:
+    done = CliRunner().invoke(app, ["metrics", "--grafana"])
+    assert json.loads(done.stdout)["panels"]
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["docs/grafana.json"]
+
+
+@pytest.mark.parametrize("strategy", ["hits", "ipagerank", "pagerank"])
+def test_a_strategy_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.link_graph", raising=False)
+    monkeypatch.delitem(sys.modules, "geocrawl.priority.graph.reranking", raising=False)
+    with pytest.raises(
+        EnvironmentFault, match=rf"^the strategy {strategy}: SciPy is not installed; .*geocrawl\[evaluate\]"
+    ):
+        make_strategy(strategy, {})
+
+
+def test_what_a_crawl_does_without_is_an_extra() -> None:
+    names = {each.partition(">")[0] for each in PROJECT["project"]["dependencies"]}
+    assert not {"scipy", "matplotlib"} & names
+    assert {each.partition(">")[0] for each in PROJECT["project"]["optional-dependencies"]["evaluate"]} == {
+        "scipy",
+        "matplotlib",
+    }
