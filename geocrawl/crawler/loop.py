@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from geocrawl.crawler.bell import Bell
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
@@ -89,7 +90,7 @@ class Crawler:
         self._pages_counted = pages_counted or (lambda: self._summary.pages)
         self._pages_under_way = 0
         self._under_way: set[int] = set()
-        self._changed = asyncio.Event()
+        self._bell = Bell(clock)
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that other workers are visiting."""
         self._stopping = False
@@ -130,7 +131,7 @@ class Crawler:
         if not self._stopping:
             self._stopping = True
             self._summary.stopped = reason
-            self._changed.set()
+            self._bell.ring()
 
     async def run(self) -> RunSummary:
         """Crawl until the queue is empty, a limit is reached or `stop` is called.
@@ -170,8 +171,7 @@ class Crawler:
             if pause_s is None:
                 self._end("outage")
                 return False
-            self._changed.clear()
-            await self._sleep_or_change(pause_s)
+            await self._bell.sleep(pause_s, since=self._bell.rings)
             if not self._stopping and await self._outage.is_over():
                 return True
         return False
@@ -200,22 +200,27 @@ class Crawler:
         self.stop("max-time", at_once=True)
 
     async def _work(self) -> None:
+        """Lease and visit until there is nothing to do or the run is halted.
+
+        A worker that finds an address wakes the next one, because there may be more, and so does one that ends.
+        """
         while not self._is_halted:
             pause_s: float | None = None
             async with self._leasing:
+                rings = self._bell.rings
                 lease = await self._queue.lease(pages=self._pages_left())
                 if lease is None:
                     pause_s = await self._pause_s()
                 else:
                     self._begin(lease)
             if lease is not None:
+                self._bell.ring()
                 await self._carry_out(lease)
             elif pause_s is not None:
-                self._changed.clear()
-                await self._sleep_or_change(pause_s)
+                await self._bell.sleep(pause_s, since=rings)
             else:
-                self._changed.set()
-                return
+                break
+        self._bell.ring()
 
     def _pages_left(self) -> bool:
         """Return whether another page may be leased. Pages being visited count, because all may be answered."""
@@ -253,15 +258,6 @@ class Crawler:
 
     def _end(self, reason: str) -> None:
         self._summary.stopped = self._summary.stopped or reason
-
-    async def _sleep_or_change(self, seconds: float) -> None:
-        changed = asyncio.ensure_future(self._changed.wait())
-        slept = asyncio.ensure_future(self._clock.sleep(seconds))
-        try:
-            await asyncio.wait({changed, slept}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            changed.cancel()
-            slept.cancel()
 
     def _begin(self, lease: Lease) -> None:
         self._under_way.add(lease.entry.id)
@@ -325,4 +321,3 @@ class Crawler:
             self._pages_under_way -= entry.purpose is Purpose.PAGE
             if not settled:
                 await self._queue.release(lease, under_way.host)
-            self._changed.set()
