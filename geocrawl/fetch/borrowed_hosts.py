@@ -1,4 +1,6 @@
-"""Borrow hosts to which others' robots.txt are redirected: each is leased for one request, with its own pace.
+"""Borrow hosts in the middle of another host's turn, each leased for a few requests, with its own pace.
+
+Needed for hosts to which others' robots.txt are redirected, and for those that a document names for its content.
 
 A visit does not wait for a host that is leased elsewhere or in back-off: the visit is given back until the time at
 which that host should be free. Many hosts may redirect to one host, so their visits get different times, one after the
@@ -18,6 +20,7 @@ from geocrawl.utc import moment
 
 _SOON_S = 5.0
 """The longest wait for another host's delay in the middle of a visit."""
+_BETWEEN_TRIES_S = 1.0
 _LEAST_APART_S = 0.2
 """Time between two visits that wait for the same host, where it has no delay."""
 _MOST_RETURNS = 1000
@@ -38,12 +41,31 @@ class BorrowedHosts:
 
         Raises GivenBack when the host is not free soon; the borrower gets no requests until it is.
         """
-        leases, now = self._parts.hosts, self._parts.clock.now()
-        found = await leases.lease(name, now, wait_s=_SOON_S)
+        async with self.lend(name) as found:
+            if isinstance(found, HostBusy):
+                now = self._parts.clock.now()
+                at = self._next_return(name, now if found.holder else found.until - _SOON_S, now)
+                borrower.rest_until(at)
+                detail = f"robots.txt of {borrower.name} redirects to {name}, to be asked from {moment(at)} UTC on"
+                raise GivenBack(detail)
+            yield found
+
+    @asynccontextmanager
+    async def lend(self, name: str, *, tries: int = 1) -> AsyncIterator[PacedHost | HostBusy]:
+        """Lease a host, and write its state back at the end; yield HostBusy when it is not free soon.
+
+        `tries`: how often to try, a second apart, while another worker has leased the host.
+        """
+        leases, clock = self._parts.hosts, self._parts.clock
+        found = await leases.lease(name, clock.now(), wait_s=_SOON_S)
+        for _ in range(tries - 1):
+            if not isinstance(found, HostBusy) or not found.holder:
+                break
+            await clock.sleep(_BETWEEN_TRIES_S)
+            found = await leases.lease(name, clock.now(), wait_s=_SOON_S)
         if isinstance(found, HostBusy):
-            at = self._next_return(name, now if found.holder else found.until - _SOON_S, now)
-            borrower.rest_until(at)
-            raise GivenBack(f"robots.txt of {borrower.name} redirects to {name}, to be asked from {moment(at)} UTC on")
+            yield found
+            return
         leased = LeasedHost(leases, found)
         host = PacedHost(self._parts, found.state, leased.extend)
         try:

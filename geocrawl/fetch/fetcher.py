@@ -14,7 +14,9 @@ from typing import TypeGuard
 
 import httpx
 
+from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer import Answer
+from geocrawl.fetch.borrowed_hosts import BorrowedHosts
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.leased_host import OwnHosts, never_extend
 from geocrawl.fetch.origin_robots import OriginRobots
@@ -24,11 +26,14 @@ from geocrawl.fetch.record import WarcRecorder
 from geocrawl.fetch.robots import RobotsCache, product_token
 from geocrawl.fetch.transport import Transport
 from geocrawl.model import Deviation, Failure, FailureCode, HostState, Page, Purpose, Url, Validators
-from geocrawl.ports import Clock, Extend, HostLeases, RobotsStore
+from geocrawl.ports import Clock, Extend, HostBusy, HostLeases, RobotsStore
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
 _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
+_ELSEWHERE_EXCHANGES = 4
+"""Exchanges that one request for content on another host may take: robots.txt, the content, each of them twice."""
+_TRIES_ELSEWHERE = 5
 _SHORT_WAIT_S = 10.0
 """Longest Retry-After for which a turn waits."""
 _WHY_REFUSED = {
@@ -82,7 +87,8 @@ class PoliteFetcher:
         )
         cache = RobotsCache(robots, product_token(user_agent))
         self._parts = Parts(settings, clock, http, cache, refusal_of, hosts or OwnHosts())
-        self._origin_robots = OriginRobots(self._parts)
+        self._others = BorrowedHosts(self._parts)
+        self._origin_robots = OriginRobots(self._parts, self._others)
         self._may_put_off = may_put_off
 
     @asynccontextmanager
@@ -90,7 +96,7 @@ class PoliteFetcher:
         """Yield the turn of a leased host; because of the lease, no other worker sends requests to the host
         meanwhile."""
         paced = PacedHost(self._parts, host, extend, may_be_put_off=self._may_put_off)
-        yield PoliteTurn(self._parts, self._origin_robots, paced)
+        yield PoliteTurn(self._parts, self._origin_robots, paced, self._others)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -100,7 +106,12 @@ class PoliteFetcher:
 class PoliteTurn:
     """`ports.Turn`: one host's requests, one after the other."""
 
-    def __init__(self, parts: Parts, origin_robots: OriginRobots, host: PacedHost) -> None:
+    def __init__(
+        self, parts: Parts, origin_robots: OriginRobots, host: PacedHost, others: BorrowedHosts | None = None
+    ) -> None:
+        """`others`: lends the hosts that documents name for content; None: such content is not requested."""
+        self._parts = parts
+        self._others = others
         self._settings = parts.settings
         self._clock = parts.clock
         self._robots = parts.robots
@@ -109,6 +120,8 @@ class PoliteTurn:
         self._host = host
         self._final_answer: Answer | Failure | None = None
         self._has_waited = False
+        self._not_free: dict[str, Failure] = {}
+        """Hosts that could not be borrowed, with what was told; forgotten with the turn."""
 
     @property
     def host(self) -> HostState:
@@ -132,6 +145,8 @@ class PoliteTurn:
         503 of one address, is returned for the rest of the turn; a service's first 503 with a short Retry-After is
         waited for, once a turn. `validators` are sent only with a request for their own address.
         """
+        if url.host != self._host.name and purpose is Purpose.MAP and self._others is not None:
+            return await self._fetch_elsewhere(url, self._others)
         trail = _Trail(url)
         while True:
             answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators)
@@ -142,11 +157,36 @@ class PoliteTurn:
             if isinstance(answer, Failure):
                 return replace(answer, url=url)
             following = answer.location
+            if following is not None and following.host != url.host and purpose is Purpose.MAP and self._others:
+                return replace(await self._fetch_elsewhere(following, self._others), url=url)
             if following is None or following.host != url.host or (follow is not None and not follow(following)):
                 return self._page(url, answer, trail.hops)
             if not trail.go_on(answer, following, self._settings.max_redirects):
                 detail = f"{len(trail.hops)} redirects followed, the next one leads to {following.address}"
                 return Failure(url, FailureCode.REDIRECT_LOOP, detail, answer.elapsed_ms, status=answer.status)
+
+    async def _fetch_elsewhere(self, url: Url, others: BorrowedHosts) -> Page | Failure:
+        """Request content of another host in a turn of that host; return a Failure when it is not free soon.
+
+        The failure of a host is told once more instead of asking for the host again.
+        """
+        if url.host in self._not_free:
+            return replace(self._not_free[url.host], url=url)
+        if await self._refusal_of(url):
+            return Failure(url, FailureCode.RESTING, f"{url.host} may not be asked")
+        await self._host.keep_for(_ELSEWHERE_EXCHANGES * self._settings.total_timeout_s)
+        found: Page | Failure
+        try:
+            async with others.lend(url.host, tries=_TRIES_ELSEWHERE) as host:
+                if isinstance(host, HostBusy):
+                    found = Failure(url, FailureCode.RESTING, f"{url.host} is not free")
+                else:
+                    found = await PoliteTurn(self._parts, self._origin_robots, host).fetch(url, purpose=Purpose.MAP)
+        except GivenBack as given_back:
+            found = Failure(url, FailureCode.RESTING, str(given_back))
+        if isinstance(found, Failure):
+            self._not_free[url.host] = found
+        return found
 
     async def sitemaps(self, url: Url) -> tuple[Url, ...]:
         """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""

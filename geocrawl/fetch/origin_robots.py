@@ -39,11 +39,11 @@ _NO_CONTACT = frozenset(
 class OriginRobots:
     """Finds rules; one for all turns of a fetcher."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, others: BorrowedHosts) -> None:
         self._parts = parts
         self._settings = parts.settings
         self._robots = parts.robots
-        self._others = BorrowedHosts(parts)
+        self._others = others
         self._paused: dict[str, list[Url]] = {}
         """Addresses that an origin's robots.txt led to when its visit was given back; the last one is still to be
         asked."""

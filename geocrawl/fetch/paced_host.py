@@ -204,6 +204,10 @@ class PacedHost:
                 answer = replace(answer, retry_after_s=self._state.next_at - now)
         return answer
 
+    async def keep_for(self, seconds: float) -> None:
+        """Have the lease last for so long at least. Raises GivenBack when another process has leased the host."""
+        await self._extend(self._clock.now() + seconds)
+
     async def _wait(self) -> None:
         """Wait until the host may be requested, under a lease that lasts until the answer is read and settled.
 

@@ -51,6 +51,13 @@ def test_a_feature_is_requested_at_the_address_of_get_feature() -> None:
     assert (delivers(report), len(asked)) == (True, 1)
 
 
+def test_a_feature_is_requested_on_another_host_where_the_endpoint_has_none() -> None:
+    def answer(request: Request) -> Reply:
+        return FEATURES if request.path == "/features" else NOT_FOUND
+
+    assert delivers(probed(capabilities("{other}/features"), answer)[0])
+
+
 def test_the_address_in_a_document_of_1_0_0_counts_with_its_parameters() -> None:
     def answer(request: Request) -> Reply:
         return FEATURES if (request.path, request.get("MAP")) == ("/cgi", "a") else NOT_FOUND

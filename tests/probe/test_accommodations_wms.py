@@ -78,6 +78,16 @@ def test_parameters_of_the_address_of_get_map_are_kept() -> None:
     assert (delivers(report), len(asked)) == (True, 1)
 
 
+def test_a_map_is_requested_on_another_host_where_the_endpoint_has_none() -> None:
+    report, asked = probed(capabilities(get="{other}/maps/draw?"), at("/maps/draw"))
+    assert (delivers(report), [each.path for each in asked]) == (True, ["/wms", "/maps/draw"])
+
+
+def test_the_endpoints_own_answer_is_told_where_the_other_host_is_dead() -> None:
+    report, _ = probed(capabilities(get="http://localhost:1/wms?"), lambda request: refused("no such layer"))
+    assert [entry.outcome for entry in report.attempts] == ["exception"]
+
+
 @pytest.mark.parametrize("status", [404, 410, 403, 500, 200])
 def test_the_first_address_is_asked_where_the_given_one_is_dead(status: int) -> None:
     def answer(request: Request) -> Reply:

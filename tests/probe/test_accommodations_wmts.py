@@ -111,6 +111,11 @@ def test_queries_are_tried_where_templates_are_dead(template: str) -> None:
     assert delivers(probed(document, at("/wmts"))[0])
 
 
+@pytest.mark.parametrize("get", ["{other}/rest/", ""])
+def test_a_template_on_another_host_is_filled_where_the_endpoint_has_no_tiles(get: str) -> None:
+    assert delivers(probed(capabilities(get=get, template=TEMPLATE.replace("base", "other")), at(REST))[0])
+
+
 def test_a_relative_template_is_understood() -> None:
     document = capabilities(get="/rest/", encoding="RESTful", template=TEMPLATE.removeprefix("{base}"))
     assert delivers(probed(document, at(REST))[0])

@@ -109,7 +109,9 @@ def serving(answer: Callable[[Request, str], Reply]) -> Iterator[Served]:
 def probed(
     kind: Kind, document: str, answer: Answer, *, path: str = "", lower_case_only: bool = False
 ) -> tuple[ContentReport, list[Request]]:
-    """Probe a service with this document, which answers all other requests by `answer`; `{base}`: its address.
+    """Probe a service with this document, in which `{base}` is its address and `{other}` one of another host.
+
+    All other requests are answered by `answer`.
 
     Return the report on its content, and the requests for that. `lower_case_only`: it knows no other names.
     """
@@ -118,7 +120,8 @@ def probed(
         if lower_case_only and "request" not in request.names:
             return refused("Missing parameter: request")
         if request.get("REQUEST").lower() == "getcapabilities":
-            return Reply(document.replace("{base}", base).encode(), "text/xml")
+            other = base.replace("127.0.0.1", "localhost")
+            return Reply(document.replace("{base}", base).replace("{other}", other).encode(), "text/xml")
         return answer(request)
 
     with serving(reply) as served:
@@ -162,11 +165,13 @@ def _checked(check: object) -> ContentReport:
         return report
 
 
-def _fetched(url: Url) -> Page:
+def _fetched(url: Url) -> Page | Failure:
     try:
         answer = urllib.request.urlopen(url.address, timeout=30)
     except urllib.error.HTTPError as error:
         answer = error
+    except urllib.error.URLError as error:
+        return Failure(url, FailureCode.DNS, str(error.reason))
     with answer:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         return Page(url, url, answer.status, headers, answer.read(), 1.0, 0.0)

@@ -58,6 +58,11 @@ def _fault(address: str, answered: Url) -> str:
     return _kind_of_host(host)
 
 
+def is_inner(host: str) -> bool:
+    """Return whether a host is a server's own machine or one of an intranet, by its name or number."""
+    return bool(_kind_of_host(host))
+
+
 def _kind_of_host(host: str) -> str:
     try:
         number = ipaddress.ip_address(host)

@@ -3,8 +3,8 @@
 WMS, WFS 1.0.0 and WCS 1.0.0 have `Capability/Request/GetMap/DCPType/HTTP/Get` with an OnlineResource or an attribute
 `onlineResource`; OWS Common (OGC 06-121r9, 7.4.6) has `OperationsMetadata/Operation/DCP/HTTP/Get` with `xlink:href`.
 
-GIS clients request the given address. Behind a proxy it is often wrong, and a visit has the turn of one host only, so
-the given address counts on the host of the endpoint alone, and the endpoint's own address is the second choice.
+GIS clients request the given address. Behind a proxy it is often wrong, and another host has to be leased for it, so it
+is the first choice on the endpoint's origin alone, and the second choice elsewhere.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, children, href_of, local_name
 from geocrawl.model import Url
+from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.urls import endpoint_key, read_url
 
 
@@ -43,15 +44,17 @@ def address_of(get: etree._Element) -> str:
 
 
 def given_address(endpoint: Url, written: str) -> Url | None:
-    """Return the address to request instead of the endpoint's; None when they mean the same, or it is on another host.
+    """Return the address to request instead of the endpoint's; None when they mean the same.
+
+    None also for one on the server's own machine or in its intranet, unless the endpoint is there, too.
 
     An address that only lacks parameters of the endpoint (`map=`) means the same: servers forget their own. The scheme
     stays the endpoint's, because servers behind a proxy for TLS do not know theirs.
     """
     given = read_url(written, endpoint) if written else None
-    if given is None or given.host != endpoint.host:
+    if given is None or (is_inner(given.host) and not is_inner(endpoint.host)):
         return None
-    given = _on_same_scheme(given, endpoint)
+    given = _on_same_scheme(given, endpoint) if given.host == endpoint.host else given
     if given is None:
         return None
     (place, own), (given_place, others) = _parts(endpoint), _parts(given)

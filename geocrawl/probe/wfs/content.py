@@ -112,11 +112,11 @@ class _Types:
 
     endpoint: Url
     given: Url | None
-    """Address that the document gives for GetFeature, if it is another one on the same host."""
+    """Address that the document gives for GetFeature, if it is another one."""
     service: Service
 
     def first_manner(self) -> _Manner:
-        """Return the manner in which the first feature is requested: at the given address, unless its port differs."""
+        """Return the manner in which the first feature is requested: at the given address on the endpoint's origin."""
         is_open = self.given is not None and self.given.origin == self.endpoint.origin
         return _Manner(self.given if self.given is not None and is_open else self.endpoint, self.service.version)
 

@@ -120,6 +120,8 @@ def _ask_otherwise(maps: Maps, targets: tuple[Target, ...], refused: _Asked, mos
         asked = yield from _ask(maps, *remedy)
         if isinstance(asked.answer, Failure) and asked.answer.code is FailureCode.BUDGET:
             break
+        if isinstance(asked.answer, Failure) and asked.ask.url.host != maps.endpoint.host:
+            continue  # what the endpoint itself answered tells more
         refused = asked
         if asked.look[0] not in _NO_IMAGE:
             break

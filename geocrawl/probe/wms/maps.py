@@ -56,7 +56,7 @@ class Maps:
 
     @property
     def given(self) -> Url | None:
-        """Return the address that the document gives for GetMap, if it is another one on the same host."""
+        """Return the address that the document gives for GetMap, if it is another one."""
         return given_address(self.endpoint, self.service.content_address)
 
     @property
@@ -67,8 +67,8 @@ class Maps:
     def first_manner(self) -> Manner:
         """Return the manner in which the first map is requested.
 
-        An address with another port is the second choice, because ports are often closed behind proxies, and a closed
-        port ends the turn of its host.
+        An address of another origin is the second choice: ports are often closed behind proxies, a closed port ends the
+        turn of its host, and another host has to be leased.
         """
         given = self.given
         is_open = given is not None and given.origin == self.endpoint.origin

@@ -1,7 +1,7 @@
 """Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
 The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
-again. Tiles on another host are not requested, because a visit has the turn of one host only. A tile that does not come
+again. Tiles on another host are requested where the endpoint's host has none. A tile that does not come
 is requested in another manner (`ways`), then another tile. A tile of little but background may be a drawn message: it
 is compared with a tile of another place.
 """
@@ -101,7 +101,7 @@ def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, P
 
 
 def _possible(tiles: Tiles, layer: TileLayer, chosen: list[Tile]) -> list[Manner]:
-    """Return the manners in which a tile has an address on the endpoint's host."""
+    """Return the manners in which a tile has an address."""
     return [each for each in tiles.manners(layer) if any(tiles.url(layer, tile, each) is not None for tile in chosen)]
 
 

@@ -21,6 +21,7 @@ from geocrawl.probe.content.dimensions import Value, value_of
 from geocrawl.probe.content.exceptions import Subject, exception_of
 from geocrawl.probe.content.images import decodable
 from geocrawl.probe.interview import named_for
+from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.ows.operations import address_of, get_elements, given_address
 from geocrawl.probe.wmts.tiles import MatrixSet, Tile, TileLayer
 from geocrawl.urls import read_url, request_url, with_parameters
@@ -52,17 +53,29 @@ class Tiles:
     sets: Mapping[str, MatrixSet]
 
     def manners(self, layer: TileLayer) -> Iterator[Manner]:
-        """Yield the manners of requesting a layer's tiles, the first choice first."""
+        """Yield the manners of requesting a layer's tiles, the first choice first, other hosts last."""
+        yield from sorted(self._manners(layer), key=lambda manner: self._is_elsewhere(layer, manner))
+
+    def _is_elsewhere(self, layer: TileLayer, manner: Manner) -> bool:
+        if manner.url is not None:
+            return manner.url.host != self.endpoint.host
+        place = read_url(layer.templates[manner.format].partition("{")[0], self.endpoint)
+        return place is None or place.host != self.endpoint.host
+
+    def _may_be_asked(self, url: Url) -> bool:
+        return is_inner(self.endpoint.host) or not is_inner(url.host)
+
+    def _manners(self, layer: TileLayer) -> Iterator[Manner]:
         for url in self.addresses:
             for name in formats_of(layer) if url is not None else decodable(layer.templates):
                 yield Manner(url, name, layer.styles[0] if layer.styles else "")
                 break
 
     def url(self, layer: TileLayer, tile: Tile, manner: Manner) -> Url | None:
-        """Return a tile's address; None when there is none on the endpoint's host, or it is too long."""
+        """Return a tile's address; None when there is none, or it is too long or within an intranet."""
         if manner.url is None:
             url = read_url(_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
-            return url if url is not None and url.host == self.endpoint.host and _is_short(url) else None
+            return url if url is not None and self._may_be_asked(url) and _is_short(url) else None
         make = request_url if manner.url == self.endpoint else with_parameters
         url = make(manner.url, named_for(self.service, _parameters(layer, tile, manner)))
         return url if _is_short(url) else None
