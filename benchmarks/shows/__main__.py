@@ -41,6 +41,7 @@ NAMES = (
     "sturdy_stalls",
     "sturdy_fuzz",
     "tls",
+    "relays",
 )
 
 

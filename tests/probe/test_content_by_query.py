@@ -229,7 +229,7 @@ def test_a_blank_tile_leads_to_the_other_reference_system_then_to_a_finer_one() 
     assert places == [("google", "6"), ("world", "5"), ("google", "8")]
 
 
-def test_a_document_in_a_file_is_asked_by_its_templates_on_the_same_host_only() -> None:
+def test_a_document_in_a_file_is_asked_by_its_templates_on_any_host_but_an_inner_one() -> None:
     address = "http://maps.example.org/1.0.0/WMTSCapabilities.xml"
 
     def reply(ask: Ask) -> Page:
@@ -242,6 +242,9 @@ def test_a_document_in_a_file_is_asked_by_its_templates_on_the_same_host_only() 
     ]
     assert proof.level is Level.DELIVERS
     proof, asked = run(WmtsContentCheck(), SERVICE, reply, address.replace("maps.example.org", "www.example.org"))
+    assert (proof.level, len(asked)) == (Level.DELIVERS, 2)
+    inner = WMTS.replace("//maps.example.org", "//localhost:8080")
+    proof, asked = run(WmtsContentCheck(), SERVICE, lambda _: page(inner), address)
     assert (proof.level, proof.attempts, len(asked)) == (Level.ADVERTISED, (), 1)
 
 

@@ -77,3 +77,17 @@ def _probed(addresses: Iterable[str], kind: str, folder: Path) -> list[dict[str,
     if done.returncode not in (0, 1):
         raise RuntimeError(f"geocrawl probe ended with {done.returncode}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def as_expected(row: dict[str, Any], rows: Iterable[dict[str, Any]]) -> bool:
+    """Return whether a service behind a relay has the level that it has without a defect.
+
+    Where the defect takes the content away, it is one that answers and delivers nothing.
+    """
+    alone = next(
+        each["level"]
+        for each in rows
+        if (each["server"], each["kind"], each["defect"]) == (row["server"], row["kind"], DEFECTS[0].name)
+    )
+    delivers = next(each.delivers for each in DEFECTS if each.name == row["defect"])
+    return bool(row["level"] == (alone if delivers else "answers"))
