@@ -147,11 +147,15 @@ class ProbeVisitor:
         A sibling leads to no further siblings.
         """
         leads = [lead for lead in verdict.leads if self._wants_lead(candidate, lead)]
+        guesses: Sequence[Candidate] = ()
         if verdict.status is Status.VALID and candidate.evidence.signal != SIBLING:
-            spent = self._siblings_of_host
-            for sibling in self._recogniser.siblings(candidate.endpoint):
-                if spent[sibling.endpoint.url.host] < self._siblings:
-                    spent[sibling.endpoint.url.host] += 1
-                    evidence = Evidence(SIBLING, candidate.endpoint.url.address, sibling.endpoint.url.address)
-                    leads.append(replace(sibling, evidence=evidence))
+            guesses = self._recogniser.siblings(candidate.endpoint)
+        elif verdict.reason == "exception":
+            guesses = self._recogniser.instead(candidate)
+        spent = self._siblings_of_host
+        for guess in guesses:
+            if spent[guess.endpoint.url.host] < self._siblings:
+                spent[guess.endpoint.url.host] += 1
+                evidence = Evidence(SIBLING, candidate.endpoint.url.address, guess.endpoint.url.address)
+                leads.append(replace(guess, evidence=evidence))
         return [(lead, None) for lead in leads]

@@ -12,12 +12,13 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from geocrawl.detect.documents import kind_of_document
+from geocrawl.detect.others import kinds_instead
 from geocrawl.detect.queries import asks_for_records, may_ask, of_query, weak
 from geocrawl.detect.rules import Rules
 from geocrawl.detect.siblings import siblings_of
-from geocrawl.model import ADDRESS_ONLY, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
+from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Url
 from geocrawl.model.kinds import KindDeclaration
-from geocrawl.urls import query_parameters, read_url, service_endpoint
+from geocrawl.urls import RECORDS, document_endpoint, query_parameters, read_url, service_endpoint
 
 _FOUND_IN = (
     ADDRESS_ONLY
@@ -50,7 +51,9 @@ class Detector:
         found: list[tuple[Candidate, int | None]] = []
         if kind := kind_of_document(self._rules, document):
             evidence = Evidence("document", document.url.address, document.url.address, document.title)
-            found.append((Candidate(service_endpoint(kind, document.url), evidence), None))
+            endpoint = document_endpoint(kind, document.url)
+            if kind is not Kind.STAC or not _is_part(document, endpoint):
+                found.append((Candidate(endpoint, evidence), None))
         for index, link in enumerate(document.links):
             candidate = self._of_link(link)
             if candidate is not None:
@@ -67,6 +70,16 @@ class Detector:
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
         return tuple(each for each in siblings_of(endpoint) if each.endpoint.kind in self._rules.of_kind)
+
+    def instead(self, refused: Candidate) -> tuple[Candidate, ...]:
+        """Return endpoints of other kinds at an address where a guessed kind was refused with an exception report."""
+        url, signal = refused.endpoint.url, refused.evidence.signal
+        if signal == SIBLING or not (refused.weak or signal == "document"):
+            return ()
+        own = self.of_url(url)
+        kinds = kinds_instead(refused.endpoint.kind, own.endpoint.kind if own else None, by_report=signal == "document")
+        evidence = Evidence(SIBLING, url.address, url.address)
+        return tuple(Candidate(service_endpoint(kind, url), evidence) for kind in kinds if kind in self._rules.of_kind)
 
     def candidate_at(self, url: Url, kind: Kind | None = None) -> Candidate:
         """Return the candidate at an address that a person typed; it is never weak.
@@ -88,6 +101,8 @@ class Detector:
 
     def _of_link(self, link: Link) -> Candidate | None:
         """Recognise a link by its address, or without a strong sign there by the kind that the link's place names."""
+        if link.where == RECORDS and link.rel == "child":
+            return None  # a catalogue below a STAC's root is read as a page, which names the root
         candidate = self.of_url(link.url)
         if not link.kind or (candidate is not None and not candidate.weak):
             return candidate
@@ -117,6 +132,17 @@ class Detector:
             if candidate is not None and inner is not None:
                 found.append(replace(candidate, evidence=Evidence("parameter", "", inner.address)))
         return found
+
+
+def _is_part(document: Document, endpoint: Endpoint) -> bool:
+    """Return whether a document of STAC names another one of its host as its root, which is a candidate instead."""
+    return any(
+        link.rel == "root"
+        and link.kind == Kind.STAC
+        and link.url.host == document.url.host
+        and service_endpoint(Kind.STAC, link.url).key != endpoint.key
+        for link in document.links
+    )
 
 
 def _with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:

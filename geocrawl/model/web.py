@@ -48,7 +48,7 @@ class Link(NamedTuple):
 
 ADDRESS_ONLY = frozenset(
     {"text", "script", "script-file", "json", "json-ld", "data-attribute", "microdata", "textarea", "input", "option"}
-    | {"comment"}
+    | {"comment", "href"}
 )
 """Values of `Link.where` for an address that is written but not linked: a candidate service, never a page to visit."""
 SCRIPT_SRC = "script-src"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from geocrawl.formats.text import unescape_html
 from geocrawl.page.content import RawLink
+from geocrawl.page.hrefs import addresses_in_hrefs
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service, may_name_kinds
 from geocrawl.page.pieces import MAX_CODE_CHARS, Pieces
 from geocrawl.page.scripts import addresses_in_code
@@ -33,6 +35,12 @@ _MAX_ATTRIBUTES = 200
 _MAX_COMMENTS = 200
 _MAX_COMMENT_CHARS = 5_000
 _DATA_ATTRIBUTE = re.compile(r"data-([\w:.-]{1,80})\s{0,5}=\s{0,5}(?:\"([^\"]{4,100000})\"|'([^']{4,100000})')")
+_HANDLERS = tuple(
+    (sign, re.compile(rf"{sign}\s{{0,5}}=\s{{0,5}}(?:\"([^\"]{{8,4000}})\"|'([^']{{8,4000}})')"))
+    for sign in ("onclick", " title", " url", "data-clipboard-text")
+)
+_SLASHES = ("/", "u002", "%2F", "%2f")
+"""A slash, or its escapes in scripts."""
 _LABEL_CHARS = 40
 _SHORT_ANCHOR_CHARS = 30
 _LETTERS = re.compile("[a-zà-ÿ]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -66,7 +74,7 @@ def embedded_addresses(html: str, shown: Shown, pieces: Pieces, known: Sequence[
 
     `pieces`: the page's scripts, fields and attributes.
     """
-    found = list(_all(html, shown, pieces))
+    found = [*_all(html, shown, pieces), *addresses_in_hrefs(known)]
     seen = {_bare(link.href) for link in known} if found else set()
     for link in found:
         if _bare(link.href) not in seen:
@@ -76,12 +84,13 @@ def embedded_addresses(html: str, shown: Shown, pieces: Pieces, known: Sequence[
 
 def _all(html: str, shown: Shown, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
-        if "/" in code and may_mention_services(code.lower()):
+        if any(slash in code for slash in _SLASHES) and may_mention_services(code.lower()):
             yield from addresses_in_code(code, _where_of_script(type_))
     for element, name, value in pieces.values:
         yield from _in_value(element, name, value)
     if "data-" in html:
         yield from _in_data_attributes(html)
+    yield from _in_handlers(html)
     if may_contain_addresses(shown.text):
         yield from addresses_in_text(shown.text, subject=_subject(shown))
     if "<!--" in html:
@@ -132,6 +141,21 @@ def _in_data_attributes(html: str) -> Iterator[RawLink]:
             kind = kind_in_name(found[1])
             if may_be_service(value) or (kind and may_be_program(value)):
                 yield RawLink(value, "data-attribute", kind=kind)
+
+
+def _in_handlers(html: str) -> Iterator[RawLink]:
+    """Yield the addresses in what a click does, in tips, and in attributes `url` of a page's own elements."""
+    for sign, pattern in _HANDLERS:
+        if sign not in html:
+            continue
+        for found in islice(pattern.finditer(html), _MAX_ATTRIBUTES):
+            value = unescape_html(found[1] or found[2])
+            if "://" not in value or not may_be_service(value):
+                continue
+            if sign == "onclick":
+                yield from addresses_in_code(value, "script", relative=False)
+            else:
+                yield from addresses_in_text(value, where="data-attribute")
 
 
 def _in_comments(html: str) -> Iterator[RawLink]:

@@ -13,7 +13,7 @@ from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.protocols import kind_among
-from geocrawl.urls import RECORDS
+from geocrawl.urls import RECORDS, read_url
 
 SIGNAL = "records"
 STAC_SIGNAL = "stac"
@@ -39,6 +39,8 @@ def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
     found = [each for record in records if not stac for each in _record(record)]
     found += _record(data) if data.get("type") == "Feature" and not stac else []
     more = _more_of_stac(data, own) if stac else _more_of_records(data, own)
+    if stac:
+        found += _root_of_stac(own, url)
     named = _services(data, STAC_SIGNAL if stac else API_SIGNAL)
     rest = [_plain(each, STAC_SIGNAL if stac else API_SIGNAL) for each in own if _leads_on(each)]
     return [*found, *more, *named, *rest]
@@ -89,6 +91,20 @@ def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
         yield RawLink(
             string_of(each.get("href")), RECORDS, string_of(each.get("title"))[:300], rel=string_of(each.get("rel"))
         )
+
+
+def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
+    """Yield the root catalogue of a child, a collection, an item or a page of items: the service to be asked.
+
+    A document without a root names its parent or collection, which names the root.
+    """
+    named = {string_of(each.get("rel")): each for each in reversed(own) if string_of(each.get("href"))}
+    above = next((named[rel] for rel in ("root", "parent", "collection") if rel in named), None)
+    if above is not None:
+        href = string_of(above.get("href"))
+        target = read_url(href, url)
+        if target is not None and target.identity != url.identity:
+            yield RawLink(href, STAC_SIGNAL, string_of(above.get("title"))[:300], rel="root", kind="stac")
 
 
 def _services(data: JsonObject, where: str) -> Iterator[RawLink]:

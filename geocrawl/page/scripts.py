@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from geocrawl.formats.text import fold
 from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
@@ -62,6 +63,7 @@ _OTHER_KEY = re.compile(
 )
 """Keys of addresses that are no service, even next to one."""
 _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
+_ESCAPED_ADDRESS = re.compile(r"https?%3A%2F%2F", re.I)
 _SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
 _TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
 _BAD = re.compile(r"[\s<>\"`|]")
@@ -238,13 +240,15 @@ def _may_be_address(text: str) -> bool:
     """Return whether a string may be an address: absolute, or relative to its host's root or its folder."""
     if not 3 < len(text) <= MAX_HREF_CHARS or _BAD.search(text.strip()):
         return False
-    if _ABSOLUTE.match(text):
+    if _ABSOLUTE.match(text) or _ESCAPED_ADDRESS.match(text):
         return True
     return "/" in text and "://" not in text and (text.startswith("/") or may_be_service(text))
 
 
 def _mended(text: str) -> str:
     text = text.strip()
+    if _ESCAPED_ADDRESS.match(text):
+        text = unquote(text)
     while "&amp;" in text:
         text = text.replace("&amp;", "&")
     return _SUBDOMAIN.sub("a", text)

@@ -48,6 +48,9 @@ class Recogniser(Protocol):
     def siblings(self, endpoint: Endpoint) -> Sequence[Candidate]:
         """Return endpoints of other kinds that servers with this form of address have besides a valid endpoint."""
 
+    def instead(self, refused: Candidate) -> Sequence[Candidate]:
+        """Return endpoints of other kinds at an address where a guessed kind was refused with an exception report."""
+
 
 class Refusals(Protocol):
     """The reasons why addresses are not visited: stop rules, trap guards, and the scope of the crawl."""

@@ -14,7 +14,7 @@ from geocrawl.urls.patterns import pattern_of, service_pattern
 from geocrawl.urls.portals import CKAN_SEARCH, arcgis_search_url, ckan_search_url
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import RECORDS, get_records_url, records_page, records_start, records_url, with_parameters
-from geocrawl.urls.services import service_endpoint, service_keys
+from geocrawl.urls.services import document_endpoint, service_endpoint, service_keys
 from geocrawl.urls.spellings import display_order, spelling_differences, spelling_group
 from geocrawl.urls.stop import StopRules
 from geocrawl.urls.traps import TrapGuard, query_group
@@ -29,6 +29,7 @@ __all__ = [
     "capabilities_url",
     "ckan_search_url",
     "display_order",
+    "document_endpoint",
     "endpoint_key",
     "get_records_url",
     "is_registry",

@@ -49,6 +49,16 @@ def service_endpoint(kind: Kind, url: Url) -> Endpoint:
     return Endpoint(kind, place.rstrip("/") + mark + query, endpoint_address(url))
 
 
+def document_endpoint(kind: Kind, url: Url) -> Endpoint:
+    """Return the endpoint of a service whose describing document is the answer at `url`.
+
+    The capabilities of a WMTS are where they were read, whatever path the standard gives to them.
+    """
+    if kind is Kind.WMTS:
+        return Endpoint(kind, endpoint_key(url), endpoint_address(url))
+    return service_endpoint(kind, url)
+
+
 def service_keys(url: Url) -> tuple[str, ...]:
     """Return the identities that an address may have in the catalogue, each once; `endpoint_key` comes first."""
     found = dict.fromkeys([endpoint_key(url)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geocrawl.model import SCRIPT_SRC, Document
+from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document
 from geocrawl.page.document import PageReader
 from geocrawl.page.naming import kind_in_name, kind_in_phrase, may_be_program, may_be_service
 from geocrawl.page.scriptfiles import choose_scripts
@@ -137,3 +137,57 @@ def test_configurations_are_named_in_attributes_and_scripts() -> None:
 def test_each_file_is_chosen_once() -> None:
     chosen = choose_scripts(["a/map.js?v=1", "a/map.js?v=2", "a/map.js"], [], lambda: True, limit=5)
     assert [link.href for link in chosen] == ["a/map.js"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "address", "kind"),
+    [
+        (
+            "<a href='https://b.org/stac-browser/#/external/c.org/x/catalog.json'>c</a>",
+            "https://c.org/x/catalog.json",
+            "stac",
+        ),
+        ("<a href='https://b.org/stac-browser/#/external/c.org/v1?.language=en'>c</a>", "https://c.org/v1", "stac"),
+        ("<a href='https://b.org/stac-browser/#/external/http:/c.org/v1/'>c</a>", "http://c.org/v1/", "stac"),
+        ("<a href='https://b.org/stac-browser/#/c.org/v1/'>c</a>", "https://c.org/v1/", "stac"),
+        (
+            "<a href='https://stacindex.b.org/external/c.org/v1/collections/x'>c</a>",
+            "https://c.org/v1/collections/x",
+            "stac",
+        ),
+        ("<a href='v.html#url=http://c.org/geoserver/wms'>c</a>", "http://c.org/geoserver/wms", ""),
+        ("<a href='v.html#url=http%3A%2F%2Fc.org%2Fgeoserver%2Fwms'>c</a>", "http://c.org/geoserver/wms", ""),
+        ("<a href=\"javascript:add('http://c.org/geoserver/wms')\">c</a>", "http://c.org/geoserver/wms", ""),
+        ("<a href='http:// c.org/geoserver/wms'>c</a>", "http://c.org/geoserver/wms", ""),
+        ("<a href='http://http://c.org/geoserver/wms'>c</a>", "http://c.org/geoserver/wms", ""),
+        ("<a href='maps.c.org/geoserver/wms?service=WMS'>c</a>", "http://maps.c.org/geoserver/wms?service=WMS", ""),
+        ("<button onclick=\"copy('http://c.org/geoserver/wms')\">c</button>", "http://c.org/geoserver/wms", ""),
+        ("<span title='WMS: http://c.org/dienste/wms'>c</span>", "http://c.org/dienste/wms", "wms"),
+        ("<my-map url='http://c.org/geoserver/wms'></my-map>", "http://c.org/geoserver/wms", ""),
+        ("<script>var u = 'http%3A%2F%2Fc.org%2Fgeoserver%2Fwms';</script>", "http://c.org/geoserver/wms", ""),
+        (
+            r'<script>var u = "http:\u002F\u002Fc.org\u002Fgeoserver\u002Fwms";</script>',
+            "http://c.org/geoserver/wms",
+            "",
+        ),
+    ],
+)
+def test_addresses_within_links_and_attributes_are_found(markup: str, address: str, kind: str) -> None:
+    found = [link for link in read(markup).links if link.where in ADDRESS_ONLY]
+    assert [(link.url.address, link.kind) for link in found] == [(address, kind)]
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "#top",
+        "/a#/b/c.d/e",
+        "page.html#section/2",
+        "/external/c.org/x",
+        "javascript:void(0)",
+        "img.2.png/x",
+        "http://h.org/#!/a",
+    ],
+)
+def test_ordinary_fragments_and_paths_contain_no_address(href: str) -> None:
+    assert [link for link in read(f"<a href='{href}'>c</a>").links if link.where in ADDRESS_ONLY] == []

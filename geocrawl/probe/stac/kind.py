@@ -23,6 +23,12 @@ KIND = KindDeclaration(
             path=r"/(?:stac|[^/.]*[-_]stac|stac[-_][^/.]*)(?:/(?:api/?)?(?:v?[0-9][0-9.]*)?/?)?(?:/(?:search|collections(?:/[^/.]+){0,3}))?/?$|stac[^/]*\.json$|stac/(?:[^/]+/)*collection\.json$",
             example="https://data.example.org/ogc/stac/v1/",
         ),
+        PathForm(
+            name="STAC: one of several catalogues below a path that names it",
+            hint="/stac/",
+            path=r"/stac/[^/.]+/?$",
+            example="https://data.example.org/stac/LPCLOUD",
+        ),
     ),
     hosts=(
         HostForm(

@@ -29,6 +29,8 @@ KIND = KindDeclaration(
         ),
     ),
     roots=frozenset({"wfs_capabilities"}),
+    # Other kinds of OWS Common send the same report; they are asked when no WFS answers (`detect.others`).
+    error_roots=frozenset({"exceptionreport"}),
     namespaces=("wfs",),
     operation="GetFeature",
     sections=(("FeatureTypeList",),),
