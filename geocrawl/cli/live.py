@@ -6,6 +6,7 @@ Every line of the display is one line of the terminal, whatever its width. Notes
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -44,13 +45,15 @@ class SteadyLive(Live):
     def __init__(self, observer: LiveObserver, console: Console) -> None:
         """Show what `observer` draws, four times a second, and remove it at the end."""
         self._observer = observer
+        self._on_screen: list[int] = []
         super().__init__(get_renderable=observer.render, console=console, refresh_per_second=4, transient=True)
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         """Add the lines to be printed above, and erase the rows that folding has added below."""
-        added = self._observer.folded_rows(self.console.width)
+        added = _folded_rows(self._on_screen, self.console.width)
+        self._on_screen = self._observer.drawn  # Rich has asked for the frame that it writes next
         up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)) * added
-        return [Control(*up), *super().process_renderables(renderables)]
+        return [Control(*up), *super().process_renderables([*renderables, *self._observer.take_notes()])]
 
 
 class LiveObserver:
@@ -71,8 +74,9 @@ class LiveObserver:
         self._source: Callable[[], FrontierStats] | None = None
         self._stats: FrontierStats | None = None
         self._stats_at = 0.0
-        self._drawn: list[int] = []
-        """Widths of the lines on the terminal."""
+        self._notes = deque[str]()
+        self.drawn: list[int] = []
+        """Widths of the lines of the last frame."""
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         self._source, self._began = stats, time.monotonic()
@@ -80,11 +84,16 @@ class LiveObserver:
             self.noted(note)
 
     def noted(self, text: str) -> None:
-        self._console.print(Text(masked(plain(text, 2_000))), soft_wrap=True)
+        # Printed by the display's own thread: lines of two threads would be mixed.
+        self._notes.append(masked(plain(text, 2_000)))
+
+    def take_notes(self) -> list[Text]:
+        """Return the notes that are not printed yet, each once."""
+        return [Text(self._notes.popleft()) for _ in range(len(self._notes))]
 
     def leased(self, lease: Lease) -> None:
         self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
-        self._reading[lease.entry.id] = masked(plain(lease.entry.url.address, _MOST_CHARS))
+        self._reading[lease.entry.id] = _short(lease.entry.url.address)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         self._reading.pop(entry.id, None)
@@ -93,15 +102,11 @@ class LiveObserver:
             self.noted(f"internal error at {entry.url.address}: {plain(visit.fault, 2_000)[-300:]}")
         if visit.verdict is not None and visit.verdict.service is not None:
             title = plain(visit.verdict.service.title, _MOST_CHARS)
-            self._found.append((title, masked(plain(entry.url.address, _MOST_CHARS))))
+            self._found.append((title, _short(entry.url.address)))
             del self._found[: -self.MOST_FOUND]
         if self._source is not None and time.monotonic() - self._stats_at > self.STATS_EVERY_S:
             # Asked here, in the crawl's own thread: the display's thread never touches the database.
             self._stats, self._stats_at = self._source(), time.monotonic()
-
-    def folded_rows(self, width: int) -> int:
-        """Return how many rows more the drawn lines take on a terminal of this width than they had."""
-        return sum(max(0, -(-cells // width) - 1) for cells in self._drawn) if width > 0 else 0
 
     def render(self) -> Group:
         """Return the current display (Rich calls this four times a second)."""
@@ -119,7 +124,7 @@ class LiveObserver:
     def _drawn_lines(self, lines: list[Text], width: int) -> Group:
         for line in lines:
             line.truncate(width, overflow="ellipsis")
-        self._drawn = [line.cell_len for line in lines]
+        self.drawn = [line.cell_len for line in lines]
         return Group(*lines)
 
     def _counts(self) -> Text:
@@ -160,3 +165,16 @@ class LiveObserver:
         line = Text(f"  + {title}", style="green")
         line.truncate(int(width * _SHARE_OF_TITLE), overflow="ellipsis")
         return line.append(f"  {address}")
+
+
+def _folded_rows(widths: Sequence[int], columns: int) -> int:
+    """Return how many rows more lines of these widths take on a terminal with so many columns."""
+    return sum(max(0, -(-cells // columns) - 1) for cells in widths) if columns > 0 else 0
+
+
+def _short(address: str) -> str:
+    """Return an address without secrets and without its scheme.
+
+    The stream masks what may be the beginning of a password, and would take the port of an address that is cut for one.
+    """
+    return masked(plain(address, _MOST_CHARS)).partition("://")[2]

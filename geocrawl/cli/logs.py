@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import structlog
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def log_file(settings: Settings) -> Iterator[TextIO | None]:
+def log_file(settings: Settings) -> Iterator[LogFile | None]:
     """Open the file to which log lines are appended, and close it in the end; yield None for standard error.
 
     Raises UsageError for a database, EnvironmentFault when the file cannot be written.
@@ -33,15 +34,35 @@ def log_file(settings: Settings) -> Iterator[TextIO | None]:
     path = Path(settings.log_file).expanduser()
     refuse_database(path)
     try:
-        stream = path.open("a", encoding="utf-8", buffering=1)
+        raw = path.open("ab", buffering=0)
     except OSError as error:
         raise EnvironmentFault(f"--log-file {path}: {error.strerror or error}") from error
-    with stream:
-        yield stream
+    with raw:
+        yield LogFile(path, raw)
     configure_logging(json_lines=settings.log_json, quiet=settings.quiet, visits=settings.log_visits)
 
 
-def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False, to: TextIO | None = None) -> None:
+class LogFile(io.TextIOBase):
+    """A file of log lines. A line that cannot be written is lost, which is said once: a full disk ends no crawl."""
+
+    def __init__(self, path: Path, raw: io.FileIO) -> None:
+        """Append to an open file; `path` names it in messages."""
+        self._path, self._raw = path, raw
+        self._is_failing = False
+
+    def write(self, text: str, /) -> int:
+        """Write a text at once."""
+        try:
+            self._raw.write(text.encode("utf-8", "backslashreplace"))
+            self._is_failing = False
+        except OSError as error:
+            if not self._is_failing:
+                sys.stderr.write(f"geocrawl: {self._path}: {error.strerror or error}; log lines are lost\n")
+            self._is_failing = True
+        return len(text)
+
+
+def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False, to: LogFile | None = None) -> None:
     """Write log lines to standard error or to a stream: key=value for people, JSON for programs.
 
     `quiet`: only warnings. `visits`: also the begin and the end of each visit.
@@ -61,7 +82,7 @@ def configure_logging(*, json_lines: bool, quiet: bool, visits: bool = False, to
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.PrintLoggerFactory(to or sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, to or sys.stderr)),
     )
 
 

@@ -71,7 +71,7 @@ WRONG_USE = [
     (("probe",), 2, "nothing to probe"),
     (("search", "--bbox", "1,2,3"), 2, "expected W,S,E,N"),
     (("search", "--bbox", "0,50,10,40"), 2, "south below north"),
-    (("search", "--format", "xml"), 2, "expected table, json or csv"),
+    (("search", "--format", "xml"), 2, "expected table, json, jsonl or csv"),
     (("status",), 3, "no such database"),
     (("status", "--db", "rubbish.db"), 3, "is not a SQLite database"),
     (("show", "1"), 3, "no such database"),

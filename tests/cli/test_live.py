@@ -12,10 +12,11 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from geocrawl.app.crawl import run_crawl
-from geocrawl.cli.live import LiveObserver, SteadyLive
+from geocrawl.cli.live import LiveObserver, SteadyLive, _short
 from geocrawl.cli.progress import _has_display
 from geocrawl.demo import DemoWeb
 from geocrawl.model import FrontierStats
+from geocrawl.sanitize import masked
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 
@@ -36,7 +37,7 @@ def busy(width: int, height: int = 24, **limits: float) -> LiveObserver:
     observer = LiveObserver(terminal(width, height), **limits)  # type: ignore[arg-type]
     observer.started(lambda: STATS, ())
     observer._stats = STATS
-    observer._found = [("青山省水系地图服务 Rivers of the water agency", ADDRESS)] * 6
+    observer._found = [("青山省水系地图服务 Rivers of the water agency", _short(ADDRESS))] * 6
     for number in range(5):
         entry = SimpleNamespace(id=number, url=SimpleNamespace(address=ADDRESS))
         observer.leased(SimpleNamespace(entry=entry))  # type: ignore[arg-type]
@@ -52,8 +53,8 @@ def test_every_service_and_page_is_one_line(width: int) -> None:
     lines = lines_of(busy(width))
     assert max(map(cell_len, lines)) <= width
     assert sum(line.startswith("  + ") for line in lines) == 6
-    assert sum(line.startswith("  reading http") for line in lines) == 5
-    assert all("http" in line for line in lines if line.startswith("  + "))  # the title leaves room for the address
+    assert sum(line.startswith("  reading gis.qing") for line in lines) == 5
+    assert all("  gis." in line for line in lines if line.startswith("  + "))  # the title leaves room for the address
 
 
 @pytest.mark.parametrize("height", [5, 8, 10, 14])
@@ -76,15 +77,19 @@ def test_time_and_limits_are_named() -> None:
 def test_a_narrower_terminal_keeps_no_folded_lines() -> None:
     observer = busy(120)
     live = SteadyLive(observer, observer._console)
-    lines = lines_of(observer)
-    folded = sum(-(-cell_len(line) // 60) - 1 for line in lines)
-    assert folded == observer.folded_rows(60) >= 11
+
+    def erased() -> int:
+        """Return how many folded rows are erased before the next frame, which is drawn as Rich does it."""
+        live._live_render.set_renderable(live.renderable)
+        return str(live.process_renderables([])[0].segment.text).count("\x1b[1A")  # type: ignore[attr-defined]
+
+    assert erased() == 0
+    folded = sum(-(-cell_len(line) // 60) - 1 for line in lines_of(observer))
     observer._console.width = 60
-    (first, *_) = live.process_renderables([])
-    assert str(first.segment.text).count("\x1b[1A") == folded  # type: ignore[attr-defined]
+    assert erased() == folded >= 11
+    assert erased() == 0
     observer._console.width = 120
-    (first, *_) = live.process_renderables([])
-    assert str(first.segment.text) == ""  # type: ignore[attr-defined]
+    assert erased() == 0
 
 
 def test_the_counts_are_those_of_the_summary(tmp_path: Path) -> None:
@@ -108,3 +113,18 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
     assert _has_display(Settings(), json=False, to_file=False) is shown
     assert not _has_display(Settings(log_visits=True), json=False, to_file=False)
     assert _has_display(Settings(log_visits=True), json=False, to_file=True) is shown
+
+
+def test_notes_are_printed_above_the_display_once() -> None:
+    observer = busy(80)
+    live = SteadyLive(observer, observer._console)
+    observer.noted("Stopping, 5 requests under way (Ctrl-C again: at once).")
+    printed = [str(each) for each in live.process_renderables([])]
+    assert printed[-2] == "Stopping, 5 requests under way (Ctrl-C again: at once)."
+    assert len(live.process_renderables([])) == len(printed) - 1
+
+
+@pytest.mark.parametrize("width", range(40, 120, 7))
+def test_an_address_that_is_cut_at_its_port_is_not_masked(width: int) -> None:
+    assert not [line for line in lines_of(busy(width)) if "***" in masked(line)]
+    assert "***" in _short("https://a.example/wms?token=s3cret")

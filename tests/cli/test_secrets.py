@@ -158,7 +158,7 @@ PRINTING: dict[str, list[list[str]]] = {
     "release": [[f"http://maps.example/?token={SECRET}"]],
 }
 WITHOUT_ADDRESSES = set(
-    ["backup", "daemon", "demo", "evaluate", "kinds", "pause", "reload", "restore", "resume", "strategies"]
+    ["backup", "daemon", "demo", "evaluate", "kinds", "pause", "reload", "restore", "resume", "stop", "strategies"]
     + ["config check", "service install", "service uninstall", "world check", "world make"]
     + [f"topics {name}" for name in ("add", "list", "show")]
     + [f"train {name}" for name in ("bayes", "fusion", "links", "topic", "vectors")]

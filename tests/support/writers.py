@@ -73,6 +73,13 @@ WRITERS = (
     Writer("pages export", "out", _out("--force"), note="warc"),
     Writer("pages export", "out", _out("--force", "--format", "text"), _FOLDER, note="text"),
     Writer("crawl", "record", lambda path: ["--max-pages", "1", "--max-time", "2s", "--record", path], note="--record"),
+    Writer(
+        "crawl",
+        "",
+        lambda path: ["--max-pages", "1", "--max-time", "2s", "--log-file", path],
+        HARMLESS | {"a full device", "a full disk"},  # lines are lost there, and the crawl goes on
+        note="--log-file",
+    ),
     Writer("stats", "plot", lambda path: ["--survival", "--plot", path], suffix=".svg", is_slow=True),
     Writer("probe", "", _always("--file", "list.txt"), _FOLDER, environ={"XDG_CACHE_HOME": "{}"}, note="journal"),
     Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db", is_slow=True),
