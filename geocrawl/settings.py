@@ -30,7 +30,7 @@ class SiteSettings:
     """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
 
     user: str = setting(
-        "", "user name for HTTP basic authentication; of a host: sent over https to its default port alone"
+        "", "user name for HTTP basic authentication; of a host: sent only over https to its default port"
     )
     password: str = setting("", "password for HTTP basic authentication", secret=True)
     proxy: str = setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
@@ -110,15 +110,15 @@ class Settings:
     )
     patience_s: float = setting(
         3600.0,
-        "wait so long, without an answer, for hosts in back-off whose pages were never visited, and for a proxy, "
-        "network or name resolution that is away (the daemon waits for these without limit)",
+        "longest wait, without an answer, for hosts in back-off with pages never visited, and for a proxy, network or "
+        "name resolution that is down (the daemon waits for these without limit)",
         unit="s",
         option=Option(("crawl", "harvest", "probe")),
     )
     database_patience_s: float = setting(
         120.0, "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)", unit="s"
     )
-    lease_s: float = setting(300.0, "a lease that is not settled by then is given to another worker", unit="s")
+    lease_s: float = setting(300.0, "time after which an unsettled lease may go to another worker", unit="s")
     settle_s: float = setting(8.0, "time for current requests to finish when the crawl is stopped", unit="s")
 
     # what is requested of a service beyond its capabilities
@@ -156,7 +156,7 @@ class Settings:
         2, "most requests at once to one IP address, whatever the number of its hosts", empty="no limit"
     )
     ip_delay_factor: float = setting(
-        0.5, "of a host's delay (without Crawl-delay): time between two requests to one IP address"
+        0.5, "time between two requests to one IP address, as a share of the host's delay (without Crawl-delay)"
     )
     requests_per_host_per_day: int = setting(
         0,
@@ -170,7 +170,7 @@ class Settings:
     backoff_after: int = setting(3, "failures in a row before a back-off (429, and 503 of two addresses: at once)")
     trouble_window_s: float = setting(
         600.0,
-        "a server error (5xx) is one address's, unless another address of the host has one within this time",
+        "a server error (5xx) counts for its address only, unless another address of the host has one within this time",
         unit="s",
     )
     backoff_forgive_s: float = setting(1800.0, "failures older than this are not counted", unit="s")
@@ -188,7 +188,7 @@ class Settings:
     )
     traffic_per_day_bytes: int = setting(
         0,
-        "most that the daemon receives a day (UTC); at nine tenths of it page visits stop, at the limit all requests",
+        "most bytes that the daemon receives a day (UTC); page visits stop at nine tenths, all requests at the limit",
         unit="bytes",
         empty="no limit",
     )
@@ -207,8 +207,8 @@ class Settings:
     )
     max_db_bytes: int = setting(
         0,
-        "largest database; over it are deleted, in this order: cached robots.txt, history, layers of services that are "
-        "gone, queued pages of the lowest tier, kept pages, thumbnails",
+        "largest size of the database; above it, these are deleted in this order: cached robots.txt, history, layers "
+        "of services that are gone, queued pages of the lowest tier, kept pages, thumbnails",
         unit="bytes",
         empty="no limit",
     )
@@ -247,11 +247,11 @@ class Settings:
     header_bytes: int = setting(64 * 1024, "longest header block", unit="bytes")
     reading_in_loop_bytes: int = setting(
         64 * 1024,
-        "longest answer that is read beside the requests; longer ones, RDF and large images in a process of their own",
+        "longest answer that is read in the crawl's own process; longer ones, RDF and large images are read in others",
         unit="bytes",
     )
     reading_processes: int = setting(
-        2, "most processes that read answers", empty="none: every answer is read beside the requests"
+        2, "most processes that read answers", empty="none: every answer is read in the crawl's own process"
     )
     reading_time_s: float = setting(
         60.0, "most CPU time for reading one answer; by the clock five times that", unit="s"
@@ -287,12 +287,14 @@ class Settings:
     )
     max_late_per_pattern: int = setting(
         10_000,
-        "then, if only such addresses wait, most that listings name; of others max_fruitless_per_pattern",
+        "most further visits to such addresses that listings name, once only such addresses are queued (to others: "
+        "max_fruitless_per_pattern)",
         empty="none",
     )
     max_alike_services: int = setting(
         500,
-        "most services of one site with such addresses; then it is quarantined until `geocrawl release`",
+        "most services of one site whose addresses differ only in numbers and values; the site is then quarantined "
+        "until `geocrawl release`",
         empty="no limit",
     )
     calendar_years: int = setting(3, "calendar pages further than this from today are a trap", unit="years")

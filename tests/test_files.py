@@ -162,7 +162,7 @@ def test_a_daemon_does_not_wait_for_the_reader_of_a_pipe(world: World, tmp_path:
     told = []
     file = MetricsFile(str(tmp_path / "pipe"), 0, lambda event, **values: told.append(values["error"]))
     file.write(Queries(world.database.connection), 0.0)
-    assert told == [f"{tmp_path / 'pipe'}: is no file"]
+    assert told == [f"{tmp_path / 'pipe'}: is not a file"]
 
 
 # --------------------------------------------------------------------------- killed

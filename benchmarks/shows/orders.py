@@ -15,7 +15,7 @@ from tests.support import world_crawls
 
 FIRST = 500
 BUDGET = 100_000
-"""Pages a replay, more than any world has: each ends when nothing waits any more."""
+"""Pages a replay, more than any world has: each ends when the queue is empty."""
 STRATEGIES = (
     "fusion",
     "gws",

@@ -19,7 +19,7 @@ WELL_ENDED = ("done", "resting")
 YARDSTICK = "bfs"
 """The strategy that also crawls the webs without trouble: what it finds there is what trouble may not cost."""
 BUDGET = 100_000
-"""Pages a replay, more than any of the webs has: each ends when nothing waits any more."""
+"""Pages a replay, more than any of the webs has: each ends when the queue is empty."""
 
 
 def main(arguments: list[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.model import State
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
@@ -34,9 +35,9 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
     if former and not is_same:
         count = session.frontier.rerank((w.id, strategy.rank(w)) for w in session.frontier.waiting())
         now, before = _named(strategy.name, topic), _named(former, former_topic)
-        notes.append(f"Strategy {now} instead of {before}: {count:,} waiting addresses ranked anew.")
+        notes.append(f"Strategy {now} instead of {before}: {counted(count, 'waiting address')} reranked.")
     elif waiting:
-        notes.append(f"Going on with {waiting:,} waiting addresses, strategy {strategy.name}.")
+        notes.append(f"Continuing with {counted(waiting, 'waiting address')}, strategy {strategy.name}.")
     session.store.facts.write_strategy(strategy.name, topic)
     return notes
 
@@ -55,7 +56,7 @@ def _join(session: Session, others: Sequence[OtherRun], *, is_same: bool) -> lis
     if not session.strategy.learns:
         return []
     session.frontier.stop_recording_feedback()
-    return [f"Also at work on this database: {others[0]}. That crawl learns, this one follows its order."]
+    return [f"Another crawl uses this database: {others[0]}. That crawl learns; this one follows its order."]
 
 
 def _named(strategy: str, topic: str) -> str:

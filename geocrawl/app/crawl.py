@@ -73,14 +73,14 @@ def _begin(session: Session, run: int, seeds: Sequence[Url], *, again: bool) -> 
     notes = claim(session, session.store.earlier_runs(run))
     if off := session.store.clock_limits(session.settings).apply(session.clock.now()):
         counts = ", ".join(f"{name} {count:,}" for name, count in off.items())
-        notes.append(f"A wrong clock had written times far ahead; they were shortened ({counts}).")
+        notes.append(f"A wrong clock wrote times far in the future; they were shortened ({counts}).")
     queued = session.add_seeds(seeds, again=again)
     opted_out = sorted({url.host for url in seeds if session.store.opt_out.covers(url.host)})
     notes += [f"{host} has opted out and is not visited (`geocrawl forget --list`)." for host in opted_out]
     if seeds and not queued:
-        notes.append("All given pages were visited before; --again visits them anew.")
+        notes.append("All given pages were visited before; --again visits them again.")
     if not seeds and session.frontier.ready_at() is None:
-        notes.append("Nothing waits: give a page to start from, such as geocrawl crawl https://www.example.org/")
+        notes.append("The queue is empty: give a page to start from, such as geocrawl crawl https://www.example.org/")
     return _Begun(session, run, queued, tuple(notes))
 
 

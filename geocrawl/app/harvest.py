@@ -14,6 +14,7 @@ from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.model import Url
 from geocrawl.utc import day_of
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
@@ -88,7 +89,7 @@ def _report(begun: _Begun, summary: RunSummary) -> HarvestReport:
 def _notes(begun: _Begun) -> list[str]:
     notes = []
     if begun.waiting > len(begun.start.pages):
-        notes.append(f"Continuing with {begun.waiting:,} queued pages of records.")
+        notes.append(f"Continuing with {counted(begun.waiting, 'queued page')} of records.")
     if begun.day and not begun.start.since:
-        notes.append("This kind of catalogue cannot be asked for what was changed since a day: all of it is read.")
+        notes.append("This kind of catalogue cannot filter by date of change: all of it is read.")
     return notes

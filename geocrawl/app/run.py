@@ -14,6 +14,7 @@ from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
 from geocrawl.errors import PassingFault
 from geocrawl.resources import allow_open_files
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.retry_policy import RetryPolicy
@@ -100,5 +101,4 @@ def _stop(crawler: Crawler, number: signal.Signals, say: Callable[[str], object]
         crawler.stop("signal", at_once=number == signal.SIGINT)
         return
     crawler.stop("interrupt" if number == signal.SIGINT else "signal")
-    requests = "1 request" if crawler.under_way == 1 else f"{crawler.under_way:,} requests"
-    say(f"Stopping, {requests} under way (Ctrl-C again: at once).")
+    say(f"Stopping, {counted(crawler.under_way, 'request')} under way (Ctrl-C again: at once).")

@@ -66,7 +66,7 @@ class SharedPoliteness:
 
 def not_shared(error: Exception) -> str:
     """Return the line for a person when a catalogue cannot be used."""
-    return f"{error}. Asking all the same: the delay to hosts is not shared with other processes"
+    return f"{error}. Continuing without it: delays between requests are not shared with other processes"
 
 
 class _HostsWithFallback:
@@ -182,7 +182,7 @@ class SharingFetcher:
                 return found
             if not told and now - begun > _SAID_AFTER_S:
                 told = True
-                self._say(f"{name} is asked by {found.holder} just now: waiting for its turn to end")
+                self._say(f"{name}: {found.holder} is sending requests to it; waiting until that ends")
             await self._clock.sleep(_LOOK_S)
 
     async def _release(self, lease: HostLease, state: HostState, *, settled: bool) -> None:
@@ -205,9 +205,9 @@ class SharingFetcher:
         """Show a person why a host gets no request, and return the text."""
         wait_s = max(not_now.until - self._clock.now(), 0.0)
         text = (
-            f"{name} is asked by {not_now.holder} all the time; try again later"
+            f"{name}: {not_now.holder} keeps sending requests to it; try again later"
             if not_now.holder
-            else f"{name} rests for another {wait_s:,.0f} s after what it answered before; try again then"
+            else f"{name} is in back-off for another {wait_s:,.0f} s after an earlier answer; try again then"
         )
         self._say(text)
         return text

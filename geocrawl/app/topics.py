@@ -36,6 +36,7 @@ def demand_topic(name: str, database: Path) -> None:
         find_topic(name)
     except UsageError as error:
         raise UsageError(
-            f"{database}: was crawled for the topic {name}, which is no more; bring it back with `geocrawl topics add "
-            f"{name} --text FILE --seeds FILE`, or name another with --topic (`geocrawl topics list` lists them)"
+            f"{database}: was crawled for the topic {name}, which no longer exists; restore it with "
+            f"`geocrawl topics add {name} --text FILE --seeds FILE`, or name another with --topic "
+            "(`geocrawl topics list` lists them)"
         ) from error

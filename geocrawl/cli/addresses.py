@@ -12,6 +12,7 @@ from geocrawl.errors import UsageError
 from geocrawl.model import Url
 from geocrawl.sanitize import masked, plain
 from geocrawl.urls import read_url
+from geocrawl.wording import counted
 
 _MASK = "=***"
 
@@ -40,7 +41,7 @@ def _argument(text: str) -> Url:
         )
     url = _read(text)
     if url is None:
-        raise UsageError(f"{text!r} is no web address; expected one such as https://www.example.org/")
+        raise UsageError(f"{text!r} is not a web address; expected one such as https://www.example.org/")
     return url
 
 
@@ -81,9 +82,9 @@ def read_url_file(file: Path) -> list[Url]:
         else:
             good.append(url)
     for number, text in bad[:20]:
-        sys.stderr.write(f"geocrawl: {file}, line {number}: no web address, skipped: {masked(text)[:80]!r}\n")
+        sys.stderr.write(f"geocrawl: {file}, line {number}: not a web address, skipped: {masked(text)[:80]!r}\n")
     if len(bad) > 20:
-        sys.stderr.write(f"geocrawl: {file}: {len(bad) - 20} more lines skipped\n")
+        sys.stderr.write(f"geocrawl: {file}: {counted(len(bad) - 20, 'more line')} skipped\n")
     if not good:
         raise UsageError(f"{file}: no web address found; expected one a line, or a CSV file with a column `url`")
     return good
@@ -116,9 +117,9 @@ def read_host(text: str) -> str:
 
     url = read_url(text if "://" in text else f"http://{text}/")
     if url is None:
-        raise UsageError(f"{plain(text, 200)!r} is no host; expected a name such as maps.example.org")
+        raise UsageError(f"{plain(text, 200)!r} is not a host; expected a name such as maps.example.org")
     if url.host.replace(".", "").isdecimal() and url.host not in text:
-        raise UsageError(f"{plain(text, 200)!r} means the address {url.host}; name it so if that is meant")
+        raise UsageError(f"{plain(text, 200)!r} means the address {url.host}; write it so if you mean it")
     if is_registry(url.host):
         raise UsageError(f"{url.host!r} is a public suffix; name a host, or add .{url.host} to deny")
     return url.host

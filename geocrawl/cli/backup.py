@@ -30,7 +30,7 @@ def restore(
     overrides: opt.Overrides,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `geocrawl backup`.")],
 ) -> None:
-    """Replace the database by a copy. Stop the daemon first; the former database is kept in the same folder."""
+    """Replace the database with a copy. Stop the daemon first; the former database is kept in the same folder."""
     from geocrawl.store import Store
 
     target = opt.new_database_path_from(opt.settings_from(overrides))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import CatalogStatus
@@ -51,7 +52,7 @@ def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float
     if found.due > 10_000:
         return WARNING, f"{found.due:,} services are due for a probe"
     alive = found.health.get("alive", 0)
-    return OK, f"{alive:,} services alive, {found.today.get('pages', 0):,} pages today"
+    return OK, f"{counted(alive, 'service')} alive, {counted(found.today.get('pages', 0), 'page')} today"
 
 
 def _performance_data(found: CatalogStatus) -> str:

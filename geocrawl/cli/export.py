@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     pass
@@ -38,4 +39,4 @@ def export(
         rows = queries.export_rows(wanted)
         count = write(rows, "jsonl" if json else format_, out, with_secrets=in_full)
     if out is not None and str(out) != "-":
-        typer.echo(f"{count:,} endpoints written to {out}")
+        typer.echo(f"{counted(count, 'endpoint')} written to {out}")

@@ -12,6 +12,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import BlockedHost
@@ -71,7 +72,8 @@ def _forget(host: str, reason: str, overrides: opt.Overrides, *, json: bool) -> 
         output.echo_json({"host": host, **asdict(removed)})
         return
     typer.echo(
-        f"{host}: {removed.pages:,} pages, {removed.endpoints:,} endpoints and {removed.services:,} services removed; "
+        f"{host}: {counted(removed.pages, 'page')}, {counted(removed.endpoints, 'endpoint')} and "
+        f"{counted(removed.services, 'service')} removed; "
         "it will not be visited again."
     )
 

@@ -17,7 +17,7 @@ Other = Annotated[str, typer.Argument(metavar="B", help="The other service: its 
 
 
 def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
-    """Declare two addresses to be one service. Probes and crawls keep to it until `geocrawl split`.
+    """Declare two addresses to be one service. Probes and crawls respect this decision until `geocrawl split`.
 
     Example: geocrawl merge https://maps.example.org/wms https://old.example.org/ows
     """
@@ -25,7 +25,7 @@ def merge(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = Fal
 
 
 def split(overrides: opt.Overrides, one: One, other: Other, json: opt.Json = False) -> None:
-    """Declare two addresses to be two services. Probes and crawls keep to it until `geocrawl merge`.
+    """Declare two addresses to be two services. Probes and crawls respect this decision until `geocrawl merge`.
 
     With the number of a service, the address is separated from all others of that service.
 

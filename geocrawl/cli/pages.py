@@ -14,6 +14,7 @@ from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
+from geocrawl.wording import counted
 
 MinScore = Annotated[
     float, typer.Option("--min-score", metavar="N", help="Only pages that the crawl's strategy gave at least this.")
@@ -68,13 +69,13 @@ def show(
     from geocrawl.errors import UsageError
 
     if raw and sys.stdout.isatty():
-        raise UsageError("--raw: a page may hold characters that change a terminal; write it to a file or a pipe")
+        raise UsageError("--raw: a page may contain characters that control a terminal; write it to a file or a pipe")
     asked = gather_seeds([url])[0]
     show_in_full(opt.settings_from(overrides).export_secrets)
     with opt.reading(overrides) as queries:
         page = queries.kept_page(asked)
     if page is None:
-        typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists what is)", err=True)
+        typer.echo(f"geocrawl: {asked.address} is not kept (`geocrawl pages list` lists the kept pages)", err=True)
         raise typer.Exit(1)
     if raw:
         sys.stdout.flush()
@@ -121,4 +122,4 @@ def export(
             replace=force,
             with_secrets=settings.export_secrets,
         )
-    typer.echo(f"{count:,} pages written to {out}")
+    typer.echo(f"{counted(count, 'page')} written to {out}")

@@ -13,9 +13,11 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.probe_line import ProbeLine
+    from geocrawl.app.probe_list import ProbeResult
     from geocrawl.model import Url
     from geocrawl.settings import Settings
 
@@ -44,12 +46,12 @@ _EXPLANATIONS = {
     "not-capabilities": "The answer is not a description of {kind}.",
     "not-json": "The answer is not JSON, so not {kind}.",
     "exception": "The server answers with an error instead of a description of {kind}.",
-    "protected": "It asks for a user name, a password or a token.",
+    "protected": "The server asks for a user name, a password or a token.",
     "over-limit": "The answer is too large.",
     "truncated": "The answer is incomplete.",
     "part": "This is a part of a service; probe the whole service.",
     "empty": "The answer is empty.",
-    "moved": "It redirects; the new address is probed if it looks like a service.",
+    "moved": "The address redirects; the new one is probed if it looks like a service.",
     "timeout-read": "The server did not answer in time.",
     "timeout-total": "The answer was not complete in time.",
     "timeout-connect": "The server could not be reached in time.",
@@ -89,7 +91,6 @@ def probe(
         geocrawl probe --file endpoints.csv --save --json > verdicts.jsonl
     """
     from geocrawl.app.probe_list import run_probe
-    from geocrawl.cli.ends import end_interrupted
 
     addresses = _demand_addresses(urls or [], file)
     settings = opt.settings_from(overrides)
@@ -107,14 +108,7 @@ def probe(
         list_file=file,
         emit=(lambda line: output.echo_json(line.as_json())) if json else _print_line,
     )
-    if result.stopped == "signal":
-        typer.echo(f"Stopped: {result.left:,} addresses are left; the same command resumes.", err=True)
-    end_interrupted(result.interrupted)
-    if result.stopped == "outage":
-        typer.echo(f"This machine could send no requests: {result.left:,} addresses were not probed.", err=True)
-        raise typer.Exit(3)
-    if not result.valid:
-        raise typer.Exit(1)
+    _end(result)
 
 
 def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
@@ -126,6 +120,23 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
     if not addresses:
         raise UsageError("nothing to probe: give an address or --file LIST")
     return addresses
+
+
+def _end(result: ProbeResult) -> None:
+    """Print what is left of the list, and exit with the code that fits the result."""
+    from geocrawl.cli.ends import end_interrupted
+
+    if result.stopped == "signal":
+        typer.echo(f"Stopped: {counted(result.left, 'address')} left; the same command resumes.", err=True)
+    end_interrupted(result.interrupted)
+    if result.stopped == "outage":
+        typer.echo(
+            f"This machine could send no requests; not probed: {counted(result.left, 'address')}.",
+            err=True,
+        )
+        raise typer.Exit(3)
+    if not result.valid:
+        raise typer.Exit(1)
 
 
 def _catalogue_of(settings: Settings) -> Path | None:

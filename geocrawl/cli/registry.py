@@ -90,7 +90,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
         "signals",
         "pages",
     ),
-    "Keep the catalogue": ("backup", "restore", "merge", "split", "forget", "release", "check", "metrics"),
+    "Maintain the catalogue": ("backup", "restore", "merge", "split", "forget", "release", "check", "metrics"),
     "Run as a service": ("daemon", "pause", "resume", "reload", "stop", "service", "config"),
     "Compare strategies": ("evaluate", "train", "world"),
 }

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.wording import counted
 
 
 def release(
@@ -33,4 +34,4 @@ def release(
             err=True,
         )
         raise typer.Exit(1)
-    typer.echo(f"{name} is released: {count:,} addresses put back into the queue.")
+    typer.echo(f"{name} is released: {counted(count, 'address')} put back into the queue.")

@@ -8,6 +8,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     pass
@@ -32,6 +33,7 @@ def retry(
     if json:
         output.echo_json({"retried": count})
     else:
-        typer.echo(f"{count:,} failed addresses put back into the queue." if count else "No failed address matches.")
+        done = f"{counted(count, 'failed address')} put back into the queue."
+        typer.echo(done if count else "No failed address matches.")
     if not count:
         raise typer.Exit(1)

@@ -14,6 +14,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import NewSeed, SeedRow
@@ -56,7 +57,7 @@ def add(
     path = opt.new_database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock()) as store:
         added = store.add_seeds(chosen, time.time())
-    typer.echo(f"{added:,} start pages added, {len(chosen) - added:,} already present.")
+    typer.echo(f"{counted(added, 'start page')} added, {len(chosen) - added:,} already present.")
 
 
 def list_(
@@ -98,7 +99,7 @@ def remove(
     path = opt.database_path_from(opt.settings_from(overrides))
     with wiring.open_store(path, wiring.system_clock(), create=False) as store:
         removed = store.remove_seeds(gather_seeds(urls))
-    typer.echo(f"{removed:,} start pages removed.")
+    typer.echo(f"{counted(removed, 'start page')} removed.")
     if not removed:
         raise typer.Exit(1)
 

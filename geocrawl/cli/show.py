@@ -13,6 +13,7 @@ from geocrawl.cli import output
 from geocrawl.cli.masking import show_in_full
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import EndpointRow, Queries, ServiceDetail
@@ -71,7 +72,7 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
         if value:
             yield f"  {name:<9} {plain(value, 600)}"
     yield f"  first seen {moment(service.first_seen)}, last valid {moment(service.last_ok)} UTC"
-    yield f"  {service.layer_count:,} named layers"
+    yield f"  {counted(service.layer_count, 'named layer')}"
     depth: dict[int, int] = {}
     for layer in service.layers[:200]:
         depth[layer.position] = depth.get(layer.parent, 0) + 1 if layer.parent is not None else 0
@@ -87,7 +88,7 @@ def service_lines(service: ServiceDetail) -> Iterator[str]:
 
 def _same_lines(service: ServiceDetail) -> Iterator[str]:
     """Yield why several addresses are one service, and which is the best."""
-    yield f"  {len(service.endpoints):,} addresses; the best is {service.best}"
+    yield f"  {counted(len(service.endpoints), 'address')}; the best is {service.best}"
     for each in service.same[:20]:
         joined = "is" if each.same else "is not"
         yield f"    {each.first} {joined} {each.second}"

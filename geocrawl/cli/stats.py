@@ -10,6 +10,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.store import KindCount, Survival
@@ -42,10 +43,10 @@ def stats(
     if json:
         output.echo_json(asdict(found))
         return
-    typer.echo(f"{found.services:,} endpoints were valid once, {found.deaths:,} of them are down or gone.")
+    typer.echo(f"Valid at some time: {counted(found.services, 'endpoint')}; down or gone now: {found.deaths:,}.")
     known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
     if not known:
-        typer.echo("No endpoint has been watched for a week yet, too short for a statement.")
+        typer.echo("No endpoint has been watched for a week yet: too short a time for statistics.")
     for days in known:
         share = [value for day, value in found.curve if day <= days][-1]
         typer.echo(f"  alive after {days:>3} days: {share:.1%}")

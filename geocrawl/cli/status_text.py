@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment, span
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -21,7 +22,6 @@ _SILENT_S = 30.0
 
 def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
-    frontier, ends = status.frontier, status.endpoints
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
     yield f"daemon      {_daemon(status, now)}"
     yield f"limits      {_limits(settings)}"
@@ -30,48 +30,70 @@ def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settin
         yield "today       " + (", ".join(counts) or "nothing visited")
     if status.today.get("bytes") or settings.traffic_per_day_bytes:
         yield f"traffic     {_traffic(status.today.get('bytes', 0), settings.traffic_per_day_bytes)}"
+    yield from _service_lines(status)
+    yield from _queue_lines(status, now)
+    yield from _host_lines(status, now)
+    for run in status.runs[:3]:
+        yield f"run         {_run(run, now)}"
+    for address, reason, at in status.failures:
+        yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
+
+
+def _service_lines(status: CatalogStatus) -> Iterator[str]:
+    """Yield the lines about services and endpoints."""
+    ends = status.endpoints
     yield (
-        f"services    {status.services:,} with {status.layers:,} layers; endpoints: {ends.get('valid', 0):,} valid, "
-        f"{ends.get('invalid', 0):,} invalid, {ends.get('unknown', 0):,} without a verdict"
+        f"services    {status.services:,} with {counted(status.layers, 'layer')}; endpoints: "
+        f"{ends.get('valid', 0):,} valid, {ends.get('invalid', 0):,} invalid, "
+        f"{ends.get('unknown', 0):,} without a verdict"
     )
     if status.health:
         order = [state for state in ("alive", "degraded", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
         yield f"health      {by_health}; {status.due:,} due for a probe"
     if status.reasons:
-        yield "not valid   " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.reasons.items())[:6])
+        yield f"not valid   {_by_reason(status.reasons, 6)}"
     if status.tls:
-        yield "TLS         not verified at valid endpoints: " + ", ".join(
-            f"{code} {n:,}" for code, n in status.tls.items()
-        )
-    states = {str(state): count for state, count in frontier.states.items()}
-    yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in states.items())
+        yield f"TLS         not verified at valid endpoints: {_by_reason(status.tls, len(status.tls))}"
+
+
+def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
+    """Yield the lines about pages and the queue."""
+    frontier = status.frontier
+    yield "pages       " + ", ".join(f"{state} {count:,}" for state, count in frontier.states.items())
     if status.refused:
-        yield "skipped     " + ", ".join(f"{reason} {n:,}" for reason, n in list(status.refused.items())[:8])
+        yield f"skipped     {_by_reason(status.refused, 8)}"
     for site in status.held_sites[:5]:
         yield (
             f"quarantined {site.site}: many similar services ({plain(site.pattern, 100)}); review it, then "
             f"`geocrawl release {site.site}` or `geocrawl forget {site.site}`"
         )
     if status.blocked:
-        yield f"forgotten   {status.blocked:,} hosts removed on request (`geocrawl forget --list`)"
+        yield f"forgotten   {counted(status.blocked, 'host')} removed on request (`geocrawl forget --list`)"
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
-    yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {frontier.probes_waiting:,} probes)"
+    probes = counted(frontier.probes_waiting, "probe")
+    yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {probes})"
     if status.next:
         dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
         yield "next        " + ", ".join(dues)
     if status.held:
         yield "memory      " + ", ".join(f"{what} {count:,}" for what, count in status.held.items())
-    yield f"hosts       {frontier.hosts:,}, {frontier.hosts_resting:,} in back-off"
+
+
+def _host_lines(status: CatalogStatus, now: float) -> Iterator[str]:
+    """Yield the lines about hosts: how many there are, those in back-off, the slow ones."""
+    yield f"hosts       {status.frontier.hosts:,}, {status.frontier.hosts_resting:,} in back-off"
     for host in status.resting[:5]:
         waits = f"{host.waiting:,} waiting, back in {span(host.until - now)}"
-        yield f"            {plain(host.name, 80)}: {waits}, {host.errors} errors in a row"
+        yield f"            {plain(host.name, 80)}: {waits}, {counted(host.errors, 'error')} in a row"
     for slow in status.slow[:3]:
-        yield f"slow        {plain(slow.name, 80)}: {slow.average_ms / 1000:.1f} s on average in {slow.probes:,} probes"
-    for run in status.runs[:3]:
-        yield f"run         {_run(run, now)}"
-    for address, reason, at in status.failures:
-        yield f"failed      {moment(at)}  {plain(reason, 40)}  {plain(address, 120)}"
+        probes = counted(slow.probes, "probe")
+        yield f"slow        {plain(slow.name, 80)}: {slow.average_ms / 1000:.1f} s on average in {probes}"
+
+
+def _by_reason(counts: Mapping[str, int], most: int) -> str:
+    """Return the first `most` codes with their counts."""
+    return ", ".join(f"{code} {count:,}" for code, count in list(counts.items())[:most])
 
 
 _NEXT = {"probe": "a service is probed again", "page": "a page is read again", "retry": "a failed visit is retried"}

@@ -9,6 +9,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
+from geocrawl.wording import counted
 
 
 def list_(json: opt.Json = False) -> None:
@@ -51,7 +52,7 @@ def show(
         typer.echo("\n".join(plain(line) for line in text.splitlines()) + "\n")
     if topic.seeds:
         source = f", from {plain(topic.seeds_source)}" if topic.seeds_source else ""
-        typer.echo(f"{len(topic.seeds)} start pages{source}:")
+        typer.echo(f"{counted(len(topic.seeds), 'start page')}{source}:")
         for seed in topic.seeds:
             typer.echo(f"  {plain(seed)}")
 

@@ -74,7 +74,7 @@ Users and passwords, of a site or in a proxy's address, are read from the enviro
 ## Settings of one host
 
 In a file, under `[sites."HOST"]`. A user and password are sent to one origin (scheme, host and port): under
-`[sites."maps.example.org"]` to `https://maps.example.org` alone, under `[sites."https://maps.example.org:8443"]` to
+`[sites."maps.example.org"]` only to `https://maps.example.org`, under `[sites."https://maps.example.org:8443"]` to
 that port, under `[sites."http://maps.example.org"]` without encryption. A redirect to another origin never receives
 them. An origin has no other settings; delays and limits are those of its host.
 

@@ -44,11 +44,13 @@ class Learning:
         state = self._log.strategy_state()
         try:
             load(self._strategy, state)
-        except Exception as error:  # whatever is wrong with a dump, the crawl goes on without it
+        except Exception as error:  # whatever is wrong with a dump, the crawl continues without it
             self._log.set_state_aside()
             self.begins_anew = True
             name = self._strategy.name
-            notes.append(f"What {name} had learnt cannot be restored and was set aside ({error}): {name} learns anew.")
+            notes.append(
+                f"What {name} learnt cannot be restored and was set aside ({error}): {name} starts learning again."
+            )
 
         def rerank(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
             if feedback.number > self._log.revised():

@@ -20,6 +20,7 @@ from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
+from geocrawl.wording import counted
 
 _LOOK_S = 0.2
 """How often the loop looks whether it was told to stop."""
@@ -250,8 +251,10 @@ class Crawler:
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
         """Report for which host the run waits and until when, once for each wait."""
         first = hosts[0]
-        said = f"Waiting for {first.name} until {moment(first.ready_at)} UTC ({first.urls:,} addresses wait there"
-        said += f", {sum(host.urls for host in hosts[1:]):,} on {len(hosts) - 1:,} other hosts)." if hosts[1:] else ")."
+        waiting = counted(first.urls, "address")
+        said = f"Waiting for {first.name} until {moment(first.ready_at)} UTC ({waiting} queued there"
+        others = counted(len(hosts) - 1, "other host")
+        said += f", {sum(host.urls for host in hosts[1:]):,} on {others})." if hosts[1:] else ")."
         if first.ready_at - now > self._SILENT_S and said != self._told:
             self._told = said
             self._observer.noted(said)

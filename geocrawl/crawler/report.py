@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model import WaitingHost
 from geocrawl.utc import moment
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
@@ -56,20 +57,20 @@ class CrawlReport:
         """Return a summary of a few lines."""
         s = self.summary
         ends = {
-            "done": "nothing waits any more",
+            "done": "the queue is empty",
             "max-pages": "the limit of pages is reached (--max-pages)",
             "max-time": "the time is up (--max-time)",
-            "signal": "stopped; `geocrawl crawl` goes on from here",
+            "signal": "stopped; `geocrawl crawl` continues from here",
             "resting": "the rest failed and will be retried; run `geocrawl crawl` later",
             "patience": "hosts are in back-off for longer than --patience; run `geocrawl crawl` later",
             "outage": "this machine could send no requests for longer than --patience; then run `geocrawl crawl`",
         }
         rate = s.pages / s.seconds if s.seconds else 0.0
         out = [
-            f"{s.pages:,} pages in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
-            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"{counted(s.pages, 'page')} in {s.seconds:.1f} s ({rate:.1f}/s), {s.failures:,} failed or blocked; "
+            f"{counted(s.probes, 'endpoint')} probed, {s.valid:,} of them valid.",
             f"Ended: {ends.get(s.stopped, s.stopped)}. {self._queued()}.",
-            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+            f"The catalogue contains {counted(self.services, 'valid endpoint')}: {self.database}",
         ]
         if s.stopped in ("resting", "patience", "outage"):
             out[2:2] = self._left()
@@ -83,17 +84,19 @@ class CrawlReport:
 
     def _queued(self) -> str:
         """Return how many pages and, if any, probes wait."""
-        probes = f" and {self.probes_waiting:,} probes" if self.probes_waiting else ""
-        return f"{self.waiting:,} pages{probes} are queued"
+        probes = f" and {counted(self.probes_waiting, 'probe')}" if self.probes_waiting else ""
+        return f"Queued: {counted(self.waiting, 'page')}{probes}"
 
     def _left(self) -> Iterator[str]:
         """Yield a line for each of the first hosts whose addresses were not all visited, and one for retries."""
         for host in self.left[:_MOST_NAMED]:
-            yield f"Not visited: {host.urls:,} addresses of {host.name}, to be requested from {_utc(host.ready_at)} on."
+            urls = counted(host.urls, "address")
+            yield f"Not visited: {urls} of {host.name}, to be requested from {_utc(host.ready_at)} on."
         if more := self.left[_MOST_NAMED:]:
-            yield f"Not visited: {sum(host.urls for host in more):,} addresses of {len(more):,} more hosts."
+            urls = counted(sum(host.urls for host in more), "address")
+            yield f"Not visited: {urls} of {counted(len(more), 'more host')}."
         if self.retries:
-            yield f"To be tried again: {self.retries:,} addresses that failed, from {_utc(self.next_retry_at)} on."
+            yield f"To be tried again: {counted(self.retries, 'failed address')}, from {_utc(self.next_retry_at)} on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +124,23 @@ class HarvestReport:
         s = self.summary
         ends = {
             "done": "all pages within the bounds are read (--max-pages, --max-records)",
-            "max-pages": "the limit of pages is reached (--max-pages); the same command goes on",
-            "max-time": "the time is up (--max-time); the same command goes on",
-            "signal": "stopped; the same command goes on from here",
+            "max-pages": "the limit of pages is reached (--max-pages); the same command continues",
+            "max-time": "the time is up (--max-time); the same command continues",
+            "signal": "stopped; the same command continues from here",
             "resting": "the rest failed and will be retried; run the same command later",
             "patience": "hosts are in back-off for longer than --patience; run the same command later",
             "outage": "this machine could send no requests for longer than --patience; then run the same command",
         }
-        changed = f" of what was changed since {self.since}" if self.since else ""
+        changed = f" changed since {self.since}" if self.since else ""
         out = [
-            f"{s.records:,} pages of records{changed} in {s.seconds:.1f} s; "
-            f"{s.probes:,} endpoints probed, {s.valid:,} of them valid.",
+            f"{counted(s.records, 'page')} of records{changed} in {s.seconds:.1f} s; "
+            f"{counted(s.probes, 'endpoint')} probed, {s.valid:,} of them valid.",
             f"Ended: {ends.get(s.stopped, s.stopped)}.",
-            f"The catalogue holds {self.services:,} valid endpoints: {self.database}",
+            f"The catalogue contains {counted(self.services, 'valid endpoint')}: {self.database}",
         ]
         if not s.records:
-            out[:2] = [
-                f"No page of records was read: is this the address of a catalogue? {s.pages:,} pages were answered."
-            ]
+            answered = "1 page was" if s.pages == 1 else f"{s.pages:,} pages were"
+            out[:2] = [f"No page of records was read: is this the address of a catalogue? {answered} answered."]
         if s.reasons:
             out.insert(1, _not_read(s))
         return out

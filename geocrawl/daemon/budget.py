@@ -68,7 +68,7 @@ class Budget:
         if not self.hours.include(now):
             return "outside its hours"
         if self.pages_per_day and pages >= self.pages_per_day:
-            return "the day's pages are spent"
+            return "the day's limit of pages is reached"
         if self.traffic_per_day_bytes and received_bytes >= PAGES_SHARE * self.traffic_per_day_bytes:
             return "nine tenths of the day's traffic is spent"
         return ""

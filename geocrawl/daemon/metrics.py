@@ -47,7 +47,7 @@ class MetricsFile:
         try:
             refuse_database(self._path, queries.path)
             if self._path.exists() and not self._path.is_file():  # a pipe would block the daemon until somebody reads
-                raise UsageError(f"{self._path}: is no file")
+                raise UsageError(f"{self._path}: is not a file")
             write_metrics(found, self._max_traffic_bytes, self._path)
         except (EnvironmentFault, UsageError, OSError) as error:
             trouble = str(error)
@@ -68,7 +68,7 @@ def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
     yield from _family("endpoints", "Endpoints by last verdict.", _labelled("status", found.endpoints))
     yield from _family("health", "Endpoints that ever were valid, by health.", _labelled("state", found.health))
     yield from _family("due", "Services whose next probe is due.", [("", found.due)])
-    yield from _family("today", "The daemon's figures of this day (UTC).", _labelled("what", found.today))
+    yield from _family("today", "The daemon's counts of this day (UTC).", _labelled("what", found.today))
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
     states = {str(state): count for state, count in found.frontier.states.items()}
@@ -76,7 +76,9 @@ def prometheus(found: CatalogStatus, max_traffic_bytes: int) -> Iterator[str]:
     tiers = {str(tier): count for tier, count in found.frontier.waiting_by_tier.items()}
     yield from _family("waiting", "Waiting pages by tier.", _labelled("tier", tiers))
     yield from _family("probes_waiting", "Probes in the queue.", [("", found.frontier.probes_waiting)])
-    yield from _family("hosts_resting", "Hosts with work that rest.", [("", found.frontier.hosts_resting)])
+    yield from _family(
+        "hosts_resting", "Hosts with queued URLs that are in back-off.", [("", found.frontier.hosts_resting)]
+    )
 
 
 def _family(name: str, help_: str, samples: list[tuple[str, int]]) -> Iterator[str]:

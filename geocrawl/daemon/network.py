@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WELL_HOSTS = 500
 """Number of hosts, those that answered last before the daemon started, that count as well from its start."""
 _REST_S = 900.0
-"""Longest back-off of a host while the network is away: long enough that other hosts are tried in its place."""
+"""Longest back-off of a host while the network is down: long enough that other hosts are tried in its place."""
 
 
 class NetworkWatch:
@@ -43,7 +43,7 @@ class NetworkWatch:
         self.outage.observe(entry.url.host, visit.at, visit.http_status, visit.reason)
         self._undo_log.settled(entry, visit, away=self.outage.since is not None)
         if self.outage.suspected:
-            return "the network is away"
+            return "the network is down"
         return "the network is back" if self.outage.since is not None else ""
 
     def undo_outage(self, now: float) -> Mapping[str, int] | None:

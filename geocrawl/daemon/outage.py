@@ -41,7 +41,7 @@ _FIRST_S, _LONGEST_S = 15.0, 300.0
 
 
 class Outage:
-    """Decides from the results of visits whether the network is away."""
+    """Decides from the results of visits whether the network is down."""
 
     def __init__(self, well: Iterable[str] = ()) -> None:
         """Begin without an outage; `well` are the hosts known to answer, the last to answer at the end."""
@@ -54,7 +54,7 @@ class Outage:
 
     @property
     def suspected(self) -> bool:
-        """Return whether the network seems to be away."""
+        """Return whether the network seems to be down."""
         return self._in_a_row >= _IN_A_ROW and len(self._lost) >= _HOSTS
 
     @property
@@ -65,7 +65,7 @@ class Outage:
     @property
     def text(self) -> str:
         """Return a line for a person about the outage."""
-        return f"the network seems to be away: the last {self._in_a_row} visits reached nobody"
+        return f"the network seems to be down: the last {self._in_a_row} visits reached no server"
 
     def end(self) -> None:
         """End the outage: the network is back, and what the outage changed was undone."""

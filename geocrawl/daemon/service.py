@@ -23,6 +23,7 @@ from geocrawl.daemon.network import NetworkWatch
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit
+from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.session import Session
@@ -203,9 +204,9 @@ class Daemon:
         try:
             session, self._jobs, budget = self._read_configuration()
             self._crawl.change(session, budget)
-            self._log("configuration read anew")
+            self._log("configuration read again")
         except GeocrawlError as error:
-            self._log("configuration not read anew: the former one stays", error=str(error))
+            self._log("configuration not read again: the former one stays in force", error=str(error))
         self._notifier.ready()
 
     # ----------------------------------------------------------------------- ticks
@@ -221,7 +222,7 @@ class Daemon:
             else:
                 self.tick(name)
         except PassingFault as fault:
-            self._log(f"tick {name} left out", error=str(fault))
+            self._log(f"tick {name} skipped", error=str(fault))
             self._notifier.alive(f"waiting: {fault}")
         except DatabaseFault as damage:
             self._damage = damage
@@ -255,4 +256,4 @@ class Daemon:
         if self._lock.reloads() != self._reloads:
             self._reloads = self._lock.reloads()
             self.reload()
-        self._notifier.alive(f"{state}; today {self._day.total('pages'):,} pages")
+        self._notifier.alive(f"{state}; {counted(self._day.total('pages'), 'page')} today")

@@ -112,7 +112,7 @@ def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     queued = session.add_seeds(_stored_seeds(store), again=False)
     log("ready", database=str(store.path), strategy=session.strategy.name, start_pages_queued=queued)
     if session.frontier.ready_at() is None:
-        log("nothing waits: give the daemon pages to start from with `geocrawl seeds add URL`")
+        log("the queue is empty: give the daemon pages to start from with `geocrawl seeds add URL`")
     return session, jobs, budget_of(settings)
 
 

@@ -25,7 +25,7 @@ def trusted_certificates(environment: Mapping[str, str] = os.environ) -> ssl.SSL
     file, folder = environment.get("SSL_CERT_FILE"), environment.get("SSL_CERT_DIR")
     try:
         if not file and folder and not any(_HASHED.fullmatch(path.name) for path in Path(folder).iterdir()):
-            raise _fault("SSL_CERT_DIR", folder, "it holds no certificates under the names of `openssl rehash`")
+            raise _fault("SSL_CERT_DIR", folder, "it contains no certificates under the names of `openssl rehash`")
         return httpx.create_ssl_context()
     except OSError as error:  # ssl.SSLError is one
         name, value = ("SSL_CERT_FILE", file) if file else ("SSL_CERT_DIR", folder)

@@ -238,7 +238,7 @@ class PoliteTurn:
         if refusal := await self._refusal_of(url):
             return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
         if purpose is Purpose.MAP and self._host.is_day_limit_reached:
-            return Failure(url, FailureCode.BUDGET, "this host's requests of today are spent")
+            return Failure(url, FailureCode.BUDGET, "this host's daily limit of requests is reached")
         self._host.asks_service = purpose in _OF_SERVICES
         if not self._settings.ignore_robots:
             rules = await self._origin_robots.rules_for(url, self._host)

@@ -34,7 +34,7 @@ class PutOff(Exception):
 
     def __init__(self, for_s: float) -> None:
         """`for_s`: when to come again, in seconds from now."""
-        super().__init__(f"its IP address is busy with other hosts; to be asked in {for_s:.1f} s")
+        super().__init__(f"its IP address is busy with other hosts; to be requested in {for_s:.1f} s")
         self.for_s = for_s
 
 

@@ -100,7 +100,7 @@ class OriginRobots:
     async def _ask_elsewhere(self, target: Url, borrower: PacedHost) -> Answer | Failure | RobotsRecord:
         """Request a redirect's target on another host, or return what is known of it."""
         if await self._parts.refusal_of(target):
-            return Failure(target, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be asked")
+            return Failure(target, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be requested")
         is_robots = target.address == robots_address(target)
         known = await self._robots.get(target.origin, self._parts.clock.now())
         if is_robots and known is not None:

@@ -76,7 +76,7 @@ class OwnFaults:
         if proxy is not None:
             return await self._fault_of_proxy(error, code, url, proxy)
         if not self._names_beyond_routes and _errnos(error) & _NO_ROUTE and not await reachability.has_route():
-            return OwnFault("The network is away (no route)", "The network is back", reachability.has_route)
+            return OwnFault("The network is down (no route)", "The network is back", reachability.has_route)
         if code in _MAY_BE_NAMES and not is_literal(url.host):
             return await self._fault_of_names(error, url.host)
         return None

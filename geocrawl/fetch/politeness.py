@@ -80,24 +80,24 @@ _OF_FAILURE = dict.fromkeys(
 
 
 def effect_of(
-    outcome: int | FailureCode, host: HostState | None = None, asked: Asked | None = None, *, within_s: float = 0.0
+    answer: int | FailureCode, host: HostState | None = None, asked: Asked | None = None, *, within_s: float = 0.0
 ) -> Effect:
     """Return the effect of an HTTP status or a failure's code on `host`, its state before the exchange.
 
     Without `asked` a server's error is the host's. `within_s`: for how long an address's trouble is remembered.
     """
-    if isinstance(outcome, int):
-        if outcome in _SERVER_ERRORS and asked is not None and not asked.is_robots:
+    if isinstance(answer, int):
+        if answer in _SERVER_ERRORS and asked is not None and not asked.is_robots:
             before = host.troubled_address if host and asked.at - host.troubled_at <= within_s else ""
             if before in ("", asked.address):
                 return Effect.ADDRESS
-        return _OF_STATUS.get(outcome, Effect.OK)
-    return _OF_FAILURE.get(outcome, Effect.NEUTRAL)
+        return _OF_STATUS.get(answer, Effect.OK)
+    return _OF_FAILURE.get(answer, Effect.NEUTRAL)
 
 
 def after_exchange(
     host: HostState,
-    outcome: int | FailureCode,
+    answer: int | FailureCode,
     now: float,
     settings: Settings,
     *,
@@ -109,8 +109,8 @@ def after_exchange(
     `asked`: what was requested; None when nothing is known of it, as of robots.txt.
     """
     delay = delay_s(host, settings)
-    effect = effect_of(outcome, host, asked, within_s=settings.trouble_window_s)
-    if asked is not None and not asked.is_robots and outcome in _SERVER_ERRORS:
+    effect = effect_of(answer, host, asked, within_s=settings.trouble_window_s)
+    if asked is not None and not asked.is_robots and answer in _SERVER_ERRORS:
         host = replace(host, troubled_at=now, troubled_address=asked.address)
     if effect is Effect.OK:
         return replace(host, errors=0, next_at=now + delay)
@@ -154,12 +154,12 @@ def wait_for_next_day(host: HostState, now: float, settings: Settings) -> HostSt
 def starts_backoff(
     before: HostState,
     host: HostState,
-    outcome: int | FailureCode,
+    answer: int | FailureCode,
     settings: Settings,
     asked: Asked | None = None,
 ) -> bool:
-    """Return whether this outcome put the host into back-off. `before`, `host`: its states around the exchange."""
-    effect = effect_of(outcome, before, asked, within_s=settings.trouble_window_s)
+    """Return whether this answer put the host into back-off. `before`, `host`: its states around the exchange."""
+    effect = effect_of(answer, before, asked, within_s=settings.trouble_window_s)
     return effect is Effect.OVERLOAD or (effect is Effect.ERROR and host.errors >= settings.backoff_after)
 
 

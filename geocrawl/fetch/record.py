@@ -78,7 +78,7 @@ class WarcRecorder:
             self._file.truncate(self._whole_bytes)
         self._say(
             f"{self._path}: the recording ends after {self._whole_bytes:,} bytes ({error.strerror or error}); "
-            "the crawl goes on without it"
+            "the crawl continues without it"
         )
 
 

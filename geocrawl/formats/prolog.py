@@ -11,6 +11,7 @@ import re
 
 from geocrawl.formats.charset import byte_order_mark
 from geocrawl.model import Deviation
+from geocrawl.wording import counted
 
 MAX_PROLOG_BYTES = 8_192
 """Number of first characters in which a DOCTYPE is searched."""
@@ -104,6 +105,6 @@ def _is_markup(before: bytes) -> bool:
 
 def _junk(before: bytes) -> Deviation:
     if not before.strip():
-        return Deviation("space-before", f"{len(before)} bytes of white space before the declaration")
+        return Deviation("space-before", f"{counted(len(before), 'byte')} of white space before the declaration")
     code = "http-headers" if _HEADER_LINE.match(before) else "junk-before"
     return Deviation(code, " ".join(before.decode("latin-1").split())[:100])

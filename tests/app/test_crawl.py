@@ -53,7 +53,7 @@ def test_a_crawl_stopped_by_its_page_limit_and_resumed_ends_with_the_same_catalo
     first, _ = crawl(settings_for(web, max_pages=40), tmp_path / "c.db", web.seeds)
     assert (first.summary.pages, first.summary.stopped) == (40, "max-pages")
     second, watcher = crawl(settings_for(web), tmp_path / "c.db")
-    assert watcher.notes[0].startswith("Going on with ")
+    assert watcher.notes[0].startswith("Continuing with ")
     assert second.summary.pages > 0
     assert valid(tmp_path / "c.db") == web.expected_valid
 

@@ -15,6 +15,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.settings import Settings
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.wording import counted
 from tests.support.crawls import Watcher, url
 from tests.support.loopback import Handler, Server, running
 
@@ -90,7 +91,7 @@ def test_one_page_in_trouble_keeps_no_other_page_of_its_host_from_being_read(tmp
     assert report.summary.pages == LEAVES + 1
     assert (report.summary.stopped, report.left, report.retries) == ("resting", (), 1)
     assert report.next_retry_at is not None
-    assert any(line.startswith("To be tried again: 1 addresses") for line in report.lines())
+    assert any(line.startswith("To be tried again: 1 failed address,") for line in report.lines())
     with open_readonly(tmp_path / "c.db") as connection:
         assert connection.execute("SELECT troubled_address, errors FROM host").fetchall() == [
             (f"{site.base}/leaf7.html", 0)
@@ -127,7 +128,7 @@ def test_what_is_left_after_the_patience_is_named_with_the_time_when_it_can_go_o
     assert left.name == "127.0.0.1" and left.urls == LEAVES - site.leaves_read > 0
     assert left.ready_at - time.time() == pytest.approx(3600, abs=60)
     assert report.as_json()["left"] == [{"host": left.name, "addresses": left.urls, "ready_at": left.ready_at}]
-    assert any(line.startswith(f"Not visited: {left.urls} addresses of 127.0.0.1") for line in report.lines())
+    assert any(line.startswith(f"Not visited: {counted(left.urls, 'address')} of 127.0.0.1") for line in report.lines())
 
 
 def test_a_host_that_never_answers_ends_the_patience(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_who_could_not_give_its_own_lease_back_takes_it_again(tmp_path: Path) ->
     database.close()
 
 
-@pytest.mark.parametrize(("damage", "said"), [(b"\xa5" * 8192, "not a SQLite database"), (None, "is no file")])
+@pytest.mark.parametrize(("damage", "said"), [(b"\xa5" * 8192, "not a SQLite database"), (None, "is not a file")])
 def test_what_does_not_pass_ends_a_start_at_once(tmp_path: Path, damage: bytes | None, said: str) -> None:
     path = tmp_path / "c.db"
     if damage is None:

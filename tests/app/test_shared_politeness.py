@@ -21,8 +21,9 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.engine.upgrade import upgrade
 from geocrawl.store.operations.forget import forget
+from tests.support.access_log import gaps_s, most_at_once
 from tests.support.crawls import url
-from tests.support.politeness_web import PAGES, gaps_s, most_at_once, polite_web
+from tests.support.politeness_web import PAGES, polite_web
 from tests.support.processes import Started, clean_environment, geocrawl
 
 WMS = "http://gis.uni-norvale.example/glacier/wms?SERVICE=WMS&REQUEST=GetCapabilities"
@@ -158,4 +159,4 @@ def test_a_catalogue_that_may_only_be_read_stops_no_probe(web: DemoWeb, tmp_path
     finally:
         subprocess.run(["umount", str(disk)], check=True)
     assert line.status == "valid"
-    assert len(said) == 1 and "is not shared" in said[0]
+    assert len(said) == 1 and "are not shared" in said[0]

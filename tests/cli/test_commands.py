@@ -58,7 +58,7 @@ def crawled(run: Run, web: DemoWeb) -> Run:
 
 
 WRONG_USE = [
-    (("crawl", "notaurl"), 2, "is no web address"),
+    (("crawl", "notaurl"), 2, "is not a web address"),
     (("crawl", "--seeds", "missing.txt"), 2, "missing.txt"),
     (("crawl", "http://a.example/", "--strategy", "dfs"), 2, "did you mean bfs"),
     (("crawl", "http://a.example/", "--strategy", "gws", "--set", "gws.lamda=1"), 2, "did you mean gws.lambda"),
@@ -110,8 +110,8 @@ def test_rubbish_lines_of_a_seeds_file_are_numbered_and_the_rest_is_used(
 ) -> None:
     (tmp_path / "seeds.txt").write_text(f"# start\nrubbish\n\n{web.seeds[0]}\nftp://b.example/\n")
     done = run("crawl", "--seeds", "seeds.txt", "--proxy", web.proxy_url, "--max-depth", "0", "--json")
-    assert "seeds.txt, line 2: no web address" in done.stderr
-    assert "seeds.txt, line 5: no web address" in done.stderr
+    assert "seeds.txt, line 2: not a web address" in done.stderr
+    assert "seeds.txt, line 5: not a web address" in done.stderr
     assert json.loads(done.stdout)["pages"] == 1
 
 
@@ -247,7 +247,7 @@ def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
         out, err = process.communicate(timeout=60)
         assert process.returncode == code
         assert "under way (Ctrl-C again: at once)" in err
-        assert "goes on from here" in out
+        assert "continues from here" in out
         done = run("crawl", "--proxy", web.proxy_url, "--delay", "0", "--json")
         assert json.loads(done.stdout)["services"] >= len(web.expected_valid)
 

@@ -28,7 +28,7 @@ def peat(tmp_path: Path) -> Path:
     arguments = ("--text", "peat.txt", "--seeds", "seeds.txt", "--title", "Peat and bogs")
     done = geocrawl(tmp_path, "topics", "add", "environment/peat", *arguments)
     assert done.returncode == 0, done.stderr
-    assert "line 2: no web address" in done.stderr
+    assert "line 2: not a web address" in done.stderr
     return tmp_path
 
 
@@ -53,7 +53,7 @@ def test_a_crawl_for_a_topic_starts_at_its_pages_and_remembers_it(peat: Path) ->
         again = geocrawl(peat, "crawl", *options)
         assert json.loads(again.stdout)["strategy"] == "best-first"
         other = geocrawl(peat, "crawl", "--topic", "water/ocean", "--seeds", "seeds.txt", *options)
-    assert "Going on with" in again.stderr
+    assert "Continuing with" in again.stderr
     assert "best-first (topic water/ocean) instead of best-first (topic environment/peat)" in other.stderr
 
 
@@ -66,7 +66,7 @@ def test_a_crawl_for_a_topic_that_was_deleted_says_how_to_go_on(peat: Path) -> N
         gone = geocrawl(peat, "crawl", "--proxy", web.proxy_url, "--delay", "0")
         assert gone.returncode == 2
         assert len(gone.stderr.strip().splitlines()) == 1
-        assert "environment/peat, which is no more" in gone.stderr and "geocrawl topics add" in gone.stderr
+        assert "environment/peat, which no longer exists" in gone.stderr and "geocrawl topics add" in gone.stderr
         other = geocrawl(peat, "crawl", "--topic", "water/ocean", "--seeds", "seeds.txt", *options)
         assert other.returncode == 0
 

@@ -52,7 +52,7 @@ def test_a_damaged_state_is_set_aside_and_the_crawl_goes_on(tmp_path: Path, stat
         report, watcher = crawl(settings, path, web.seeds)
         assert report.summary.stopped in ("done", "resting") and report.summary.pages > 20
     notes = "\n".join(watcher.notes)
-    assert "What adaptive had learnt cannot be restored and was set aside" in notes
+    assert "What adaptive learnt cannot be restored and was set aside" in notes
     kept = connection.execute("SELECT value FROM meta WHERE name = 'strategy:set-aside'").fetchone()
     assert kept == (state,)
     assert connection.execute("SELECT 1 FROM meta WHERE name = 'strategy:state'").fetchone(), "learnt anew"

@@ -128,12 +128,12 @@ def test_a_pause_and_a_reload_reach_it_through_the_database(tmp_path: Path, web:
         wait_for(lambda: "paused" in running.log(), "the pause")
         command(tmp_path, "seeds", "add", *web.seeds)
         command(tmp_path, "reload")
-        wait_for(lambda: "configuration read anew" in running.log(), "the reload")
+        wait_for(lambda: "configuration read again" in running.log(), "the reload")
         assert ask(tmp_path, VALID) == 0, "it rests"
         command(tmp_path, "resume")
         wait_for(lambda: ask(tmp_path, VALID), "services after the rest")
         running.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: running.log().count("configuration read anew") == 2, "the reload by signal")
+        wait_for(lambda: running.log().count("configuration read again") == 2, "the reload by signal")
         assert running.end() == 0
 
 

@@ -31,13 +31,13 @@ def test_a_running_daemon_asks_it_no_more_and_lists_it_nowhere(tmp_path: Path, w
         asked = len(web.requests)
         command(tmp_path, "seeds", "add", f"http://{host}/")
         command(tmp_path, "reload")
-        wait_for(lambda: "configuration read anew" in running.log(), "the reload")
+        wait_for(lambda: "configuration read again" in running.log(), "the reload")
         assert [each.url for each in web.requests[asked:] if urlsplit(each.url).hostname == host] == []
         assert running.end() == 0, running.log()
     assert host not in command(tmp_path, "export", "--format", "jsonl")
     status = json.loads(command(tmp_path, "status", "--json"))
     assert status["blocked"] == 1 and status["refused"]["forgotten"] > 0
-    assert "1 hosts removed on request" in command(tmp_path, "status")
+    assert "1 host removed on request" in command(tmp_path, "status")
     listed = json.loads(command(tmp_path, "forget", "--list", "--json"))
     assert [(row["host"], row["reason"]) for row in listed] == [(host, "mail of 3 May")]
     assert "may be visited again" in command(tmp_path, "forget", "--undo", host)

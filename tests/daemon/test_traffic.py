@@ -77,7 +77,7 @@ NIGHT, NOON = 1_700_000_000.0 - 1_700_000_000.0 % 86_400, 1_700_000_000.0 - 1_70
     [
         (NOON, 0, 0, "outside its hours"),
         (NIGHT, 9, 899, ""),
-        (NIGHT, 10, 0, "the day's pages are spent"),
+        (NIGHT, 10, 0, "the day's limit of pages is reached"),
         (NIGHT, 0, 900, "nine tenths of the day's traffic is spent"),
     ],
 )

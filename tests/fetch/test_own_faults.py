@@ -234,7 +234,7 @@ def _in_a_namespace(script: str) -> list[str]:
 
 
 def test_without_any_route_the_fault_is_ours() -> None:
-    assert _in_a_namespace(_WITHOUT_ROUTE) == ["The network is away (no route) False"] * 2
+    assert _in_a_namespace(_WITHOUT_ROUTE) == ["The network is down (no route) False"] * 2
 
 
 def test_without_a_free_port_the_fault_is_ours() -> None:

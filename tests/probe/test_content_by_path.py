@@ -49,7 +49,7 @@ def test_one_feature_of_a_collection_delivers() -> None:
     proof, asked = run(OgcApiContentCheck(), API, collections("trees", "roads"), lambda _: answer(FOUND))
     assert asked == [f"{API}/collections/trees/items?limit=1&f=json"]
     assert (proof.level, outcomes(proof), proof.https) == (Level.DELIVERS, [ContentOutcome.OK], True)
-    assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("trees", "1 features")
+    assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("trees", "1 feature")
 
 
 def test_an_empty_collection_is_blank_and_another_one_is_asked() -> None:

@@ -87,7 +87,7 @@ def wfs(version: str, *names: str) -> Service:
 def test_one_feature_delivers_and_ends_the_trial() -> None:
     proof, asked = run(WfsContentCheck(), wfs("2.0.0", "r:road", "r:path"), lambda _: page(GML_3_2))
     assert (proof.level, outcomes(proof)) == (Level.DELIVERS, [ContentOutcome.OK])
-    assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("r:road", "1 features")
+    assert (proof.attempts[0].layer, proof.attempts[0].detail) == ("r:road", "1 feature")
     assert [ask.purpose for ask in asked] == [Purpose.MAP]
     wanted = {"SERVICE": "WFS", "VERSION": "2.0.0", "REQUEST": "GetFeature", "TYPENAMES": "r:road", "COUNT": "1"}
     assert parameters(asked[0]) == wanted
@@ -131,10 +131,10 @@ def test_a_wfs_that_is_slow_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("body", "outcome", "detail"),
     [
-        (GML_3_2, ContentOutcome.OK, "1 features"),
+        (GML_3_2, ContentOutcome.OK, "1 feature"),
         (GML_3_1, ContentOutcome.OK, "2 features"),
-        (GML_2, ContentOutcome.OK, "1 features"),
-        (GEOJSON, ContentOutcome.OK, "1 features"),
+        (GML_2, ContentOutcome.OK, "1 feature"),
+        (GEOJSON, ContentOutcome.OK, "1 feature"),
         (EMPTY, ContentOutcome.BLANK, "no features"),
         ("<FeatureCollection><featureMembers/></FeatureCollection>", ContentOutcome.BLANK, "no features"),
         (EXCEPTION.format("no data"), ContentOutcome.EXCEPTION, "InvalidParameterValue: no data"),

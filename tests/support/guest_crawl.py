@@ -6,14 +6,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests.support.access_log import asked_while_resting, gaps_s, most_at_once, row_of, sort_of
 from tests.support.guest_web import FORBIDDEN, SORTS, VICTIM, GuestWeb, guest_web
-from tests.support.politeness_web import Access, asked_while_resting, most_at_once, sort_of
 from tests.support.processes import Started, clean_environment, geocrawl
 
 DELAY_S = 0.5
@@ -39,12 +38,12 @@ def measure_two_namespaces(strangers: int, hosts: int, workers: int, *, stop_aft
         _crawl(web, Path(folder), strangers, hosts, workers, stop_after_s)
         seconds, log = time.monotonic() - begun, list(web.log)
     return {
-        "hosts": [_row(log, sort) for sort in SORTS],
+        "hosts": [row_of(log, sort) for sort in SORTS],
         "strangers": strangers,
         "workers": 2 * workers,
         "seconds": round(seconds, 1),
         "most_at_once_a_host": most_at_once(log),
-        "gaps_below_the_delay": sum(gap < DELAY_S - CLOCKS_S for sort in SORTS for gap in _gaps_s(log, sort)),
+        "gaps_below_the_delay": sum(gap < DELAY_S - CLOCKS_S for sort in SORTS for gap in gaps_s(log, sort)),
         "forbidden_requests": sum(each.path.startswith(FORBIDDEN) for each in log if each.host == VICTIM),
         "asked_before_retry_after": asked_while_resting(log),
         "strangers_visited": len({each.host for each in log if sort_of(each.host) == "stranger" and each.path == "/"}),
@@ -79,7 +78,7 @@ def measure_names_on_one_address(names: int, workers: int) -> dict[str, Any]:
         "most_at_once_the_address": most_at_once(as_one),
         "requests_a_second": round(len(log) / (starts[-1] - starts[0]), 2),
         "median_gap_s": round(sorted(gaps)[len(gaps) // 2], 3),
-        "smallest_gap_a_host_s": round(min(_gaps_s(log, "named")), 3),
+        "smallest_gap_a_host_s": round(min(gaps_s(log, "named")), 3),
     }
 
 
@@ -113,23 +112,3 @@ def _ended(process: Started) -> None:
     done = process.wait(limit_s=LIMIT_S)
     if done.exit_code not in (0, 1, 130, 143):
         raise SystemExit(f"a crawl ended with {done.exit_code}: {done.stderr[-2000:]}")
-
-
-def _gaps_s(log: Sequence[Access], sort: str) -> list[float]:
-    """Seconds from the end of a request to the next one, each host of this sort by itself."""
-    gaps = []
-    for host in {each.host for each in log if sort_of(each.host) == sort}:
-        mine = sorted((each for each in log if each.host == host), key=lambda each: each.begun)
-        gaps += [after.begun - before.ended for before, after in pairwise(mine)]
-    return gaps
-
-
-def _row(log: Sequence[Access], sort: str) -> dict[str, Any]:
-    gaps = _gaps_s(log, sort)
-    requests = [each for each in log if sort_of(each.host) == sort]
-    return {
-        "sort": sort,
-        "requests": len(requests),
-        "pages": len({(each.host, each.path) for each in requests if each.status == 200}),
-        "smallest_gap_s": round(min(gaps), 3) if gaps else None,
-    }

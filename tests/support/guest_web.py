@@ -7,85 +7,48 @@ answer 429 with a Retry-After; the plain ones and the victim are crawled for the
 
 from __future__ import annotations
 
-import socket
-import struct
-import threading
-import time
-from collections import Counter
 from contextlib import AbstractContextManager
-from urllib.parse import urlsplit
+from dataclasses import replace
 
-from tests.support.loopback import Handler, Server, running
-from tests.support.politeness_web import RETRY_AFTER_S, Access, sort_of
+from tests.support.access_log import RETRY_AFTER_S, SLOW_S, LoggingWeb, Reply, page_of, rules, sort_of, wait
+from tests.support.loopback import running
 
 VICTIM = "victim-0.victim.example"
 SORTS = ("plain", "slow", "reset", "strained", "stranger", "victim")
-PAGES, SLOW_S, NAMED_S = 6, 0.6, 0.05
+PAGES, NAMED_S = 6, 0.05
 FORBIDDEN = "/private"
 
 
-class GuestWeb(Server):
-    """The server; `log` holds every request in the order of their ends."""
+class GuestWeb(LoggingWeb):
+    """The hosts of all sorts."""
 
-    def __init__(self) -> None:
-        super().__init__(_Handler)
-        self.log: list[Access] = []
-        self.answers = Counter[str]()
-        self.lock = threading.Lock()
-
-
-class _Handler(Handler):
-    server: GuestWeb
-
-    def respond(self) -> None:
-        begun = time.monotonic()
-        parts = urlsplit(self.path)
-        host = parts.hostname or self.headers.get("Host", "").partition(":")[0]
-        sort = sort_of(host)
-        with self.server.lock:
-            self.server.answers[host] += 1
-            number = self.server.answers[host]
-        is_cut = sort == "reset" and number % 3 == 0
-        status, body, headers = (0, b"", {}) if is_cut else _answer(sort, host, parts.path, number)
-        time.sleep({"slow": SLOW_S, "named": NAMED_S}.get(sort, 0.0))
-        # What the crawl learns with the last byte it cannot heed before: the end is when that is about to be sent.
-        with self.server.lock:
-            self.server.log.append(Access(host, parts.path, begun, time.monotonic(), status))
-        if is_cut:
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
-            self.close_connection = True
-            return
-        try:
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-        except OSError:
-            self.close_connection = True
+    def reply(self, host: str, path: str) -> Reply:
+        """Return the answer of a host; every third one of a resetting host is a cut connection."""
+        sort, number = sort_of(host), self.count(host)
+        if sort == "reset" and number % 3 == 0:
+            return Reply(0)
+        return replace(_reply(sort, host, path, number), after_s={"slow": SLOW_S, "named": NAMED_S}.get(sort, 0.0))
 
 
-def _answer(sort: str, host: str, path: str, number: int) -> tuple[int, bytes, dict[str, str]]:
-    text = {"Content-Type": "text/plain"}
+def _reply(sort: str, host: str, path: str, number: int) -> Reply:
     if path == "/robots.txt" and sort == "stranger":
-        return 302, b"", {"Location": f"http://{VICTIM}{_target(int(host.partition('.')[0].rpartition('-')[2]))}"}
+        target = _target(int(host.partition(".")[0].rpartition("-")[2]))
+        return Reply(302, headers=(("Location", f"http://{VICTIM}{target}"),))
     if path == "/robots.txt":
-        return 200, f"User-agent: *\nDisallow: {FORBIDDEN}\n".encode(), text
+        return rules(f"User-agent: *\nDisallow: {FORBIDDEN}\n")
     if path.startswith("/rules"):
-        return 200, b"User-agent: *\nDisallow: /page/0\n", text
+        return rules("User-agent: *\nDisallow: /page/0\n")
     if sort == "strained" and number % 5 == 0:
-        return 429, b"", {"Retry-After": f"{RETRY_AFTER_S:g}"}
+        return wait(429, RETRY_AFTER_S)
     count = 0 if sort == "named" else 1 if sort == "stranger" else PAGES
-    links = "".join(f"<a href=/page/{n + 1}>map {n}</a>" for n in range(count))
-    return 200, f"<title>{host}</title>{links}".encode(), {"Content-Type": "text/html"}
+    return page_of(host, "".join(f"<a href=/page/{n + 1}>map {n}</a>" for n in range(count)))
 
 
 def _target(number: int) -> str:
-    """The path on the victim to which a stranger's robots.txt leads."""
+    """Return the path on the victim to which a stranger's robots.txt leads."""
     return ("/robots.txt", f"/rules/{number}", f"{FORBIDDEN}/{number}")[number % 3]
 
 
 def guest_web() -> AbstractContextManager[GuestWeb]:
-    """A running web."""
+    """Return a running web."""
     return running(GuestWeb())

@@ -1,12 +1,15 @@
-"""Servers on loopback for measurements: in threads of this process, or in a process of their own."""
+"""Run servers on loopback: in threads of this process, or in separate processes."""
 
 from __future__ import annotations
 
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,7 +17,7 @@ from typing import Any, TypeVar
 
 
 class Server(ThreadingHTTPServer):
-    """A server on a free port; a client that hangs up is nothing to report."""
+    """A server on a free port, which ignores clients that hang up."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -23,31 +26,38 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that are killed or have read enough hang up."""
+        """Ignore clients that hang up: they were killed, or have read enough."""
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers without a log."""
+class Handler(BaseHTTPRequestHandler, ABC):
+    """Answers GET requests without a log."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     """Head and body are two writes: the second would wait 40 ms for the first to be acknowledged."""
 
     def do_GET(self) -> None:
+        """Answer a request."""
         self.respond()
 
+    @abstractmethod
     def respond(self) -> None:
         """Answer a GET of `self.path`."""
-        raise NotImplementedError
 
     def write(self, data: bytes) -> bool:
-        """False when the client has gone."""
+        """Send bytes; return False when the client has gone."""
         try:
             self.wfile.write(data)
         except OSError:
             self.close_connection = True
             return False
         return True
+
+    def reset(self) -> None:
+        """Cut the connection with a TCP reset instead of answering."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""

@@ -7,17 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.support.politeness_web import (
-    PAGES,
-    SORTS,
-    PoliteWeb,
-    asked_while_resting,
-    demanded_s,
-    gaps_s,
-    most_at_once,
-    polite_web,
-    sort_of,
-)
+from tests.support.access_log import Access, asked_while_resting, most_at_once, row_of, sort_of
+from tests.support.politeness_web import PAGES, SORTS, PoliteWeb, demanded_s, polite_web
 from tests.support.processes import Started, clean_environment, geocrawl
 
 DELAY_S = 0.5
@@ -32,7 +23,7 @@ def measure(hosts: int, workers: int, *, kill_after_s: float = 4.0) -> dict[str,
         seconds = time.monotonic() - begun
         log = list(web.log)
     return {
-        "hosts": [_row(log, sort) for sort in SORTS],
+        "hosts": [row_of(log, sort) | {"demanded_s": demanded_s(sort, DELAY_S)} for sort in SORTS],
         "processes": 2,
         "workers": 2 * workers,
         "kills": kills,
@@ -76,19 +67,7 @@ def _crawl(web: PoliteWeb, home: Path, hosts: int, workers: int, kill_after_s: f
     return 2
 
 
-def _pages(log: list[Any], host: str) -> int:
+def _pages(log: list[Access], host: str) -> int:
     return len(
         {access.path for access in log if access.host == host and access.status == 200 and "/page" in access.path}
     )
-
-
-def _row(log: list[Any], sort: str) -> dict[str, Any]:
-    gaps = gaps_s(log, sort)
-    requests = [access for access in log if sort_of(access.host) == sort]
-    return {
-        "sort": sort,
-        "requests": len(requests),
-        "pages": len({(access.host, access.path) for access in requests if access.status == 200}),
-        "demanded_s": demanded_s(sort, DELAY_S),
-        "smallest_gap_s": round(min(gaps), 3) if gaps else None,
-    }

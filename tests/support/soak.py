@@ -1,7 +1,7 @@
 """A daemon's quarter of a year in minutes: its own due-logic by a simulated clock, on a made web with faults injected.
 
 Services die and come back, pages announce services that are new, hosts answer slowly, want to be left alone for a day
-(503 with Retry-After), or cannot be reached while the network is away. The web is made from a seed and served on
+(503 with Retry-After), or cannot be reached while the network is down. The web is made from a seed and served on
 loopback by another process (`soak_web`); all on this side is what runs in production, the connections and the delays
 between requests included: only time is simulated.
 """

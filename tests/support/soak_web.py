@@ -49,7 +49,7 @@ class Faults:
     resting: dict[str, float] = field(default_factory=dict)
     """Host → day on which it wants to be left alone."""
     outages: list[tuple[float, float]] = field(default_factory=list)
-    """The network is away, from day to day."""
+    """The network is down, from day to day."""
 
 
 def draw(world: World, days: float, lot: random.Random) -> Faults:

@@ -47,10 +47,10 @@ def test_its_limits_hold_for_the_process(service: Service) -> None:
 
 
 def test_it_reads_its_configuration_anew(service: Service) -> None:
-    process, before = service.main_pid(), service.count("configuration read anew")
+    process, before = service.main_pid(), service.count("configuration read again")
     service.configure(CONFIGURATION + "pages_per_day = 1\n")
     assert service.systemctl("reload", "geocrawl").exit_code == 0
-    service.wait_for(lambda: service.count("configuration read anew") > before, "a word about it")
+    service.wait_for(lambda: service.count("configuration read again") > before, "a word about it")
     service.wait_for(lambda: "probes only" in service.show("StatusText"), "the new setting in force")
     assert service.main_pid() == process and service.show("ActiveState") == "active"
     service.configure(CONFIGURATION)

@@ -70,22 +70,22 @@ def _named(text: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != "all"]
 
 
-def _show(plan: Plan, outcome: ContestResults, out: Path | None, *, json: bool) -> None:
+def _show(plan: Plan, results: ContestResults, out: Path | None, *, json: bool) -> None:
     """Write the results to the folder `out`, if one is given, and print them."""
     if out is not None:
         from geocrawl.lab.contest.report import write_all
 
-        for line in write_all(plan, outcome, out):
+        for line in write_all(plan, results, out):
             typer.echo(line, err=True)
     if json:
         from geocrawl.lab.contest.results import to_json
 
-        typer.echo(to_json(plan, outcome), nl=False)
+        typer.echo(to_json(plan, results), nl=False)
     else:
-        _print(outcome)
+        _print(results)
 
 
-def _print(outcome: ContestResults) -> None:
+def _print(results: ContestResults) -> None:
     from rich.console import Console
 
     from geocrawl.lab.contest.table import WIDE, end_lines, model_lines, tables, unrecorded_lines
@@ -93,9 +93,9 @@ def _print(outcome: ContestResults) -> None:
     console = Console()
     if not console.is_terminal:
         console.width = WIDE
-    for table in tables(outcome, console.width):
+    for table in tables(results, console.width):
         console.print(table)
-    for line in (*end_lines(outcome), *unrecorded_lines(outcome), *model_lines(outcome)):
+    for line in (*end_lines(results), *unrecorded_lines(results), *model_lines(results)):
         console.print(line, highlight=False, markup=False)
-    for line in outcome.skipped:
+    for line in results.skipped:
         console.print(f"skipped: {line}", highlight=False, markup=False)

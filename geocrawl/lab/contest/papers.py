@@ -200,9 +200,9 @@ _BAYES = Paper(
 PAPERS = (_GWS, _HITS, _ADAPTIVE, _IPAGERANK, _BAYES)
 
 
-def verdicts(paper: Paper, outcome: ContestResults) -> list[str]:
+def verdicts(paper: Paper, results: ContestResults) -> list[str]:
     """Return a sentence for each claim and world by the measured values, also where a strategy did not run."""
-    return [_verdict(claim, world) for claim in paper.claims for world in outcome.worlds]
+    return [_verdict(claim, world) for claim in paper.claims for world in results.worlds]
 
 
 def _verdict(claim: Claim, world: WorldResults) -> str:

@@ -44,21 +44,21 @@ reachable, only the judged columns are about relevant pages, and addresses that 
 _RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
-def write_all(plan: Plan, outcome: ContestResults, folder: Path) -> Iterator[str]:
+def write_all(plan: Plan, results: ContestResults, folder: Path) -> Iterator[str]:
     """Write every file of a contest and yield a line for each. Raises EnvironmentFault when a file cannot be written.
 
     Without matplotlib no plots are written, and a line states that.
     """
-    write_whole(folder / "results.csv", to_csv(outcome))
-    write_whole(folder / "results.json", to_json(plan, outcome))
+    write_whole(folder / "results.csv", to_csv(results))
+    write_whole(folder / "results.json", to_json(plan, results))
     yield f"wrote {folder / 'results.csv'} and results.json"
     missing = plots.missing()
     if missing:
         yield missing
     else:
-        for world in outcome.worlds:
+        for world in results.worlds:
             yield _write_plots(world, folder)
-    write_whole(folder / "report.html", to_html(plan, outcome, with_plots=not missing))
+    write_whole(folder / "report.html", to_html(plan, results, with_plots=not missing))
     yield f"wrote {folder / 'report.html'}"
 
 
@@ -69,25 +69,25 @@ def _write_plots(world: WorldResults, folder: Path) -> str:
     return f"wrote {folder / world.study.world}-curves and -areas, .svg and .png"
 
 
-def to_html(plan: Plan, outcome: ContestResults, *, with_plots: bool = True) -> str:
+def to_html(plan: Plan, results: ContestResults, *, with_plots: bool = True) -> str:
     """Return the report as one page: styles and pictures inside, no scripts."""
-    body = [*_opening(plan, outcome)]
-    for world in outcome.worlds:
+    body = [*_opening(plan, results)]
+    for world in results.worlds:
         body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
-        body += _paper(paper, outcome)
-    body += _closing(outcome)
+        body += _paper(paper, results)
+    body += _closing(results)
     head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
-def _opening(plan: Plan, outcome: ContestResults) -> Iterator[str]:
+def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
     names = ", ".join(plan.strategies)
     yield "<h1>Contest of strategies</h1>"
     yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
     yield _EXPLAINED
-    if outcome.skipped:
-        yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in outcome.skipped) + "</ul>"
+    if results.skipped:
+        yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in results.skipped) + "</ul>"
 
 
 def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
@@ -113,14 +113,14 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
             yield f"<p><img alt='{label}' src='data:image/svg+xml;base64,{data}'></p>"
 
 
-def _paper(paper: Paper, outcome: ContestResults) -> Iterator[str]:
+def _paper(paper: Paper, results: ContestResults) -> Iterator[str]:
     yield f"<h2>{escape(paper.title)}</h2><div class='beside'><div>"
     yield _table(paper.head, paper.table, "The paper")
     yield "</div><div>"
-    for world in outcome.worlds:
+    for world in results.worlds:
         yield _ours(paper, world)
     yield f"</div></div><p class='note'>{escape(paper.note)}</p>"
-    lines = verdicts(paper, outcome)
+    lines = verdicts(paper, results)
     yield (
         "<ul class='verdicts'>" + "".join(f"<li class='{_mark(line)}'>{escape(line)}</li>" for line in lines) + "</ul>"
     )
@@ -146,9 +146,9 @@ def _mark(line: str) -> str:
     return verdict if verdict in ("agrees", "differs") else "none"
 
 
-def _closing(outcome: ContestResults) -> Iterator[str]:
+def _closing(results: ContestResults) -> Iterator[str]:
     yield "<h2>Models and what they were trained on</h2><ul>"
-    for line in model_lines(outcome):
+    for line in model_lines(results):
         yield f"<li>{escape(plain(line))}</li>"
     yield "</ul><p>No model was trained on a world that it is measured on: such a strategy would have been skipped.</p>"
 

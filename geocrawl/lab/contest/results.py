@@ -22,12 +22,12 @@ COSTS = ("cpu_s", "peak_mib")
 _LIBRARIES = ("selectolax", "lxml", "httpx", "numpy", "scipy", "jieba", "OWSLib", "warcio")
 
 
-def to_csv(outcome: ContestResults) -> str:
+def to_csv(results: ContestResults) -> str:
     """Return one line per world and strategy, in the order of the plan."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for row in outcome.rows():
+    for row in results.rows():
         writer.writerow(["" if value is None else _number(value) for value in asdict(row).values()])
     return text.getvalue()
 
@@ -36,7 +36,7 @@ def _number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def to_json(plan: Plan, outcome: ContestResults) -> str:
+def to_json(plan: Plan, results: ContestResults) -> str:
     """Return versions, settings, models and their training files, rows, curves, false accepts and what was skipped."""
     judge = read_judge()
     data = {
@@ -50,7 +50,7 @@ def to_json(plan: Plan, outcome: ContestResults) -> str:
             "set": dict(plan.set),
         },
         "settings": _settings(plan),
-        "models": _models(outcome),
+        "models": _models(results),
         "page_judge": {"file": JUDGE_FILE, "made": dict(judge.made)},
         "worlds": [
             {
@@ -62,9 +62,9 @@ def to_json(plan: Plan, outcome: ContestResults) -> str:
                 "judged_relevant": len(world.study.judged),
                 "rows": [_strategy_as_json(strategy) for strategy in world.strategies],
             }
-            for world in outcome.worlds
+            for world in results.worlds
         ],
-        "skipped": list(outcome.skipped),
+        "skipped": list(results.skipped),
     }
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
@@ -83,10 +83,10 @@ def _settings(plan: Plan) -> dict[str, object]:
     return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}
 
 
-def _models(outcome: ContestResults) -> dict[str, Mapping[str, object]]:
+def _models(results: ContestResults) -> dict[str, Mapping[str, object]]:
     """Return strategy → model → how it was made."""
     used: dict[str, Mapping[str, object]] = {}
-    for world in outcome.worlds:
+    for world in results.worlds:
         for strategy in world.strategies:
             if strategy.results:
                 used[strategy.row.strategy] = {m.name: dict(m.made) for m in strategy.results[0].models}

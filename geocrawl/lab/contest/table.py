@@ -34,9 +34,9 @@ _FIRST = frozenset({"strategy", "pages", "found", "recall", "precision", "to 50 
 WIDE = 150
 
 
-def tables(outcome: ContestResults, width: int) -> Iterator[Table]:
+def tables(results: ContestResults, width: int) -> Iterator[Table]:
     """Yield a table for each world, the best area first; fewer columns where fewer characters fit."""
-    for world in outcome.worlds:
+    for world in results.worlds:
         yield _table(world, [i for i, head in enumerate(HEADS) if width >= WIDE or head in _FIRST])
 
 
@@ -83,9 +83,9 @@ _ENDS = {
 }
 
 
-def end_lines(outcome: ContestResults) -> Iterator[str]:
+def end_lines(results: ContestResults) -> Iterator[str]:
     """Yield, for each world and reason, which crawls ended and why."""
-    for world in outcome.worlds:
+    for world in results.worlds:
         names: dict[str, list[str]] = {}
         for strategy in world.strategies:
             if strategy.results:
@@ -94,9 +94,9 @@ def end_lines(outcome: ContestResults) -> Iterator[str]:
             yield f"{world.study.world}: {', '.join(ended)} ended because {_ENDS.get(stopped, stopped)}"
 
 
-def unrecorded_lines(outcome: ContestResults) -> Iterator[str]:
+def unrecorded_lines(results: ContestResults) -> Iterator[str]:
     """Yield, for each strategy, how many addresses it asked for that a user's recording lacks."""
-    for row in outcome.rows():
+    for row in results.rows():
         if row.unrecorded is not None:
             yield f"{row.world}: {row.strategy} requested {row.unrecorded:,.0f} addresses that were not recorded"
 
@@ -109,10 +109,10 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def model_lines(outcome: ContestResults) -> Iterator[str]:
+def model_lines(results: ContestResults) -> Iterator[str]:
     """Yield what the models of the strategies were trained on, each once."""
     seen = set()
-    for world in outcome.worlds:
+    for world in results.worlds:
         for strategy in world.strategies:
             for model in strategy.results[0].models if strategy.results else ():
                 if (strategy.row.strategy, model.name) not in seen:

@@ -11,6 +11,7 @@ from geocrawl.ports import Ask
 from geocrawl.probe.content.answer import picture_of, refusal
 from geocrawl.probe.content.images import Picture
 from geocrawl.probe.json.answer import error_of
+from geocrawl.wording import counted
 
 
 def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
@@ -22,7 +23,9 @@ def judge_features(answer: Page | Failure) -> tuple[ContentOutcome, str]:
         return ContentOutcome.NOT_AN_IMAGE, f"no JSON: {answer.content_type if isinstance(answer, Page) else ''}"
     features = value.get("features")
     if isinstance(features, list):
-        return (ContentOutcome.OK, f"{len(features)} features") if features else (ContentOutcome.BLANK, "no features")
+        if not features:
+            return ContentOutcome.BLANK, "no features"
+        return ContentOutcome.OK, counted(len(features), "feature")
     if value.get("type") == "Feature":
         return ContentOutcome.OK, "a feature"
     return ContentOutcome.NOT_AN_IMAGE, f"JSON with {', '.join(list(value)[:8])}"

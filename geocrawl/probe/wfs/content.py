@@ -36,6 +36,7 @@ from geocrawl.probe.content.judge import judge_features
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.operations import given_address
 from geocrawl.urls import request_url, with_parameters
+from geocrawl.wording import counted
 
 _MEMBERS = frozenset({"member", "featureMember", "featureMembers"})
 """Elements of GML 3.2, 2.1 and 3.1 for members of a collection; the last contains several features."""
@@ -193,7 +194,7 @@ def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:
     if not local_name(root).endswith("Collection"):
         return ContentOutcome.NOT_AN_IMAGE, f"XML with the root {local_name(root)}"[:200]
     count = _count(root)
-    return (ContentOutcome.OK, f"{count} features") if count else (ContentOutcome.BLANK, "no features")
+    return (ContentOutcome.OK, counted(count, "feature")) if count else (ContentOutcome.BLANK, "no features")
 
 
 def _count(collection: etree._Element) -> int:

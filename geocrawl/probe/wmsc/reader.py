@@ -17,6 +17,7 @@ from geocrawl.probe.extents.systems import Box, in_system
 from geocrawl.probe.fingerprint import fingerprint
 from geocrawl.probe.ows import wms_service
 from geocrawl.sanitize import ending_of
+from geocrawl.wording import counted
 
 MAX_TILE_SETS = 20_000
 """Most tile sets of one document that are read."""
@@ -45,7 +46,7 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         layers=layers,
     )
     service = replace(service, fingerprint=fingerprint(service))
-    return Finding("ok", f"{len(tile_sets)} tile sets", service, (*answer_deviations(page), *reading.deviations))
+    return Finding("ok", counted(len(tile_sets), "tile set"), service, (*answer_deviations(page), *reading.deviations))
 
 
 def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:

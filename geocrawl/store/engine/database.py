@@ -84,7 +84,7 @@ class Database:
         try:
             version = read_version(connection, path)
             if version != REVISIONS[-1]:
-                raise DatabaseFault(f"{path}: has the schema {version}, we know {REVISIONS[-1]}")
+                raise DatabaseFault(f"{path}: has the schema {version}, this program knows {REVISIONS[-1]}")
             connection.execute("PRAGMA synchronous = NORMAL")
         except DatabaseFault:
             connection.close()
@@ -176,7 +176,7 @@ def read_version(connection: Connection, path: Path) -> str | None:
         raise DatabaseFault(f"{path}: is a database of another program; name another --db")
     if row is not None and row[0] not in REVISIONS:
         raise DatabaseFault(
-            f"{path}: was written by a newer geocrawl (schema {row[0]}, we know {REVISIONS[-1]}); upgrade geocrawl"
+            f"{path}: was written by a newer geocrawl (schema {row[0]}, this one knows {REVISIONS[-1]}); upgrade it"
         )
     return None if row is None else str(row[0])
 

@@ -32,7 +32,7 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     if "locked" in text or "busy" in text:
         return PassingFault(f"{path}: locked for {BUSY_S:g} s by {holder(path)}; try again when it has ended")
     if "full" in text or code == "SQLITE_FULL":
-        return PassingFault(f"{path}: the disk is full; nothing that was settled is lost, free some space and go on")
+        return PassingFault(f"{path}: the disk is full; no settled visit is lost: free some space and continue")
     if "i/o error" in text or code.startswith("SQLITE_IOERR"):
         return PassingFault(
             f"{path}: the disk fails to read or write it ({code or error}); check the disk, its free space and the "
@@ -40,7 +40,7 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
         )
     if "readonly" in text or "read-only" in text:
         return DatabaseFault(
-            f"{path}: cannot be written; check the rights of the file and its folder, or name another --db"
+            f"{path}: cannot be written; check the permissions of the file and its folder, or name another --db"
         )
     if "unable to open" in text:
         return DatabaseFault(
@@ -72,7 +72,7 @@ def copy_fault(source: Path, target: Path, error: sqlite3.Error) -> DatabaseFaul
 def no_room(path: Path, error: OSError) -> PassingFault | None:
     """Return the fault for a full disk or a spent quota; None for any other error."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return PassingFault(f"{path}: {error.strerror}; free some space and go on")
+        return PassingFault(f"{path}: {error.strerror}; free some space and continue")
     return None
 
 

@@ -40,7 +40,7 @@ def check(path: Path) -> None:
     connection = Connection.open(path, "ro")
     try:
         if read_version(connection, path) is None:
-            raise DatabaseFault(f"{path}: is no database of geocrawl")
+            raise DatabaseFault(f"{path}: is not a database of geocrawl")
         problems = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
     finally:
         connection.close()

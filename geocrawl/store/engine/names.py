@@ -26,7 +26,7 @@ def refuse_name(path: Path, *, to_write: bool) -> None:
     except OSError:
         return
     if not stat.S_ISREG(found.st_mode):
-        raise DatabaseFault(f"{path}: is no file; name another --db")
+        raise DatabaseFault(f"{path}: is not a file; name another --db")
     if found.st_nlink > 1 and (to_write or _has_log(path)):
         beside = ", ".join(each.name for each in _names_beside(path.resolve(), found.st_ino))
         raise DatabaseFault(

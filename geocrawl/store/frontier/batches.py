@@ -49,7 +49,7 @@ class Batches:
 
     def _pages(self, host: tuple[int, int | None]) -> Iterator[_Row]:
         """Yield a host's waiting pages, the best first, without the one under way."""
-        host_id, held = host
+        host_id, leased_id = host
         for url_id, tier, score in self._connection.execute(sql.BEST_PAGES, (host_id, self._stride)):
-            if url_id != held:
+            if url_id != leased_id:
                 yield url_id, tier, score, host_id

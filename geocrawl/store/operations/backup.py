@@ -88,7 +88,7 @@ def _refuse_catalogue(target: Path, place: Path, source: Path) -> None:
     if not place.exists():
         return
     if not place.is_file():
-        raise UsageError(f"{target}: is no file")
+        raise UsageError(f"{target}: is not a file")
     with suppress(OSError), place.open("rb") as file:
         if file.read(20)[18:] == b"\2\2":
             raise UsageError(f"{target}: is a catalogue, not a copy of one; name another file")

@@ -87,8 +87,8 @@ class DaemonLock:
         if self._mine is None:
             return False
         with self._database.transaction:
-            held = read_holder(self._connection)
-            if held is None or (held.machine, held.pid, held.since) != (
+            holder = read_holder(self._connection)
+            if holder is None or (holder.machine, holder.pid, holder.since) != (
                 self._mine.machine,
                 self._mine.pid,
                 self._mine.since,
@@ -104,8 +104,8 @@ class DaemonLock:
         if mine is None:
             return
         with self._database.transaction:
-            held = read_holder(self._connection)
-            if held is not None and (held.machine, held.pid) == (mine.machine, mine.pid):
+            holder = read_holder(self._connection)
+            if holder is not None and (holder.machine, holder.pid) == (mine.machine, mine.pid):
                 self._connection.execute("DELETE FROM meta WHERE name = ?", (_LEASE,))
 
     def paused(self) -> bool:

@@ -15,7 +15,7 @@ from geocrawl.urls import read_url
 def remove_if_only_of(path: Path, hosts: Set[str], now: float) -> None:
     """Remove the database at `path`, if there is one, with its side files.
 
-    Raises DatabaseFault, and removes nothing, when it is no database of geocrawl or knows other hosts than `hosts`;
+    Raises DatabaseFault, and removes nothing, when it is not a database of geocrawl or knows other hosts than `hosts`;
     EnvironmentFault while anybody uses it.
     """
     place = path.resolve()
@@ -33,9 +33,9 @@ def remove_if_only_of(path: Path, hosts: Set[str], now: float) -> None:
 
 def _demand_only(connection: Connection, hosts: Set[str]) -> None:
     if not has_facts(connection):
-        raise DatabaseFault(f"{connection.path}: is no database of geocrawl; move it away")
+        raise DatabaseFault(f"{connection.path}: is not a database of geocrawl; move it away")
     known = {row[0] for row in connection.execute("SELECT name FROM host").fetchall()}
     seeds = [read_url(row[0]) for row in connection.execute("SELECT address FROM seed").fetchall()]
     known.update(url.host for url in seeds if url is not None)
     if others := sorted(known - hosts):
-        raise DatabaseFault(f"{connection.path}: holds other hosts, such as {others[0]}; move it away")
+        raise DatabaseFault(f"{connection.path}: contains other hosts, such as {others[0]}; move it away")

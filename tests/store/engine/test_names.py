@@ -85,9 +85,9 @@ def test_what_is_no_file_is_no_database(path: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(DatabaseFault, match="is no file"):
+        with pytest.raises(DatabaseFault, match="is not a file"):
             Store.open(tmp_path / name, clock=SystemClock())
-        with pytest.raises(DatabaseFault, match="is no file"):
+        with pytest.raises(DatabaseFault, match="is not a file"):
             restore(tmp_path / "b.db", tmp_path / name, NOW)
     assert (tmp_path / "pipe").is_fifo() and not list(tmp_path.glob("*.before-restore*"))
 

@@ -34,7 +34,7 @@ def network_away(folder: Path, seconds: float) -> Row:
         recovered = _recovers(place, daemon)
         ended = daemon.end()
     return Row(
-        "the network is away",
+        "the network is down",
         f"the proxy and its connections are gone for {seconds:g} s",
         len(before - place.settled()),
         recovered,

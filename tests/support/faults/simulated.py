@@ -48,7 +48,7 @@ class Strike:
     after_s: float = STRUCK_AFTER_S
     """From the start of the run to that of the strike."""
     unreachable: bool = False
-    """The network is away."""
+    """The network is down."""
     nameless: bool = False
     """No name is known."""
     answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -217,7 +217,7 @@ def long_ones(folder: Path, pages: int, seed: int, hours: float = 26.0) -> list[
     busy, second = (host for host, _ in many.most_common(2))
     resting = Strike(DAY_S, answers={busy: (503, 86_400), second: (429, 3_600)})
     strikes = {
-        "the network is away for an hour": ("every connection fails (ENETUNREACH)", Strike(HOUR_S, unreachable=True)),
+        "the network is down for an hour": ("every connection fails (ENETUNREACH)", Strike(HOUR_S, unreachable=True)),
         "DNS is down for an hour": ("look-ups fail (EAI_AGAIN)", Strike(HOUR_S, nameless=True)),
         "hosts want to be left alone for a day": (
             "the two largest hosts answer 503 with Retry-After: 86400 and 429 with Retry-After: 3600",
@@ -247,6 +247,6 @@ def _row(fault: str, cause: str, strike: Strike, calm: Ended, struck: Ended) -> 
         more["requests_to_others_meanwhile"] = sum(n for host, n in requests.items() if host not in strike.answers)
     else:
         more["traces_in_the_history_of_services"] = struck.in_vain
-        more["said_so"] = sum("network seems to be away" in line for line in struck.said)
+        more["said_so"] = sum("network seems to be down" in line for line in struck.said)
     recovered = struck.transport.first_after
     return Row(fault, cause, len(struck.before - struck.settled), -1.0 if recovered is None else recovered, more)
