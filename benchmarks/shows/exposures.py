@@ -1,5 +1,8 @@
-"""Count how services are written on the recorded webs (link, text, script, record …) and how many of each are found by
-breadth-first crawls to their end.
+"""Count how services are written on recorded and made webs (link, text, script, record …) and how many of each are
+found by breadth-first crawls to their end.
+
+Rules are written with other seeds than those of `UNSEEN`, so that the made webs are an honest test. For a full run:
+`python -m benchmarks.shows exposures --pages 5000`; for a small one: `--world portal --made mixed:70001 --pages 600`.
 
 A service counts when it is valid, within the depth of the crawl, and not slow. It is found when its describing document
 was requested and the catalogue lists it as valid. A service that is written in several ways counts for each of them.
@@ -20,6 +23,7 @@ from typing import Any
 
 from benchmarks import machine
 from geocrawl.lab.contest.measure import measure, read_catalogue, read_log
+from geocrawl.lab.made_worlds.folder import make
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import Request
 from geocrawl.lab.recorded_worlds.world import TrueService, World
@@ -27,26 +31,45 @@ from tests.support import world_crawls
 from tests.support.places import ROOT
 
 MAX_DEPTH = 5
+UNSEEN = ("mixed:70001", "mixed:70002", "mixed:70003", "portal:70004", "agency:70005")
+"""Kinds and seeds of made webs that nobody looks at while rules are written."""
 _BUDGET = 1_000_000
 _SCRIPT = ROOT / "benchmarks" / "exposure_crawl.py"
 
 
 def main(arguments: list[str]) -> None:
-    """Crawl and print the table; a run of all worlds is written to exposures.json."""
+    """Crawl, print the table and write it to docs/measurements/g_exposures.json."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows exposures", description=__doc__)
     parser.add_argument("--world", choices=world_crawls.NAMES, action="append", help="only this one (may be repeated)")
+    parser.add_argument("--made", metavar="KIND:SEED", action="append", help="only this made web (may be repeated)")
+    parser.add_argument("--pages", type=int, default=1_500, help="pages of a made web (default: %(default)s)")
     options = parser.parse_args(arguments)
-    names = options.world or list(world_crawls.NAMES)
+    some = options.world or options.made
+    names, made = options.world or ([] if some else world_crawls.NAMES), options.made or ([] if some else UNSEEN)
     with tempfile.TemporaryDirectory(prefix="geocrawl-exposures-") as temporary:
-        figures = {name: _of_world(name, Path(temporary)) for name in names}
-    figures["all"] = _sum(list(figures.values()))
-    show(figures)
-    if len(names) == len(world_crawls.NAMES):
-        print(machine.write("exposures", {"max_depth": MAX_DEPTH, "worlds": figures}))
+        work = Path(temporary)
+        figures = {
+            "recorded": _with_sum({name: _of_world(name, world_crawls.folder(name), work) for name in names}),
+            "made": _with_sum({name: _of_made(name, options.pages, work) for name in made}),
+        }
+    for each in figures.values():
+        show(each)
+    print(machine.write("g_exposures", {"max_depth": MAX_DEPTH, "made_pages": options.pages, **figures}))
 
 
-def _of_world(name: str, work: Path) -> dict[str, Any]:
-    folder, out = world_crawls.folder(name), work / f"{name}.json"
+def _with_sum(figures: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {**figures, "all": _sum(list(figures.values()))} if figures else {}
+
+
+def _of_made(name: str, pages: int, work: Path) -> dict[str, Any]:
+    kind, _, seed = name.partition(":")
+    folder = work / f"{kind}-{seed}"
+    make(kind, pages, int(seed), folder)
+    return _of_world(folder.name, folder, work)
+
+
+def _of_world(name: str, folder: Path, work: Path) -> dict[str, Any]:
+    out = work / f"{name}.json"
     subprocess.run([sys.executable, str(_SCRIPT), str(folder), str(out)], check=True)
     return _figures(World(folder), _depths(folder), json.loads(out.read_text()))
 
