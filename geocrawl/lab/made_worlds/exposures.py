@@ -12,6 +12,7 @@ from geocrawl.lab.made_worlds.documents import layers
 from geocrawl.lab.made_worlds.mixture import Mixture
 from geocrawl.lab.made_worlds.parts import Anchor, Answer, Facts, Listing, Page, Piece, Prose, Raw, Service, Web
 from geocrawl.lab.made_worlds.services import capabilities_request, map_request, with_query
+from geocrawl.lab.made_worlds.written import written
 
 _RECORD = """<?xml version="1.0" encoding="UTF-8"?>
 <gmd:MD_Metadata xmlns:gmd="http://www.isotc211.org/2005/gmd" xmlns:gco="http://www.isotc211.org/2005/gco">
@@ -108,7 +109,10 @@ class Exposures:
 
     def _text(self, page: Page, service: Service) -> None:
         url = capabilities_request(service, self._lot) if self._lot.random() < 0.6 else service.base
-        shown = Raw(f"<code>{escape(url)}</code>") if self._lot.random() < 0.4 else url
+        share = self._lot.random()
+        shown: Piece = Raw(f"<code>{escape(url)}</code>") if share < 0.3 else url
+        if share > 0.6:
+            shown = Raw(written(self._lot, url, page.site.language.code))
         self._row(page, f"{self._lot.choice(page.site.language.jargon)}:", shown)
         self._web.name(service, page.address, "text")
 
