@@ -26,8 +26,9 @@ _WIDE = {  # first bytes of XML in two and four bytes a character → Python's c
     b"\x00<\x00?": "utf-16-be",
 }
 _BEGINNING = re.compile(
-    rb"<\?xml\b|<(?:[A-Za-z_][\w.-]{0,40}:)?(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|(?:Service)?ExceptionReport|TileMap(?:Service)?)\b",
-    re.I,
+    rb"<\?xml\b|<(?:[A-Za-z_][\w.-]{0,40}:)?"
+    rb"(?:(?:WMS_|WMT_MS_|WFS_|WCS_)?Capabilities|(?:Service)?ExceptionReport|TileMap(?:Service)?|Services)\b",
+    re.IGNORECASE,
 )
 """A declaration, or the root of a service's answer."""
 _HTML = re.compile(rb"<!doctype\s+html|<(?:html|head|body|script|[\w.-]*:?envelope)\b", re.IGNORECASE)

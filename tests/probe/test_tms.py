@@ -47,6 +47,18 @@ def test_the_other_spelling_of_the_root_is_asked_for_when_the_first_is_not_found
     assert (verdict.status, asked, verdict.requests) == (Status.VALID, [ROOT, f"{ROOT}/"], 2)
 
 
+@pytest.mark.parametrize("before", ['<?xml version="1.0"?>', "", "\n ", "Warning: mktime() in /srv/tms.php\n", "<!-- -->"])
+@pytest.mark.parametrize("root", ["Services", "TileMapService", "TileMap"])
+def test_each_root_is_read_with_and_without_a_declaration(before: str, root: str) -> None:
+    documents = {
+        "Services": f'<Services><TileMapService title="Tiles" version="1.0.0" href="{ROOT}"/></Services>',
+        "TileMapService": SERVICE.partition("?>")[2],
+        "TileMap": MAP.format(5, 45, 10, 48, srs="EPSG:4326"),
+    }
+    verdict, _ = ask(TmsProbe(), ROOT, {"*": page(before + documents[root])})
+    assert (verdict.status, verdict.detail) == (Status.VALID, root)
+
+
 @pytest.mark.parametrize(
     ("srs", "sides", "box"),
     [
