@@ -54,6 +54,11 @@ WHERE u.anchor IS NOT NULL AND p.state = 'refused' AND p.reason = 'forgotten'"""
 _FREE_HOST = """
 UPDATE host SET waiting = 0, pages = 0, best_tier = 0, best_score = 0, lease_until = 0, lease_url = NULL,
   lease_token = lease_token + 1 WHERE id = ?"""
+_RESTORE_QUEUE = """
+UPDATE host SET (waiting, pages) = (SELECT count(*), count(*) FROM url WHERE host_id = ?1 AND state = 'waiting'),
+  (best_tier, best_score) = (SELECT coalesce(max(tier), 0), coalesce(max(score), 0) FROM (
+    SELECT tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC LIMIT 1))
+WHERE id = ?1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +93,14 @@ def finish_forgetting(database: Database) -> Steps[None]:
 
 
 def undo(database: Database, host: str) -> bool:
-    """End the opt-out of a host, which is then like one that was never seen. Returns whether it was blocked."""
+    """End the opt-out of a host, which is then like one that was never seen. Returns whether it was blocked.
+
+    After a removal that was killed, the pages that it left wait again.
+    """
     with database.transaction:
         removed = database.connection.execute("DELETE FROM blocked WHERE host = ?", (host,)).rowcount
         database.delete_meta(_UNFINISHED + host)
+        _restore_queues(database.connection, host)
         database.connection.execute(sql.COUNT, (FORGETS, 1))
     return bool(removed)
 
@@ -176,6 +185,11 @@ def _without_foreign_keys(database: Database) -> Iterator[None]:
 def _free_hosts(connection: Connection, host: str) -> None:
     """End the leases of the hosts and empty their queues."""
     connection.executemany(_FREE_HOST, [(host_id,) for host_id in _hosts(connection, host)])
+
+
+def _restore_queues(connection: Connection, host: str) -> None:
+    """Count the waiting pages of the hosts, whose queues were emptied when their removal began."""
+    connection.executemany(_RESTORE_QUEUE, [(host_id,) for host_id in _hosts(connection, host)])
 
 
 def _empty(connection: Connection, ids: Sequence[int]) -> int:

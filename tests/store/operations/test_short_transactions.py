@@ -99,6 +99,24 @@ def test_a_host_that_is_allowed_again_is_not_tidied_away(engine_url: str) -> Non
     assert count(world, "endpoint") == ENDPOINTS + 1
 
 
+@pytest.mark.parametrize("committed", range(26))
+def test_after_a_removal_that_was_killed_and_undone_what_is_left_is_visited(engine_url: str, committed: int) -> None:
+    world = grown(engine_url)
+    world.seed(f"a.{HOST}/")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forgetting, "do", lambda work: [next(work) for _ in range(committed)] and work.close())
+        forget(world.database, HOST, "", 5.0)
+    left = count(world, "url", "state = 'waiting'")
+    assert undo(world.database, HOST)
+    check_invariants(world.database.connection)
+    visited = 0
+    while lease := world.frontier.lease():
+        world.settle(lease)
+        visited += 1
+    assert visited == left
+    check_invariants(world.database.connection)
+
+
 # --------------------------------------------------------------------------- retention
 
 
