@@ -46,8 +46,11 @@ def run_session(
     """
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
+    watching = None if session.environment else wiring.make_outage_observer(session, observer)
     with long_run():
-        summary = asyncio.run(_run(session, observer, retrying, max_pages, record))
+        summary = asyncio.run(_run(session, watching or observer, retrying, max_pages, record))
+    if watching is not None:
+        retrying.call(watching.end)
     if summary.stopped == "interrupt":  # stored and reported like any signal
         summary.stopped, summary.interrupted = "signal", True
     if run is not None:

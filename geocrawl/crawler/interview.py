@@ -40,6 +40,8 @@ class NotAllowed:
     detail: str
     retry_after_s: float | None
     """Seconds until the endpoint may be requested; None: never."""
+    http_status: int | None
+    """Status of robots.txt, if its answer is why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ async def run_interview(
             given, retry_after_s = validators_of(answer), answer.retry_after_s
         elif answer.code is FailureCode.ROBOTS or answer.code in NOT_PERMITTED:
             reason = str(answer.code) if answer.retry_after_s is None else "robots-unreachable"
-            return NotAllowed(reason, answer.detail, answer.retry_after_s)
+            return NotAllowed(reason, answer.detail, answer.retry_after_s, answer.status)
         step = await conversation.next(answer)
     # A service described by several answers may have changed although one of them has not.
     is_told_at_once = step.status is Status.VALID and asked == 1 and not tolerated

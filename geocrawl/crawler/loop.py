@@ -15,7 +15,7 @@ from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.summary import RunSummary
-from geocrawl.crawler.visits import broken
+from geocrawl.crawler.visits import broken, may_be_a_gateways
 from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
@@ -307,7 +307,7 @@ class Crawler:
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again
                 return
-            if visit.http_status is not None:
+            if visit.http_status is not None and not may_be_a_gateways(visit.http_status, visit.reason):
                 self._outage.answered(entry.id)
             self._summary.count(visit, result)
             if visit.state is not State.FAILED or visit.retry_after_s is None:

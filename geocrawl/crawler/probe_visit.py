@@ -106,6 +106,7 @@ class ProbeVisitor:
             reason=found.reason,
             host=host,
             at=self._clock.now(),
+            http_status=found.http_status,
             retry_after_s=found.retry_after_s,
         )
 

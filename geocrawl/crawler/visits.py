@@ -28,14 +28,28 @@ TRANSIENT = frozenset(
         FailureCode.PROXY,
         FailureCode.MACHINE,
         FailureCode.READING_CRASH,
+        "http-407",
         "http-429",
         "http-500",
         "http-502",
         "http-503",
         "http-504",
+        "http-511",
     }
 )
 """Reasons of failure that may pass until the next try. Any other failure is final until the address is due again."""
+
+GATEWAY_STATUSES = frozenset({407, 502, 503, 504, 511})
+"""Statuses that a proxy or a gateway on the way gives in a server's place (RFC 9110, 15.5.8 and 15.6.3 to 15.6.5; RFC
+6585, 6)."""
+
+
+def may_be_a_gateways(http_status: int | None, reason: str) -> bool:
+    """Return whether a gateway may have given the answer of a visit in the server's place.
+
+    A document of a service is the server's own, whatever its status.
+    """
+    return http_status in GATEWAY_STATUSES and reason in (f"http-{http_status}", "robots-unreachable")
 
 
 def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) -> float:

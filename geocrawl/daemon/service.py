@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from geocrawl.app.network_watch import NetworkWatch
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import Budget
 from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
 from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
-from geocrawl.daemon.network import NetworkWatch
 from geocrawl.daemon.ticks import TICKS, Tick, make_scheduler
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import Entry, Visit

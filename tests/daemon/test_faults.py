@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
+from geocrawl.app.network_outage import IN_VAIN, LOOK_BACK_S, Outage
+from geocrawl.app.outage_undo_log import UndoLog
 from geocrawl.demo.web import DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.lab.made_worlds.folder import make as make_world

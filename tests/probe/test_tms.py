@@ -47,7 +47,9 @@ def test_the_other_spelling_of_the_root_is_asked_for_when_the_first_is_not_found
     assert (verdict.status, asked, verdict.requests) == (Status.VALID, [ROOT, f"{ROOT}/"], 2)
 
 
-@pytest.mark.parametrize("before", ['<?xml version="1.0"?>', "", "\n ", "Warning: mktime() in /srv/tms.php\n", "<!-- -->"])
+@pytest.mark.parametrize(
+    "before", ['<?xml version="1.0"?>', "", "\n ", "Warning: mktime() in /srv/tms.php\n", "<!-- -->"]
+)
 @pytest.mark.parametrize("root", ["Services", "TileMapService", "TileMap"])
 def test_each_root_is_read_with_and_without_a_declaration(before: str, root: str) -> None:
     documents = {

@@ -1,12 +1,13 @@
 """Undo the effects of visits that were made while this machine's network was away.
 
-Such a visit reaches no server. It counts against the probed service, uses up an attempt of its address and a request of
-the address's pattern, puts the host into back-off, and marks its robots.txt as unreachable. None of that is justified
-when the network itself was away.
+Such a visit reaches no server, or only a gateway that answers in every server's place. It counts against the probed
+service, uses up an attempt of its address and a request of the address's pattern, puts the host into back-off, and
+marks its robots.txt as unreachable. None of that is justified when the network itself was away.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.operations.opt_out import FORGETS
 
 _FAILED = """
-SELECT id, reason FROM url INDEXED BY url_failed WHERE state = 'failed' AND settled_at >= ?1 AND http_status IS NULL"""
+SELECT id, reason FROM url INDEXED BY url_failed WHERE state = 'failed' AND settled_at >= ?1
+AND (http_status IS NULL OR reason = 'http-' || http_status OR reason = 'robots-unreachable')"""
 _STILL_FAILED = "SELECT 1 FROM url WHERE id = ? AND state = 'failed'"
 _COLUMNS = (
     "status, reason, detail, http_status, deviations, last_probe, probes, "
@@ -33,15 +35,19 @@ _STANDING = f"SELECT id, {_COLUMNS} FROM endpoint WHERE id = (SELECT endpoint_id
 _PUT_BACK = f"""
 UPDATE endpoint SET ({_COLUMNS}) = (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 WHERE id = ?1 AND last_probe IS ?2"""  # noqa: S608
-_FORGET_PROBES = "DELETE FROM probe WHERE endpoint_id = ? AND at >= ? AND http_status IS NULL"
+_FORGET_PROBES = """
+DELETE FROM probe WHERE endpoint_id = ? AND at >= ? AND (http_status IS NULL OR reason = 'http-' || http_status)"""
 _FORGET_EVENTS = "DELETE FROM health_event WHERE endpoint_id = ? AND at >= ?"
 _BEST = "UPDATE service SET best_id = ? WHERE id = ?"
-_FORGET_ROBOTS = "DELETE FROM robots WHERE status IS NULL AND fetched_at >= ?"
+_FORGET_ROBOTS = "DELETE FROM robots WHERE (status IS NULL OR status >= 500) AND fetched_at >= ?"
 # Shorten the back-off of a host that is not leased. ?2: its last error before the outage.
 _SHORTEN = "UPDATE host SET next_at = min(next_at, ?3) WHERE name = ?1 AND last_error_at > ?2 AND lease_until = 0"
 _END = """
 UPDATE host SET errors = ?4, last_error_at = ?2, next_at = min(next_at, ?3), parked = 0
 WHERE name = ?1 AND last_error_at > ?2 AND lease_until = 0"""
+# Forget the trouble of an address of a host, which would make the next one the host's. ?2: since when.
+_END_TROUBLE = """
+UPDATE host SET troubled_at = 0, troubled_address = '' WHERE name = ?1 AND troubled_at >= ?2 AND lease_until = 0"""
 _WELL = """
 SELECT host FROM endpoint WHERE health = 'alive' GROUP BY host ORDER BY max(last_ok) DESC LIMIT ?"""
 
@@ -76,6 +82,8 @@ class UnreachedHost:
     since: float
     errors: int
     last_error_at: float
+    troubled_since: float = math.inf
+    """Since when an address's trouble is none of the host's."""
 
 
 class Outages:
@@ -129,7 +137,9 @@ class Outages:
     def end_back_offs(self, hosts: Iterable[UnreachedHost], now: float) -> None:
         """End the back-off of these hosts now and restore their count of errors."""
         with self._database.transaction:
-            self._connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in hosts])
+            ended = list(hosts)
+            self._connection.executemany(_END, [(host.name, host.last_error_at, now, host.errors) for host in ended])
+            self._connection.executemany(_END_TROUBLE, [(host.name, host.troubled_since) for host in ended])
 
 
 def _uncount(connection: Connection, ids: Sequence[int]) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from geocrawl.daemon.outage import CUT_OFF, LOOK_BACK_S, UNREACHED
+from geocrawl.app.network_outage import LOOK_BACK_S, is_in_vain
 from geocrawl.model import Purpose
 from geocrawl.store import Outages, Standing, UnreachedEndpoint, UnreachedHost
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
 
-IN_VAIN = UNREACHED | CUT_OFF
-"""Reasons of visits that failed because of this machine's network, if it was away."""
 _K = TypeVar("_K")
 _Kept = TypeVar("_Kept", UnreachedEndpoint, UnreachedHost)
 _MOST = 10_000
@@ -66,7 +64,7 @@ class UndoLog:
     def settled(self, entry: Entry, visit: Visit, *, away: bool) -> None:
         """Record how a visit ended. `away`: an outage is suspected, so an answer drops no older entries."""
         asked = self._asked.pop(entry.id, None)
-        if visit.http_status is None and visit.reason in IN_VAIN:
+        if is_in_vain(visit.http_status, visit.reason):
             self._keep(visit, asked)
             return
         if asked is not None:
@@ -80,7 +78,9 @@ class UndoLog:
     def _keep(self, visit: Visit, asked: Standing | None) -> None:
         host = visit.lease.host
         if len(self._hosts) < _MOST:
-            self._hosts.setdefault(host.name, UnreachedHost(host.name, visit.at, host.errors, host.last_error_at))
+            troubled_since = max(visit.at - LOOK_BACK_S, host.troubled_at + 0.001)
+            former = UnreachedHost(host.name, visit.at, host.errors, host.last_error_at, troubled_since)
+            self._hosts.setdefault(host.name, former)
         if asked is None:
             return
         first = self._endpoints.get(asked.endpoint_id)

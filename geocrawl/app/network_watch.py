@@ -1,7 +1,7 @@
 """Watch this machine's network by the visits of the crawl, and undo what visits changed while the network was away.
 
 Changes are undone as soon as an outage is noticed and after each try during the outage, not at its end. So no service
-appears as down in between, and a daemon that ends during an outage leaves no trace of the outage.
+appears as down in between, and a process that ends during an outage leaves no trace of the outage.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from geocrawl.daemon.outage import LOOK_BACK_S, Outage
-from geocrawl.daemon.outage_undo_log import IN_VAIN, UndoLog
+from geocrawl.app.network_outage import IN_VAIN, LOOK_BACK_S, Outage
+from geocrawl.app.outage_undo_log import UndoLog
 
 if TYPE_CHECKING:
     from geocrawl.model import Entry, Lease, Visit
     from geocrawl.store import Outages
 
 _WELL_HOSTS = 500
-"""Number of hosts, those that answered last before the daemon started, that count as well from its start."""
+"""Number of hosts, those that answered last before the process started, that count as well from its start."""
 _REST_S = 900.0
 """Longest back-off of a host while the network is down: long enough that other hosts are tried in its place."""
 
@@ -25,10 +25,12 @@ _REST_S = 900.0
 class NetworkWatch:
     """Detects outages of this machine's network, and undoes their effects."""
 
-    def __init__(self, outages: Outages) -> None:
+    def __init__(self, outages: Outages, *, gateways_only: bool = False, demand_well: bool = False) -> None:
+        """`gateways_only`, `demand_well`: as in `Outage`."""
         self._outages = outages
         self._undo_log = UndoLog(outages)
-        self.outage = Outage(outages.answering_hosts(_WELL_HOSTS))
+        well = outages.answering_hosts(_WELL_HOSTS)
+        self.outage = Outage(well, gateways_only=gateways_only, demand_well=demand_well)
 
     def reset(self) -> None:
         """Drop the state of in-flight visits, before a turn of the daemon begins."""
@@ -47,7 +49,7 @@ class NetworkWatch:
         return "the network is back" if self.outage.since is not None else ""
 
     def undo_outage(self, now: float) -> Mapping[str, int] | None:
-        """Undo what an outage has changed so far. Returns counts for the log when the outage is over, else None."""
+        """Undo what an outage has changed so far. Returns counts for a log when the outage is over, else None."""
         since = self.outage.since
         if since is None:
             return None
