@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,8 +40,12 @@ _TRACES = (
 class Striker(Watcher):
     """An observer that strikes after so many visits, and mends from a thread of its own some seconds later."""
 
-    def __init__(self, after: int, strike: Callable[[], object], mend: Callable[[], object], away_s: float) -> None:
+    def __init__(
+        self, after: int, strike: Callable[[], object], mend: Callable[[], object], away_s: float, when_told: str = ""
+    ) -> None:
+        """`when_told`: mend so many seconds after a line that begins so, rather than after the strike."""
         super().__init__()
+        self._when_told = when_told
         self.said: list[str] = []
         self._after = after
         self._strike = strike
@@ -47,12 +53,16 @@ class Striker(Watcher):
 
     def noted(self, text: str) -> None:
         self.said.append(text)
+        if self._when_told and text.startswith(self._when_told):
+            self._when_told = ""
+            self._mending.start()
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         super().settled(entry, visit, result)
         if len(self.visits) == self._after:
             self._strike()
-            self._mending.start()
+            if not self._when_told:
+                self._mending.start()
 
 
 def run(settings: Settings, path: Path, observer: Watcher) -> CrawlReport:
@@ -93,7 +103,7 @@ def test_a_proxy_that_answers_in_every_servers_place_leaves_no_trace(
     tmp_path: Path, calm: Path, status: int, workers: int
 ) -> None:
     with MortalProxy() as proxy:
-        watcher = Striker(60, lambda: proxy.fail(status), proxy.recover, 6.0)
+        watcher = Striker(60, lambda: proxy.fail(status), proxy.recover, 2.0, "Every host")
         settings = Settings(proxy=proxy.url, delay_s=0.0, strategy="bfs", siblings=0, workers=workers)
         report = run(settings, tmp_path / "c.db", watcher)
     assert report.summary.stopped in ("done", "resting")
@@ -107,7 +117,9 @@ def test_a_proxy_that_answers_in_every_servers_place_leaves_no_trace(
     assert len(told) <= 2 and " again (after " in watcher.said[-1]
 
 
-def test_a_probe_of_a_list_waits_for_such_a_proxy_too_and_tells_each_verdict_once(tmp_path: Path) -> None:
+def test_a_probe_of_a_list_waits_for_such_a_proxy_too_and_tells_each_verdict_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with DemoWeb() as web:
         crawl(settings_for(web), tmp_path / "whole.db", SEEDS)
     addresses = [url(f"http://{key}") for key in sorted(valid(tmp_path / "whole.db"))][:30]
@@ -119,7 +131,8 @@ def test_a_probe_of_a_list_waits_for_such_a_proxy_too_and_tells_each_verdict_onc
         run_probe(settings, addresses, database=path, list_file=None, emit=lambda line: None)
         before = _standing(path)
         proxy.fail(503)
-        threading.Timer(5.0, proxy.recover).start()
+        mending = Striker(-1, lambda: None, proxy.recover, 1.0, "geocrawl: Every host")
+        monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=mending.noted, flush=lambda: None))
         run_probe(settings, addresses, database=path, list_file=list_file, emit=lines.append)
     assert sorted(line.status for line in lines) == sorted(["valid"] * len(addresses))
     assert _standing(path) == before
