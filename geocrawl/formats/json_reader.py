@@ -33,6 +33,10 @@ _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
 MAX_MENDED_CHARS = 8 * 1024 * 1024
 """A longer text is read as it is or not at all: mending looks at every quote."""
 _MAX_JUNK_CHARS = 4_096
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
+"""Strings, which are kept, and comments of JavaScript."""
+_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9A-Fa-f]{4})|\\')
+"""Escapes, which are kept, and backslashes that begin none."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -109,6 +113,7 @@ def _read_mended(text: str, notes: list[Deviation], error: ValueError) -> JsonRe
     if len(text) > MAX_MENDED_CHARS:
         return JsonReading(None, tuple(notes), "not-json", fault)
     text, found = _unwrapped(text)
+    text = _ESCAPE.sub(lambda match: match[0] if match[1] else r"\\", _COMMENT.sub(lambda match: match[1] or " ", text))
     text, is_cut = _without_last_commas(text)
     if is_cut:
         return JsonReading(None, (*notes, *found), "truncated", ending_of(text))

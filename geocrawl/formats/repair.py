@@ -46,8 +46,18 @@ def _character_of_pair(found: re.Match[str]) -> str:
     return well_formed("".join(chr(int(code[1:], 16) if code[0] == "x" else int(code[-5:])) for code in found.groups()))
 
 
+_HTML_TAG = re.compile(
+    r"</?(?:a|b|big|br|center|div|em|font|h[1-6]|hr|i|img|li|ol|p|small|span|strong|sub|sup|u|ul)(?:\s[^<>]{0,1000})?/?>",
+    re.IGNORECASE,
+)
+_FIRST_TAG = re.compile(r"<[A-Za-z_]")
+_PAGE = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+
+
 def mend(text: str) -> tuple[str, list[Deviation]]:
-    """Return `text` with control characters, entities unknown to XML and stray ampersands mended, and what was done."""
+    """Return `text` with control characters, entities unknown to XML, stray ampersands and markup of HTML mended, and
+    what was done.
+    """
     found: list[Deviation] = []
     text, count = without_controls(text)
     if count:
@@ -57,7 +67,21 @@ def mend(text: str) -> tuple[str, list[Deviation]]:
     text, count = _escape_ampersands(text)
     if count:
         found.append(Deviation("bare-ampersand", f"{count} & written as such"))
+    text, count = _without_html(text)
+    if count:
+        found.append(Deviation("html-markup", f"{count} tags left out"))
     return text, found
+
+
+def _without_html(text: str) -> tuple[str, int]:
+    """Remove tags of HTML that people write into titles and abstracts, rarely closed; not from a page.
+
+    No document of a service has elements of these names.
+    """
+    root = _FIRST_TAG.search(text, 0, _PROLOG_CHARS)
+    if root is None or _HTML_TAG.match(text, root.start()) or _PAGE.search(text, 0, _PROLOG_CHARS):
+        return text, 0
+    return _HTML_TAG.subn(" ", text)
 
 
 def _mend_entities(text: str) -> tuple[str, list[Deviation]]:

@@ -6,6 +6,7 @@ read as XML, so pages, exceptions and capabilities of another kind are classifie
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from geocrawl.probe.stream import read_whole
 
 _MAX_DETAIL_CHARS = 500
 _FRONT_BYTES = 65_536
+_WARNING_BEFORE = re.compile(rb'(?:<br ?/?>|</?b>|[^<>{}])*+\{\s{0,100}"')
+"""Lines that PHP writes before an object."""
 _DENIED = frozenset({"401", "403", "498", "499"})
 """HTTP's codes, and ArcGIS's `Invalid Token` and `Token Required`."""
 
@@ -68,7 +71,7 @@ def _without_json(page: Page) -> Finding | None:
     body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not body:
         return by_status(page) or Finding("empty", "no bytes in the answer")
-    if body.startswith(b"<"):
+    if body.startswith(b"<") and not _WARNING_BEFORE.match(body):
         return rejection(page, read_whole(page))
     return None
 
