@@ -297,6 +297,13 @@ class Settings:
         "until `geocrawl release`",
         empty="no limit",
     )
+    browser: bool = setting(False, "read pages that need script in Chromium", option=Option(("crawl", "daemon")))
+    browser_path: str = setting("", "the Chromium to start", empty="the first of chromium, google-chrome … in PATH")
+    browser_pages_per_host: int = setting(5, "most pages of a host that are read in a browser in one run")
+    browser_time_s: float = setting(20.0, "longest that the scripts of a page run, waits for requests aside", unit="s")
+    browser_requests: int = setting(40, "most requests of the scripts of one page")
+    browser_data_bytes: int = setting(20 * MIB, "most that the scripts of one page receive, decoded", unit="bytes")
+    browser_memory_bytes: int = setting(1024 * MIB, "most memory of the browser with all its processes", unit="bytes")
     calendar_years: int = setting(3, "calendar pages further than this from today are a trap", unit="years")
     stop_rules: str = setting("", "file of stop rules in addition to the built-in ones")
 

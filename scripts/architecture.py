@@ -28,6 +28,7 @@ PURPOSE = {
     "demo": "a web to try it on",
     "store": "the database",
     "fetch": "HTTP, robots, politeness",
+    "browser": "scripts of pages, run",
     "page": "bytes → document",
     "probe": "what a service is",
     "detect": "what may be a service",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
+from geocrawl.app.renderers import demand_browser
 from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
@@ -35,7 +36,7 @@ def run_crawl(
 
     `again`: visit seeds that were visited before, too. `environment`: replaces the machine's clock and the real web.
     `record`: a WARC file to which every answer is appended. Raises UsageError for invalid settings, DatabaseFault for
-    an unusable database.
+    an unusable database, EnvironmentFault for a browser that is wanted and missing.
     """
     clock = environment.clock if environment else wiring.system_clock()
     retrying = wiring.retry_policy(settings, path, clock, observer)
@@ -44,6 +45,7 @@ def run_crawl(
     def begin(store: Store) -> _Begun:
         nonlocal run
         session = wiring.make_session(settings, store, clock, environment=environment)
+        demand_browser(session)
         run = run or store.start_run(session.strategy.name, settings)  # one row for all retries
         return _begin(session, run, seeds, again=again)
 

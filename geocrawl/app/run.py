@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.collector import long_run
+from geocrawl.app.renderers import session_renderer
 from geocrawl.errors import PassingFault
 from geocrawl.resources import allow_open_files
 from geocrawl.wording import counted
@@ -63,10 +64,11 @@ async def _run(
     session: Session, observer: Observer, retrying: RetryPolicy, max_pages: int, record: Path | None
 ) -> RunSummary:
     fetcher = fetchers.make_session_fetcher(session, record, say=observer.noted)
-    crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages)
     try:
-        with _stopped_by_signals(crawler, observer.noted):
-            return await _run_retrying(session, crawler, retrying)
+        async with session_renderer(session, observer.noted) as renderer:
+            crawler = wiring.make_crawler(session, observer, fetcher, max_pages=max_pages, renderer=renderer)
+            with _stopped_by_signals(crawler, observer.noted):
+                return await _run_retrying(session, crawler, retrying)
     finally:
         await fetcher.close()
 

@@ -230,5 +230,8 @@ class _RefusedTurn:
     ) -> Page | Failure:
         return Failure(url, FailureCode.RESTING, self._detail)
 
+    async def fetch_elsewhere(self, url: Url, *, purpose: Purpose) -> Page | Failure:
+        return Failure(url, FailureCode.RESTING, self._detail)
+
     async def sitemaps(self, url: Url) -> Sequence[Url]:
         return ()

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from geocrawl.crawler.loop import Crawler
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.probe_visit import ProbeVisitor
+    from geocrawl.crawler.scripted_pages import ScriptedPages
     from geocrawl.detect import Detector
     from geocrawl.model import Url
     from geocrawl.page.document import PageReader
-    from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Strategy
+    from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Refusals, Renderer, Strategy
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
@@ -202,14 +203,15 @@ def make_crawler(
     fetcher: Fetcher,
     *,
     max_pages: int,
+    renderer: Renderer | None = None,
     pages_counted: Callable[[], int] | None = None,
     patience_s: float | None = None,
     outage_patience_s: float | None = None,
 ) -> Crawler:
     """Return the session's loop, ready to run once.
 
-    `pages_counted`: as in `Crawler`. `patience_s`: the setting by default; `outage_patience_s`: the same by
-    default.
+    `renderer`: runs the scripts of pages. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
+    `outage_patience_s`: the same by default.
     """
     from geocrawl.crawler.limits import CrawlLimits
     from geocrawl.crawler.loop import Crawler
@@ -230,7 +232,7 @@ def make_crawler(
         queue=session.queue,
         learning=session.learning,
         fetcher=fetcher,
-        visitors={Purpose.PAGE: _make_page_visitor(session), Purpose.PROBE: _make_probe_visitor(session)},
+        visitors={Purpose.PAGE: _make_page_visitor(session, renderer), Purpose.PROBE: _make_probe_visitor(session)},
         observer=observer,
         clock=session.clock,
         limits=limits,
@@ -253,23 +255,39 @@ def make_outage_observer(session: Session, observer: Observer) -> OutageObserver
     return OutageObserver(observer, watch, session.clock)
 
 
-def _make_page_visitor(session: Session) -> PageVisitor:
+def _make_page_visitor(session: Session, renderer: Renderer | None) -> PageVisitor:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.scope import Refusals
 
     settings = session.settings
+    refusals = Refusals(settings, session.frontier.seeds(), date_of(session.clock.now()))
     return PageVisitor(
         reader=session.reader,
         pool=session.pool,
         judging=session.learning.lock,
         recogniser=session.detector,
         strategy=session.strategy,
-        refusals=Refusals(settings, session.frontier.seeds(), date_of(session.clock.now())),
+        refusals=refusals,
         clock=session.clock,
         max_redirects=settings.max_redirects,
         retry_first_s=settings.retry_first_s,
+        scripted=_make_scripted_pages(session, renderer, refusals) if renderer else None,
         store_from=settings.store_pages_min_score if settings.store_pages else None,
         records_only=session.kind.records_only,
+    )
+
+
+def _make_scripted_pages(session: Session, renderer: Renderer, refusals: Refusals) -> ScriptedPages:
+    from geocrawl.crawler.scripted_pages import ScriptedPages
+    from geocrawl.page.scripted import is_empty_without_script, may_be_followed
+
+    return ScriptedPages(
+        renderer,
+        session.detector,
+        refusals,
+        is_empty=is_empty_without_script,
+        may_be_followed=may_be_followed,
+        per_host=session.settings.browser_pages_per_host,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from geocrawl.crawler.page_links import PageLinks, digest_of, passed_on_the_way
+from geocrawl.crawler.scripted_pages import ScriptedPages, joined
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     NOT_PERMITTED,
@@ -48,12 +49,14 @@ class PageVisitor:
         clock: Clock,
         max_redirects: int,
         retry_first_s: float,
+        scripted: ScriptedPages | None = None,
         store_from: float | None = None,
         records_only: bool = False,
     ) -> None:
         """Set the parts and limits of visits.
 
         `judging`: held while the strategy judges (`Learning.lock`).
+        `scripted`: has a browser read pages that are empty without script; None: they stay empty.
         `store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is kept.
         `records_only`: follow a catalogue's pages only to its pages of records and to candidates (a harvest).
         """
@@ -67,12 +70,13 @@ class PageVisitor:
         self._clock = clock
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
+        self._scripted = scripted
         self._store_from = store_from
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         answer = await self._ask(lease, turn)
-        return await self._made(lease, answer, turn.host, await turn.sitemaps(lease.entry.url))
+        return await self._made(lease, answer, turn)
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie."""
@@ -85,8 +89,9 @@ class PageVisitor:
             answer = await turn.fetch(url, purpose=Purpose.PAGE, validators=known)
         return answer
 
-    async def _made(self, lease: Lease, answer: Page | Failure, host: HostState, sitemaps: Sequence[Url]) -> Visit:
+    async def _made(self, lease: Lease, answer: Page | Failure, turn: Turn) -> Visit:
         """Return the visit that results from an answer."""
+        host = turn.host
         if isinstance(answer, Failure):
             return self._failed(lease, answer, host)
         if answer.location is not None:
@@ -98,7 +103,21 @@ class PageVisitor:
         document = await self._read(answer, lease.entry.depth)
         if isinstance(document, Failure):
             return self._failed(lease, document, host)
-        return await self._understood(lease, answer, document, host, sitemaps)
+        answer, document = await self._with_scripts_run(lease, answer, document, turn)
+        sitemaps = await turn.sitemaps(lease.entry.url)
+        return await self._understood(lease, answer, document, turn.host, sitemaps)
+
+    async def _with_scripts_run(
+        self, lease: Lease, page: Page, document: Document, turn: Turn
+    ) -> tuple[Page, Document]:
+        """Return a page and its document as its scripts leave them, if it is empty without; else both unchanged."""
+        rendered = await self._scripted.rendered(page, document, turn) if self._scripted else None
+        if rendered is None:
+            return page, document
+        after = await self._read(rendered.page, lease.entry.depth)
+        if isinstance(after, Failure):  # what the scripts wrote cannot be read: the page without them can
+            return page, joined(document, document, rendered)
+        return rendered.page, joined(after, document, rendered)
 
     async def _read(self, page: Page, depth: int) -> Document | Failure:
         """Read a page in the event loop, or in the pool when that may take long."""

@@ -28,9 +28,11 @@ class Refusals:
     def reason(self, url: Url) -> str:
         """Return the reason for refusing an address: a code such as stop:media, trap:calendar or scope; '' for none."""
         reason = self._by_text(url)
-        if reason or self._scope == "any":
-            return reason
-        return "" if self._part(url) in self._inside else "scope"
+        return reason or ("" if self.is_inside(url) else "scope")
+
+    def is_inside(self, url: Url) -> bool:
+        """Return whether an address is in the scope of the seeds, whatever else may be said against a visit."""
+        return self._scope == "any" or self._part(url) in self._inside
 
     def admit(self, url: Url) -> None:
         """Add the site or host of a page to the scope: a seed, or a page that a seed redirects to."""

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
+from geocrawl.app.renderers import session_renderer
 from geocrawl.daemon.budget import NO_LIMIT, Budget
 
 if TYPE_CHECKING:
@@ -69,16 +70,18 @@ class BudgetedCrawl:
         self._begun_on = self._day.day
         fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
-            self._crawler = wiring.make_crawler(
-                self.session,
-                self._observer,
-                fetcher,
-                max_pages=self._budget.pages_per_day or NO_LIMIT,
-                pages_counted=self._pages_counted,
-                patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
-                outage_patience_s=math.inf,
-            )
-            return await self._crawler.run()
+            async with session_renderer(self.session, self._observer.noted) as renderer:
+                self._crawler = wiring.make_crawler(
+                    self.session,
+                    self._observer,
+                    fetcher,
+                    max_pages=self._budget.pages_per_day or NO_LIMIT,
+                    renderer=renderer,
+                    pages_counted=self._pages_counted,
+                    patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
+                    outage_patience_s=math.inf,
+                )
+                return await self._crawler.run()
         finally:
             self._crawler = None
             await fetcher.close()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
 from geocrawl.app.collector import long_run
+from geocrawl.app.renderers import demand_browser
 from geocrawl.app.retry_policy import RetryPolicy
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs
@@ -105,6 +106,7 @@ def _configure(settings: Settings, store: Store, log: Log) -> Configured:
     """Claim the database, queue its start pages, and return the parts of the daemon that the settings decide."""
     clock = wiring.system_clock()
     session = wiring.make_session(without_limits(settings), store, clock)
+    demand_browser(session)
     for note in claim(session):
         log(note)
     jobs = Jobs(settings, store, session.frontier, clock, log)

@@ -102,6 +102,7 @@ class AnswerReader:
             Purpose.PROBE: s.probe_body_bytes,
             Purpose.MAP: s.map_body_bytes,
             Purpose.ROBOTS: s.robots_body_bytes,
+            Purpose.DATA: s.page_body_bytes,
         }[purpose]
         if site.max_body_bytes and purpose is not Purpose.ROBOTS:
             longest = site.max_body_bytes

@@ -1,6 +1,7 @@
 """Borrow hosts in the middle of another host's turn, each leased for a few requests, with its own pace.
 
-Needed for hosts to which others' robots.txt are redirected, and for those that a document names for its content.
+Needed for hosts to which others' robots.txt are redirected, and for those that a document names for its content,
+and for hosts of which a page's scripts request something in a browser.
 
 A visit does not wait for a host that is leased elsewhere or in back-off: the visit is given back until the time at
 which that host should be free. Many hosts may redirect to one host, so their visits get different times, one after the

@@ -26,8 +26,8 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def check_type(content_type: str, purpose: Purpose) -> None:
-    """Raise Unreadable (wrong-type) when the media type alone says that a page's body is not worth reading."""
-    if purpose is Purpose.PAGE and (_MEDIA.match(content_type) or _NOT_A_PAGE.fullmatch(content_type)):
+    """Raise Unreadable (wrong-type) when the media type alone says that a page or its data are not worth reading."""
+    if purpose in (Purpose.PAGE, Purpose.DATA) and (_MEDIA.match(content_type) or _NOT_A_PAGE.fullmatch(content_type)):
         raise Unreadable(FailureCode.WRONG_TYPE, f"Content-Type {content_type}")
 
 

@@ -34,6 +34,8 @@ _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
 _ELSEWHERE_EXCHANGES = 4
 """Exchanges that one request for content on another host may take: robots.txt, the content, each of them twice."""
 _TRIES_ELSEWHERE = 5
+_CUT_SHORT = (Purpose.MAP, Purpose.DATA)
+"""Purposes of requests beside a visit's first ones, which end with the host's requests of the day."""
 _SHORT_WAIT_S = 10.0
 """Longest Retry-After for which a turn waits."""
 _WHY_REFUSED = {
@@ -175,18 +177,29 @@ class PoliteTurn:
         if await self._refusal_of(url):
             return Failure(url, FailureCode.RESTING, f"{url.host} may not be asked")
         await self._host.keep_for(_ELSEWHERE_EXCHANGES * self._settings.total_timeout_s)
-        found: Page | Failure
-        try:
-            async with others.lend(url.host, tries=_TRIES_ELSEWHERE) as host:
-                if isinstance(host, HostBusy):
-                    found = Failure(url, FailureCode.RESTING, f"{url.host} is not free")
-                else:
-                    found = await PoliteTurn(self._parts, self._origin_robots, host).fetch(url, purpose=Purpose.MAP)
-        except GivenBack as given_back:
-            found = Failure(url, FailureCode.RESTING, str(given_back))
+        found = await self._lent(url, Purpose.MAP, others)
         if isinstance(found, Failure):
             self._not_free[url.host] = found
         return found
+
+    async def fetch_elsewhere(self, url: Url, *, purpose: Purpose) -> Page | Failure:
+        """Request an address of another host in a turn of that host; a redirect to a third host is not followed.
+
+        Returns a Failure (resting) when the host is not free soon.
+        """
+        if self._others is None:
+            return Failure(url, FailureCode.RESTING, "a borrowed host borrows no other")
+        await self._host.keep_for(_ELSEWHERE_EXCHANGES * self._settings.total_timeout_s)
+        return await self._lent(url, purpose, self._others)
+
+    async def _lent(self, url: Url, purpose: Purpose, others: BorrowedHosts) -> Page | Failure:
+        try:
+            async with others.lend(url.host, tries=_TRIES_ELSEWHERE) as host:
+                if isinstance(host, HostBusy):
+                    return Failure(url, FailureCode.RESTING, f"{url.host} is not free")
+                return await PoliteTurn(self._parts, self._origin_robots, host).fetch(url, purpose=purpose)
+        except GivenBack as given_back:
+            return Failure(url, FailureCode.RESTING, str(given_back))
 
     async def sitemaps(self, url: Url) -> tuple[Url, ...]:
         """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""
@@ -237,7 +250,7 @@ class PoliteTurn:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):
             return Failure(url, FailureCode(refusal), _WHY_REFUSED[refusal])
-        if purpose is Purpose.MAP and self._host.is_day_limit_reached:
+        if purpose in _CUT_SHORT and self._host.is_day_limit_reached:
             return Failure(url, FailureCode.BUDGET, "this host's daily limit of requests is reached")
         self._host.asks_service = purpose in _OF_SERVICES
         if not self._settings.ignore_robots:

@@ -35,6 +35,7 @@ _ACCEPT = {
     Purpose.PROBE: "*/*",
     Purpose.MAP: "*/*",
     Purpose.ROBOTS: "text/plain,*/*;q=0.8",
+    Purpose.DATA: "*/*",
 }
 _ORIGIN = "https://viewer.example"
 """What a map viewer on a web page would send, so that a server shows whether it permits that (CORS, Fetch standard,

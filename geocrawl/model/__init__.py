@@ -5,7 +5,7 @@ epoch, UTC, as floats; durations have their unit in the name (`_s`, `_ms`).
 """
 
 from geocrawl.model.deviations import Deviation
-from geocrawl.model.documents import Document, Judgement
+from geocrawl.model.documents import Document, Judgement, Rendered
 from geocrawl.model.frontier import (
     Entry,
     Feedback,
@@ -88,6 +88,7 @@ __all__ = [
     "Rank",
     "RankedLink",
     "Relevance",
+    "Rendered",
     "RobotsRecord",
     "Service",
     "Settled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from geocrawl.model.web import Link, Rank, Relevance, Url
+from geocrawl.model.web import Link, Page, Rank, Relevance, Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,16 @@ class Document:
     """`text` without the anchors of links, with the same limit; '' unless requested."""
     anchor_chars: int = 0
     """Number of characters of all anchors, white space folded; 0 unless `prose` is requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What a browser made of a page whose content is written by its scripts."""
+
+    page: Page
+    """The page with the document that its scripts left as body, in UTF-8; unchanged when they came to no end."""
+    links: tuple[Link, ...]
+    """Addresses that the scripts requested or went to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,8 @@ class Purpose(StrEnum):
     MAP = "map"
     """Content of a service: an image, a tile, a feature."""
     ROBOTS = "robots"
+    DATA = "data"
+    """What the scripts of a page request in a browser: data, more scripts."""
 
 
 class FailureCode(StrEnum):

@@ -11,6 +11,7 @@ from geocrawl.ports.observing import Observer
 from geocrawl.ports.probing import Ask, ContentCheck, ContentInterview, Interview, Probe
 from geocrawl.ports.queue import CrawlQueue, Frontier, LearningLog, QueueControl
 from geocrawl.ports.reading import Reader, ReadingPool, Recogniser, Refusals
+from geocrawl.ports.rendering import Renderer
 from geocrawl.ports.strategy import Counted, Strategy, Waiting
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "ReadingPool",
     "Recogniser",
     "Refusals",
+    "Renderer",
     "RobotsStore",
     "Strategy",
     "Turn",

@@ -32,6 +32,13 @@ class Turn(Protocol):
         to a host that is not free.
         """
 
+    async def fetch_elsewhere(self, url: Url, *, purpose: Purpose) -> Page | Failure:
+        """Request an address of another host, which is leased for this request alone, within that host's robots.txt and
+        delay.
+
+        A redirect to a third host is not followed, as in `fetch`. A host that is not free soon is a Failure (resting).
+        """
+
     async def sitemaps(self, url: Url) -> Sequence[Url]:
         """Return the sitemaps that robots.txt of this address's origin names, as far as it was read."""
 

@@ -58,5 +58,8 @@ class Refusals(Protocol):
     def reason(self, url: Url) -> str:
         """Return why an address is not visited, such as stop:media, trap:calendar or scope; '' when it is."""
 
+    def is_inside(self, url: Url) -> bool:
+        """Return whether an address is in the scope of the crawl, whatever else may be said against a visit."""
+
     def admit(self, url: Url) -> None:
         """Add the host that a seed redirects to to the scope."""

@@ -36,6 +36,9 @@ class RecordedTurn:
         not_modified = validators is not None
         return Page(url, url, status, headers, body, 1.0, 0.0, not_modified=not_modified, deviations=self._deviations)
 
+    async def fetch_elsewhere(self, url: Url, *, purpose: Purpose) -> Page:
+        raise AssertionError("an interview asks its own host alone")
+
     async def sitemaps(self, url: Url) -> tuple[Url, ...]:
         return ()
 

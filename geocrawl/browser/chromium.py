@@ -1,0 +1,137 @@
+"""Start one Chromium without a way to the network, watch its memory, and end it.
+
+The browser's own requests lead nowhere: no name can be looked up, and every connection goes through a proxy whose name
+cannot be looked up either. What a page requests is answered by `page_run`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import tempfile
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from geocrawl.browser.memory import called_with, descendants, limit_memory, memory_bytes
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Playwright
+
+START_S = 30.0
+"""Longest start of the browser."""
+_END_S = 5.0
+"""Longest wait for the browser to end by itself; then it is killed."""
+_LOOK_S = 0.25
+"""How often its memory is measured."""
+_ARGUMENTS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=http://nowhere.invalid:1",
+    "--proxy-bypass-list=<-loopback>",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # as versions before 2024 call it
+    "--disable-quic",
+    "--dns-prefetch-disable",
+    "--no-pings",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu",
+    "--mute-audio",
+    "--renderer-process-limit=1",
+)
+_REMOVED = "for (const each of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[each];"
+"""What could speak UDP is taken from pages, beside the arguments above, whose names have changed before."""
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ")
+"""Variables of the environment that the browser gets: no settings, no passwords."""
+
+
+class Chromium:
+    """A running browser."""
+
+    def __init__(self, playwright: Playwright, browser: Browser, mark: str, home: tempfile.TemporaryDirectory[str]):
+        """`mark`: an argument by which the browser's process is known. `home`: its folder."""
+        self._playwright = playwright
+        self._browser = browser
+        self._mark = mark
+        self._home = home
+        self._watch: asyncio.Task[None] | None = None
+        self.used_too_much = False
+        """Whether it was killed because of its memory."""
+
+    @classmethod
+    async def start(cls, executable: str, *, memory_bytes: int) -> Chromium:
+        """Start a browser that may use so much memory. Raises playwright's Error or TimeoutError when it cannot run."""
+        from playwright.async_api import async_playwright
+
+        mark = f"--geocrawl={uuid.uuid4().hex}"
+        home = tempfile.TemporaryDirectory(prefix="geocrawl-browser-", ignore_cleanup_errors=True)
+        playwright = await async_playwright().start()
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=executable,
+                args=[*_ARGUMENTS, mark],
+                ignore_default_args=["--disable-popup-blocking"],
+                chromium_sandbox=os.geteuid() != 0,  # Chromium's sandbox does not work for root
+                env={**{name: os.environ[name] for name in _PASSED_ON if name in os.environ}, "HOME": home.name},
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+                timeout=START_S * 1000,
+            )
+        except BaseException:
+            await playwright.stop()
+            home.cleanup()
+            raise
+        chromium = cls(playwright, browser, mark, home)
+        limit_memory(chromium._processes(), memory_bytes)
+        chromium._watch = asyncio.create_task(chromium._end_when_too_large(memory_bytes))
+        return chromium
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the browser runs."""
+        return self._browser.is_connected()
+
+    async def new_context(self, user_agent: str) -> BrowserContext:
+        """Return a context without anything of other pages, to be closed by the caller."""
+        context = await self._browser.new_context(
+            user_agent=user_agent, service_workers="block", accept_downloads=False, locale="en-GB"
+        )
+        await context.add_init_script(_REMOVED)
+        return context
+
+    def kill(self) -> None:
+        """End the browser's processes at once."""
+        for pid in reversed(self._processes()):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """End the browser, by force if it does not end by itself, and what drives it."""
+        from playwright.async_api import Error
+
+        if self._watch is not None:
+            self._watch.cancel()
+        try:
+            async with asyncio.timeout(_END_S):
+                await self._browser.close()
+        except (Error, TimeoutError):
+            self.kill()
+        finally:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(_END_S):
+                    await self._playwright.stop()
+            self._home.cleanup()
+
+    def _processes(self) -> list[int]:
+        return [pid for root in called_with(self._mark) for pid in (root, *descendants(root))]
+
+    async def _end_when_too_large(self, most_bytes: int) -> None:
+        while self.is_running:
+            if memory_bytes(self._processes()) > most_bytes:
+                self.used_too_much = True
+                self.kill()
+                return
+            await asyncio.sleep(_LOOK_S)

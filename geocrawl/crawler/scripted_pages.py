@@ -1,0 +1,64 @@
+"""Have a browser read pages that are empty without script and lead to nothing, a few of each host."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from geocrawl.model import Document, Page, Rendered
+from geocrawl.ports import Recogniser, Refusals, Renderer, Turn
+
+
+class ScriptedPages:
+    """Chooses the pages of one run whose scripts are run."""
+
+    def __init__(
+        self,
+        renderer: Renderer,
+        recogniser: Recogniser,
+        refusals: Refusals,
+        *,
+        is_empty: Callable[[Page, Document], bool],
+        may_be_followed: Callable[[Page], bool],
+        per_host: int,
+    ) -> None:
+        """`is_empty`, `may_be_followed`: whether a page is empty without script, and permits to follow its links.
+        `per_host`: how many pages of a host are chosen at most.
+        """
+        self._renderer = renderer
+        self._is_empty = is_empty
+        self._recogniser = recogniser
+        self._refusals = refusals
+        self._may_be_followed = may_be_followed
+        self._per_host = per_host
+        self._chosen: Counter[str] = Counter()
+
+    async def rendered(self, page: Page, document: Document, turn: Turn) -> Rendered | None:
+        """Return what the scripts of a page make of it; None for a page that was not chosen or could not be rendered.
+
+        `document`: the page as it was read without them.
+        """
+        host = page.final.host
+        if self._chosen[host] >= self._per_host or not self._is_empty(page, document):
+            return None
+        if self._recogniser.candidates(document):
+            return None
+        self._chosen[host] += 1
+        rendered = await self._renderer.render(page, turn, self._refusals.is_inside)
+        if rendered is not None and not self._may_be_followed(rendered.page):
+            return replace(rendered, links=())
+        return rendered
+
+
+def joined(document: Document, before: Document, rendered: Rendered) -> Document:
+    """Return a rendered page's document with what scripts requested and with the links that they removed.
+
+    `before`: the document without scripts.
+    """
+    links, known = [*document.links], {link.url.identity for link in document.links}
+    for link in (*rendered.links, *before.links):
+        if link.url.identity not in known:
+            known.add(link.url.identity)
+            links.append(link)
+    return replace(document, links=tuple(links), status=before.status)

@@ -1,0 +1,29 @@
+"""Fixtures of tests that need Chromium."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from geocrawl.browser.installation import find_chromium
+from geocrawl.errors import EnvironmentFault
+from tests.support.portal_web import PortalWeb, portals
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium; a test skips without it or Playwright, in CI it fails."""
+    try:
+        return find_chromium("")
+    except EnvironmentFault as fault:
+        if os.environ.get("CI"):
+            pytest.fail(str(fault))
+        pytest.skip(str(fault))
+
+
+@pytest.fixture
+def web() -> Iterator[PortalWeb]:
+    with portals() as running:
+        yield running

@@ -1,0 +1,69 @@
+"""Pages that try to lead the browser past the crawler's rules, or to keep it busy without end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from geocrawl.browser.chromium import Chromium
+from geocrawl.browser.memory import descendants
+from geocrawl.model import SCRIPT_SRC
+from tests.support.browser_runs import running
+from tests.support.browser_traps import ALL, FORBIDDEN, Traps, traps
+
+pytestmark = pytest.mark.usefixtures("chromium")
+
+
+@pytest.fixture
+def own() -> Iterator[Traps]:
+    with traps() as found:
+        yield found
+
+
+async def test_nothing_reaches_a_host_that_the_deny_list_names(own: Traps) -> None:
+    async with running(allow_private=True, deny=(FORBIDDEN,), browser_requests=99, browser_time_s=15.0) as run:
+        rendered = await run.page(own.page(ALL))
+    assert own.sprung == []
+    assert "/done/fetch" in own.asked, "the scripts ran"
+    assert not [target for target in own.asked if target.startswith("/private/")], "robots.txt forbids these"
+    named = {link.url.address.removeprefix(own.trap) for link in rendered.links}
+    assert {"/fetch", "/worker", "/image.png", "/location", "/srcdoc"} <= named, "what was wanted is known"
+
+
+async def test_nothing_reaches_a_private_address(own: Traps) -> None:
+    async with running() as run:
+        await run.given("http://portal.example/", own.html(ALL))
+    assert own.sprung == []
+    assert own.asked == []
+
+
+async def test_webrtc_has_no_way_out_even_where_pages_keep_it(own: Traps, chromium: str) -> None:
+    browser = await Chromium.start(chromium, memory_bytes=1 << 30)
+    try:
+        tab = await (await browser._browser.new_context()).new_page()
+        await tab.set_content(own.html("webrtc"))
+        assert await tab.evaluate("typeof RTCPeerConnection") == "function"
+        await tab.wait_for_timeout(1_500)
+    finally:
+        await browser.close()
+    assert own.sprung == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["endless loop", "same fetch", "memory", "tampering"])
+async def test_a_page_without_end_ends(own: Traps, name: str) -> None:
+    async with running(allow_private=True, browser_time_s=8.0, browser_memory_bytes=700 << 20) as run:
+        rendered = await run.page(own.page(name))
+        assert len(rendered.page.body) < 10_000
+        after = await run.page(own.page("fetch"))  # the next page is read as if nothing had been
+        assert f"{own.own}/done/fetch" in {link.url.address for link in after.links}
+    assert not descendants(os.getpid())
+
+
+async def test_a_page_makes_no_more_requests_than_it_may(own: Traps) -> None:
+    async with running(allow_private=True, browser_requests=4, browser_time_s=20.0) as run:
+        rendered = await run.page(own.page("endless fetches"))
+    assert [target for target in own.asked if target.startswith("/data/")] == [f"/data/{n}" for n in range(4)]
+    assert [link.where for link in rendered.links][:4] == [SCRIPT_SRC] * 4

@@ -1,0 +1,73 @@
+"""Run pages in a browser as a crawl does: a polite turn for the page's host, the renderer, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from geocrawl.app.fetchers import make_fetcher
+from geocrawl.app.wiring import system_clock
+from geocrawl.browser.installation import find_chromium
+from geocrawl.browser.renderer import BrowserRenderer
+from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
+from geocrawl.settings import Settings
+from tests.support.crawls import url
+
+SETTINGS = Settings(delay_s=0.0, browser=True, browser_time_s=5.0)
+
+
+class NoRobots:
+    """`ports.RobotsStore` in memory."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, RobotsRecord] = {}
+
+    async def read_robots(self, origin: str) -> RobotsRecord | None:
+        return self._records.get(origin)
+
+    async def write_robots(self, record: RobotsRecord) -> None:
+        self._records[record.origin] = record
+
+
+class Run:
+    """A browser and a fetcher for some pages."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.said: list[str] = []
+        self._fetcher = make_fetcher(settings, NoRobots(), system_clock())
+        self.renderer = BrowserRenderer(settings, find_chromium(""), user_agent="geocrawl/test", say=self.said.append)
+
+    async def page(self, address: str) -> Rendered:
+        """Request a page and run its scripts."""
+        asked = url(address)
+        async with self._fetcher.turn(HostState(asked.host)) as turn:
+            page = await turn.fetch(asked, purpose=Purpose.PAGE)
+            assert isinstance(page, Page), page
+            rendered = await self.renderer.render(page, turn, lambda target: True)
+        assert rendered is not None, self.said
+        return rendered
+
+    async def given(self, address: str, html: str) -> Rendered:
+        """Run the scripts of a page that was never requested, on a host that need not exist."""
+        asked = url(address)
+        page = Page(asked, asked, 200, {"content-type": "text/html"}, html.encode(), 1.0, 0.0)
+        async with self._fetcher.turn(HostState(asked.host)) as turn:
+            rendered = await self.renderer.render(page, turn, lambda target: True)
+        assert rendered is not None, self.said
+        return rendered
+
+    async def close(self) -> None:
+        """End the browser and the connections."""
+        await self.renderer.close()
+        await self._fetcher.close()
+
+
+@asynccontextmanager
+async def running(**changes: object) -> AsyncIterator[Run]:
+    """Yield a browser and a fetcher until the end of the block."""
+    run = Run(replace(SETTINGS, **changes))  # type: ignore[arg-type]
+    try:
+        yield run
+    finally:
+        await run.close()

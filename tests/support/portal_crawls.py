@@ -1,0 +1,24 @@
+"""Crawl single-page portals on loopback without and with a browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from geocrawl.crawler.report import CrawlReport
+from geocrawl.settings import Settings
+from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.queries.export import export_rows
+from tests.support import crawls
+
+SETTINGS = Settings(
+    allow_private=True, delay_s=0.2, strategy="bfs", siblings=0, maps=False, patience_s=1.0, max_pages=60, browser=True
+)
+
+
+def crawl(path: Path, seeds: list[str], **changes: object) -> tuple[CrawlReport, set[str]]:
+    """Crawl into a new catalogue, and return the report and the addresses of the valid services."""
+    settings = replace(SETTINGS, **changes)  # type: ignore[arg-type]
+    report, _ = crawls.crawl(settings, path, seeds)
+    with open_readonly(path) as connection:
+        return report, {row.url for row in export_rows(connection) if row.status == "valid"}
