@@ -23,6 +23,8 @@ _EXTERNAL = re.compile(rf"/external/(?:(https?):/{{1,2}})?({_HOST}(?:/[^?#]*)?)"
 """The address of a catalogue in that of a STAC Browser (`toBrowserPath` in its source); https unless it is named."""
 _HOST_FIRST = re.compile(rf"/?(?:(https?):/{{1,2}})?({_HOST}/[^?#]*)")
 _BROKEN_SCHEME = re.compile(r"https?:/{0,2}\s{0,4}(?=https?:/|[a-z0-9-]{1,63}\.)", re.I)
+_NO_HOST = ("http", "HTTP", "/", " ", "\t", "\n", "\u00a0")
+"""Beginnings of what follows a broken scheme."""
 _WITHOUT_SCHEME = re.compile(r"(?:www\.|[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}\.)[a-z0-9.-]{1,200}(?::\d{2,5})?/", re.I)
 
 
@@ -31,13 +33,22 @@ def addresses_in_hrefs(links: Iterable[RawLink]) -> Iterator[RawLink]:
     looks = 0
     for link in links:
         href = link.href
-        if not ("#" in href or "/external/" in href or ":" in href[:11] or "." in href.partition("/")[0]):
+        if _is_plain(href):
             continue
         for each in _within(href):
             yield each._replace(anchor=link.anchor)
             looks += 1
         if looks >= _MAX_LINKS:
             return
+
+
+def _is_plain(href: str) -> bool:
+    """Return whether an address certainly contains no other: a quick check, since nearly all links are so."""
+    if "#" in href or "/external/" in href:
+        return False
+    if href.startswith(("http://", "https://")):
+        return not href.startswith(_NO_HOST, 8 if href[4] == "s" else 7)
+    return ":" not in href[:11] and "." not in href.partition("/")[0]
 
 
 def _within(href: str) -> Iterator[RawLink]:
