@@ -92,7 +92,7 @@ class Chromium:
     @property
     def is_running(self) -> bool:
         """Return whether the browser runs."""
-        return self._browser.is_connected()
+        return bool(self._browser.is_connected())
 
     async def new_context(self, user_agent: str) -> BrowserContext:
         """Return a context without anything of other pages, to be closed by the caller."""
