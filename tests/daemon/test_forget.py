@@ -48,7 +48,7 @@ def test_a_running_daemon_asks_it_no_more_and_lists_it_nowhere(tmp_path: Path, w
     [
         (("forget",), 2, "give a HOST"),
         (("forget", "co.uk"), 2, "is a public suffix"),
-        (("forget", "not a host"), 2, "is no host"),
+        (("forget", "not a host"), 2, "is not a host"),
         (("forget", "a.example", "--list"), 2, "give a HOST"),
         (("forget", "--undo", "a.example"), 1, "was not removed on request"),
         (("release", "a.example"), 1, "is not quarantined"),

@@ -53,7 +53,8 @@ def _crawl(web: PoliteWeb, home: Path, hosts: int, workers: int, kill_after_s: f
     # What a server may be at work on for a killed process is over after this time, so the restart waits no longer.
     env = clean_environment(home, GEOCRAWL_TOTAL_TIMEOUT="2s")
     processes = [Started([*command, "--seeds", str(seeds)], env=env)]
-    time.sleep(1.5)
+    while not web.log and processes[0].running():  # the catalogue exists from then on
+        time.sleep(0.1)
     processes.append(Started(command, env=env))
     for _ in range(2):
         time.sleep(kill_after_s)
