@@ -34,6 +34,7 @@ def capabilities(
     formats: tuple[str, ...] = ("image/png",),
     styles: tuple[str, ...] = ("grey",),
     dimension: str = "",
+    limits: str = "",
 ) -> str:
     """A document with one layer, relief; `get`: the address of GetTile, '' for none."""
     constraint = f"""<ows:Constraint name="GetEncoding"><ows:AllowedValues><ows:Value>{encoding}</ows:Value>
@@ -48,7 +49,7 @@ def capabilities(
 <ows:UpperCorner>10 48</ows:UpperCorner></ows:WGS84BoundingBox>
 {"".join(f"<Style><ows:Identifier>{name}</ows:Identifier></Style>" for name in styles)}
 {"".join(f"<Format>{name}</Format>" for name in formats)}{dimension}
-<TileMatrixSetLink><TileMatrixSet>google</TileMatrixSet></TileMatrixSetLink>{resource if template else ""}
+<TileMatrixSetLink><TileMatrixSet>google</TileMatrixSet>{limits}</TileMatrixSetLink>{resource if template else ""}
 </Layer><TileMatrixSet><ows:Identifier>google</ows:Identifier>
 <ows:SupportedCRS>urn:ogc:def:crs:EPSG::3857</ows:SupportedCRS>{MATRICES}</TileMatrixSet></Contents></Capabilities>"""
 
@@ -158,6 +159,26 @@ def test_the_usual_style_is_sent_where_none_is_stated_and_the_empty_one_is_refus
         return tile() if request.get("STYLE") == "default" else exception("InvalidParameterValue", "no", "STYLE")
 
     assert delivers(probed(capabilities(styles=()), answer)[0])
+
+
+def in_level_6(request: Request) -> Reply:
+    """The tile in the layer's middle in matrix 6; nothing elsewhere, as where only that level was made."""
+    place = (request.get("TILEMATRIX"), request.get("TILEROW"), request.get("TILECOL"))
+    return tile() if place == ("6", "22", "33") else Reply(b"not found", "text/html", 404)
+
+
+def test_limits_count_where_the_name_of_the_set_stands_before_the_name_of_the_matrix() -> None:
+    limits = """<TileMatrixSetLimits><TileMatrixLimits><TileMatrix>google:6</TileMatrix><MinTileRow>20</MinTileRow>
+<MaxTileRow>24</MaxTileRow><MinTileCol>30</MinTileCol><MaxTileCol>36</MaxTileCol></TileMatrixLimits>
+</TileMatrixSetLimits>"""
+    report, asked = probed(capabilities(limits=limits), in_level_6)
+    assert (delivers(report), len(asked)) == (True, 1)
+
+
+def test_a_top_left_corner_with_swapped_numbers_is_understood() -> None:
+    document = capabilities().replace("-20037508.3428 20037508.3428", "20037508.3428 -20037508.3428")
+    report, asked = probed(document, in_level_6)
+    assert (delivers(report), len(asked)) == (True, 1)
 
 
 @pytest.mark.parametrize("rows", [1, 24])

@@ -24,6 +24,8 @@ _PIXEL_M = 0.00028
 """The standard's size of a pixel (6.1)."""
 _METRES_A_DEGREE = 111_319.49079327358
 _EARTH_M = 6_378_137.0
+_EDGE_M = math.pi * _EARTH_M
+"""Distance of the edges of the earth in Mercator from its middle."""
 _MERCATOR = frozenset({"EPSG:3857", "EPSG:900913", "EPSG:3785", "EPSG:102100", "EPSG:102113"})
 _MERCATOR_LATITUDE = 85.0511287798
 
@@ -168,12 +170,18 @@ def choose_tiles(layer: TileLayer, sets: Mapping[str, MatrixSet]) -> Iterator[Ti
     linked = [name for name in layer.links if name in sets and sets[name].matrices]
     linked.sort(key=lambda name: not _is_understood(sets[name].crs))
     for name, finer in [*((name, 0) for name in linked[:2]), *((name, 2) for name in linked[:1])]:
-        matrix_set, limits = sets[name], layer.links[name]
+        matrix_set = sets[name]
+        limits = _by_plain_names(layer.links[name], name)
         sides = _sides_in(layer.extent, matrix_set.crs)
         index = min(_fitting(matrix_set, sides, limits) + finer, len(matrix_set.matrices) - 1)
         matrix = matrix_set.matrices[index]
         row, column = _place(matrix, matrix_set.crs, sides, limits.get(matrix.name))
         yield Tile(name, matrix.name, row, column, matrix.tile, crs_code(matrix_set.crs))
+
+
+def _by_plain_names(limits: Mapping[str, Limits], matrix_set: str) -> Mapping[str, Limits]:
+    """Return limits by the names of matrices, also where the set's name stands before them (`google:6` for `6`)."""
+    return {name.removeprefix(f"{matrix_set}:"): each for name, each in limits.items()} | dict(limits)
 
 
 def _is_understood(crs: str) -> bool:
@@ -233,8 +241,13 @@ def _steps(distance: float, span: float, default: int) -> int:
 
 
 def _top_left(matrix: Matrix, crs: str) -> tuple[float, float]:
-    """Return x and y; degrees are in the reference system's order, unless the numbers exclude that order."""
+    """Return x and y; degrees are in the reference system's order, unless the numbers exclude that order.
+
+    The whole earth in Mercator has one top left corner: the opposite one was written with its numbers swapped.
+    """
     first, second = matrix.corner
+    if crs_code(crs) in _MERCATOR and abs(first - _EDGE_M) < 1 and abs(second + _EDGE_M) < 1:
+        return second, first
     if not is_geographic(crs) or abs(first) > 90:
         return first, second
     if abs(second) > 90 or is_latitude_first(crs) or crs_code(crs) == "EPSG:4326":
