@@ -120,6 +120,8 @@ class Layer:
     item: Item = Item.LAYER
     formats: tuple[str, ...] = ()
     """Formats of this item alone, if the kind states formats for each item; else those of the service apply."""
+    namespace: str = ""
+    """XML namespace of the prefix in a feature type's name; '' without a prefix or when unknown. Not stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,16 @@ FEATURES = Reply(b"<FeatureCollection><featureMember><a/></featureMember></Featu
 NOT_FOUND = Reply(b"not found", "text/html", 404)
 
 
-def capabilities(get: str = "{base}/wfs?", version: str = "2.0.0", formats: tuple[str, ...] = ()) -> str:
-    """A document with one feature type; `get`: the address of GetFeature."""
+def capabilities(
+    get: str = "{base}/wfs?", version: str = "2.0.0", formats: tuple[str, ...] = (), name: str = "<wfs:Name>road"
+) -> str:
+    """A document with one feature type; `get`: the address of GetFeature; `name`: the begin of the name's element."""
     parameter = "".join(f"<ows:Value>{name}</ows:Value>" for name in formats)
     return f"""<wfs:WFS_Capabilities version="{version}" xmlns:wfs="http://www.opengis.net/wfs/2.0"
  xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink">
 <ows:OperationsMetadata><ows:Operation name="GetFeature"><ows:DCP><ows:HTTP><ows:Get xlink:href="{get}"/></ows:HTTP>
 </ows:DCP><ows:Parameter name="outputFormat"><ows:AllowedValues>{parameter}</ows:AllowedValues></ows:Parameter>
-</ows:Operation></ows:OperationsMetadata><wfs:FeatureTypeList><wfs:FeatureType><wfs:Name>road</wfs:Name>
+</ows:Operation></ows:OperationsMetadata><wfs:FeatureTypeList><wfs:FeatureType>{name}</wfs:Name>
 <wfs:Title>Roads</wfs:Title></wfs:FeatureType></wfs:FeatureTypeList></wfs:WFS_Capabilities>"""
 
 
@@ -82,6 +84,34 @@ def test_an_older_version_is_requested_where_the_stated_one_is_refused() -> None
         return FEATURES if request.get("VERSION") == "1.1.0" else exception()
 
     assert delivers(probed(capabilities(), answer)[0])
+
+
+@pytest.mark.parametrize(
+    ("version", "parameter", "binding"),
+    [
+        ("2.0.0", "NAMESPACES", "xmlns(app,http://example.org/app)"),
+        ("1.1.0", "NAMESPACE", "xmlns(app=http://example.org/app)"),
+    ],
+)
+def test_the_namespace_of_a_prefix_is_sent_where_a_type_is_not_known(
+    version: str, parameter: str, binding: str
+) -> None:
+    def answer(request: Request) -> Reply:
+        is_known = (request.get("VERSION"), request.get(parameter)) == (version, binding)
+        return FEATURES if is_known else exception("Feature type with name 'app:road' is not served by this WFS")
+
+    name = '<wfs:Name xmlns:app="http://example.org/app">app:road'
+    report, asked = probed(capabilities(version=version, name=name), answer)
+    assert (delivers(report), len(asked)) == (True, 3)
+
+
+def test_no_namespace_is_sent_where_it_is_unknown_or_something_else_is_refused() -> None:
+    for name, text in (
+        ("<wfs:Name>app:road", "unknown type name"),
+        ('<wfs:Name xmlns:app="http://example.org">app:a', "no"),
+    ):
+        _, asked = probed(capabilities(name=name), lambda request, text=text: exception(text))  # type: ignore[misc]
+        assert not any(each.get("NAMESPACES") or each.get("NAMESPACE") for each in asked)
 
 
 @pytest.mark.parametrize("refusal", [exception("no", "outputFormat"), Reply(b"PK\3\4", "application/zip")])

@@ -1,12 +1,13 @@
 """Check the content of a WFS: request one feature of a type by GetFeature (WFS 1.0.0, 9.1; 1.1.0, 9.2; 2.0.2, 11.2).
 
 The request names no format, because the default of nearly all servers is GML. A request that is refused is changed as
-GIS clients change it: the other address, names of parameters of both versions (QGIS sends both), a stated format, an
-older version. An empty collection only shows that the server answers.
+GIS clients change it: the other address, names of parameters of both versions, the namespace of the type's prefix
+(1.1.0, table 7; 2.0, 7.6.6), a stated format, an older version. An empty collection only shows that the server answers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,8 @@ _HOPELESS = NOT_PERMITTED | {FailureCode.BUDGET, FailureCode.TIMEOUT_READ, Failu
 _BUSY = frozenset({429, 503})
 _OLDER = {"2": "1.1.0", "1.1": "1.0.0"}
 """An older version that servers of a version understand, too, by the beginning of the version."""
+_ABOUT_TYPES = re.compile(r"namespace|prefix|type ?name|feature ?type|qname", re.IGNORECASE)
+"""Words of an exception about the name of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class _Manner:
     """Whether parameters are sent by the names of 2.0 and by the older ones."""
     format: str = ""
     """'' for the server's default."""
+    namespaces: bool = False
+    """Whether the namespace of the type's prefix is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,7 @@ class _Types:
     def url(self, layer: Layer, manner: _Manner) -> Url:
         """Return the request for one feature of a type."""
         make = request_url if manner.url == self.endpoint else with_parameters
-        return make(manner.url, named_for(self.service, _parameters(layer.name, manner)))
+        return make(manner.url, named_for(self.service, _parameters(layer, manner)))
 
     def remedies(self, layer: Layer, asked: _Asked) -> Iterator[_Manner]:
         """Yield other manners of requesting a feature that did not come."""
@@ -140,6 +145,8 @@ class _Types:
         if isinstance(answer, Failure) or (exception is None and answer.status not in (400, 500)):
             return
         yield replace(manner, both_names=True)
+        if layer.namespace and exception and _ABOUT_TYPES.search(f"{exception.locator} {exception.text}"):
+            yield replace(manner, namespaces=True)
         for beginning, older in _OLDER.items():
             if manner.version.startswith(beginning):
                 yield replace(manner, version=older, both_names=False)
@@ -170,8 +177,8 @@ def _ask(types: _Types, layer: Layer, manner: _Manner) -> _Asking:
     return _Asked(manner, url, answer, judge_feature(answer))
 
 
-def _parameters(name: str, manner: _Manner) -> Mapping[str, str]:
-    is_new = manner.version.startswith("2")
+def _parameters(layer: Layer, manner: _Manner) -> Mapping[str, str]:
+    name, is_new = layer.name, manner.version.startswith("2")
     return {
         "SERVICE": "WFS",
         "VERSION": manner.version,
@@ -179,7 +186,16 @@ def _parameters(name: str, manner: _Manner) -> Mapping[str, str]:
         **({"TYPENAMES": name, "COUNT": "1"} if is_new or manner.both_names else {}),
         **({"TYPENAME": name, "MAXFEATURES": "1"} if not is_new or manner.both_names else {}),
         **({"OUTPUTFORMAT": manner.format} if manner.format else {}),
+        **(_namespaces(layer, is_new=is_new) if manner.namespaces else {}),
     }
+
+
+def _namespaces(layer: Layer, *, is_new: bool) -> Mapping[str, str]:
+    """Return the parameter that binds the prefix of a type's name, by its name and form in the version."""
+    prefix = layer.name.partition(":")[0]
+    if is_new:
+        return {"NAMESPACES": f"xmlns({prefix},{layer.namespace})"}
+    return {"NAMESPACE": f"xmlns({prefix}={layer.namespace})"}
 
 
 def judge_feature(answer: Page | Failure) -> tuple[ContentOutcome, str]:

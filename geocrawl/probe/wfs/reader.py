@@ -17,6 +17,8 @@ from geocrawl.probe.ows.reader import first_line, first_text, parameter_values, 
 from geocrawl.probe.stream import ItemSpec
 
 _CRS = ("DefaultCRS", "DefaultSRS", "SRS", "OtherCRS", "OtherSRS")
+_NAMESPACE_CHARS = 300
+"""Longer namespaces are left out, because they are sent in addresses."""
 
 
 def wfs_form() -> Form:
@@ -46,8 +48,16 @@ def _read_type(element: etree._Element, parent: int | None) -> Part:
         keywords=read_keywords(element),
         item=Item.FEATURE_TYPE,
         formats=texts(children(child(element, "OutputFormats"), "Format")),
+        namespace=_namespace(child(element, "Name")),
     )
     return Part(layer, codes)
+
+
+def _namespace(name: etree._Element | None) -> str:
+    """Return the namespace of the prefix in a type's name; '' without a prefix or without its declaration."""
+    prefix, colon, _ = text_of(name).partition(":")
+    namespace = name.nsmap.get(prefix, "") if name is not None and colon else ""
+    return namespace if len(namespace) <= _NAMESPACE_CHARS else ""
 
 
 def _crs(element: etree._Element) -> tuple[str, ...]:
