@@ -109,7 +109,7 @@ def _read_layer(element: etree._Element, _around: int | None) -> TileLayer:
 
 
 def _dimension(element: etree._Element) -> Dimension:
-    """Return a dimension of a layer (table 8): its name, default, and first and last value."""
+    """Return a dimension of a layer (table 9): its name, default, and first and last value."""
     values = texts(children(element, "Value")) or ("",)
     return Dimension(text_of(child(element, "Identifier")), text_of(child(element, "Default")), values[0], values[-1])
 

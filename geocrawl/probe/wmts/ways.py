@@ -1,8 +1,8 @@
 """Make the addresses of WMTS tiles (OGC 07-057r7: 7.2 and table 29 by KVP, 10.2 RESTful), and change what is refused.
 
 The document states for GetTile an address and an encoding (KVP, RESTful), and a layer has templates of addresses
-(ResourceURL). As in GIS clients, KVP at the stated address comes first, unless only RESTful is stated; the other ways
-follow where a tile does not come.
+(ResourceURL). As in QGIS and OpenLayers, KVP at the stated address comes first, unless only RESTful is stated; the
+other ways follow where a tile does not come.
 """
 
 from __future__ import annotations
