@@ -299,7 +299,7 @@ class Settings:
     )
     browser: bool = setting(False, "read pages that need script in Chromium", option=Option(("crawl", "daemon")))
     browser_path: str = setting("", "the Chromium to start", empty="the first of chromium, google-chrome … in PATH")
-    browser_pages_per_host: int = setting(5, "most pages of a host that are read in a browser in one run")
+    browser_pages_per_host: int = setting(5, "most pages of a host in a browser in one run, or in a day of the daemon")
     browser_time_s: float = setting(20.0, "longest that the scripts of a page run, waits for requests aside", unit="s")
     browser_requests: int = setting(40, "most requests of the scripts of one page")
     browser_data_bytes: int = setting(20 * MIB, "most that the scripts of one page receive, decoded", unit="bytes")

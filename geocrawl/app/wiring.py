@@ -7,6 +7,7 @@ no more than it uses.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -204,13 +205,15 @@ def make_crawler(
     *,
     max_pages: int,
     renderer: Renderer | None = None,
+    rendered: Counter[str] | None = None,
     pages_counted: Callable[[], int] | None = None,
     patience_s: float | None = None,
     outage_patience_s: float | None = None,
 ) -> Crawler:
     """Return the session's loop, ready to run once.
 
-    `renderer`: runs the scripts of pages. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
+    `renderer`: runs the scripts of pages. `rendered`: how many pages of each host were read so, counted on; None: none
+    yet. `pages_counted`: as in `Crawler`. `patience_s`: the setting by default;
     `outage_patience_s`: the same by default.
     """
     from geocrawl.crawler.limits import CrawlLimits
@@ -232,7 +235,10 @@ def make_crawler(
         queue=session.queue,
         learning=session.learning,
         fetcher=fetcher,
-        visitors={Purpose.PAGE: _make_page_visitor(session, renderer), Purpose.PROBE: _make_probe_visitor(session)},
+        visitors={
+            Purpose.PAGE: _make_page_visitor(session, renderer, Counter() if rendered is None else rendered),
+            Purpose.PROBE: _make_probe_visitor(session),
+        },
         observer=observer,
         clock=session.clock,
         limits=limits,
@@ -255,7 +261,7 @@ def make_outage_observer(session: Session, observer: Observer) -> OutageObserver
     return OutageObserver(observer, watch, session.clock)
 
 
-def _make_page_visitor(session: Session, renderer: Renderer | None) -> PageVisitor:
+def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Counter[str]) -> PageVisitor:
     from geocrawl.crawler.page_visit import PageVisitor
     from geocrawl.crawler.scope import Refusals
 
@@ -271,13 +277,15 @@ def _make_page_visitor(session: Session, renderer: Renderer | None) -> PageVisit
         clock=session.clock,
         max_redirects=settings.max_redirects,
         retry_first_s=settings.retry_first_s,
-        scripted=_make_scripted_pages(session, renderer, refusals) if renderer else None,
+        scripted=_make_scripted_pages(session, renderer, refusals, rendered) if renderer else None,
         store_from=settings.store_pages_min_score if settings.store_pages else None,
         records_only=session.kind.records_only,
     )
 
 
-def _make_scripted_pages(session: Session, renderer: Renderer, refusals: Refusals) -> ScriptedPages:
+def _make_scripted_pages(
+    session: Session, renderer: Renderer, refusals: Refusals, rendered: Counter[str]
+) -> ScriptedPages:
     from geocrawl.crawler.scripted_pages import ScriptedPages
     from geocrawl.page.scripted import is_empty_without_script, may_be_followed
 
@@ -288,6 +296,7 @@ def _make_scripted_pages(session: Session, renderer: Renderer, refusals: Refusal
         is_empty=is_empty_without_script,
         may_be_followed=may_be_followed,
         per_host=session.settings.browser_pages_per_host,
+        chosen=rendered,
     )
 
 

@@ -14,23 +14,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.browser.answers import headers_for, is_data
+from geocrawl.browser.world import World
 from geocrawl.model import SCRIPT_SRC, Failure, FailureCode, Link, Page, Purpose, Rendered, Url
 from geocrawl.ports import Turn
 from geocrawl.urls import read_url
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Request, Route
+    from playwright.async_api import BrowserContext, Request, Route
 
 _FETCHED = frozenset({"script", "xhr", "fetch"})
 """Types of requests that are answered."""
 _QUIET_S = 1.0
 """A page without requests for so long is done, if its scripts do nothing at that moment."""
+_TAKE_S = 3.0
+"""How long the document may be waited for when the scripts' time is over."""
 _WALL_FACTOR = 5.0
 """How much longer than its scripts may run a page may take by the clock, with the waits for its requests."""
 _FLOOD = 400
 """Requests, answered or not, after which a page is taken to make them without end; more where more are answered."""
 _MOST_LINKS = 200
-_IDLE = "new Promise(done => requestIdleCallback(() => done(true)))"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -59,6 +61,7 @@ class PageRun:
         self._answers: dict[str, Page | Failure] = {}
         """By address: what was requested before is not requested again."""
         self._links: dict[str, Link] = {}
+        self._data: list[Page] = []
         self._is_served = False
         self._is_over = False
         self._waited_s = 0.0
@@ -76,22 +79,21 @@ class PageRun:
         await context.route("**/*", self._on_request)
         tab = await context.new_page()
         context.on("page", lambda popup: asyncio.ensure_future(popup.close()))
+        world = World(await context.new_cdp_session(tab))
+        await world.bound(self._limits.dom_chars)
         opening = asyncio.ensure_future(tab.goto(self._page.final.address, wait_until="commit"))
         try:
-            world = _World(await context.new_cdp_session(tab))
             await self._until_quiet(opening, world)
-            document = None
-            if not self.is_flooding:
-                document = await self._within_time(world.document(self._limits.dom_chars))
+            document = None if self.is_flooding else await self._document(world)
         finally:
             opening.cancel()
             await self._refuse_the_rest()
-        return Rendered(self._page if document is None else self._with(document), tuple(self._links.values()))
+        return replace(self.so_far, page=self._page if document is None else self._with(document))
 
     @property
-    def links(self) -> tuple[Link, ...]:
-        """Return the addresses that the scripts requested or went to so far."""
-        return tuple(self._links.values())
+    def so_far(self) -> Rendered:
+        """Return the page as it was before its scripts, with what these requested so far."""
+        return Rendered(self._page, tuple(self._links.values()), tuple(self._data))
 
     # ------------------------------------------------------------------ requests
 
@@ -142,11 +144,14 @@ class PageRun:
         from playwright.async_api import Error
 
         url = read_url(route.request.url, self._page.final)
+        is_new = url is not None and url.address not in self._answers
         answer = await self._fetched(url) if url is not None else None
         if url is not None and (isinstance(answer, Failure) or route.request.resource_type != "script"):
-            is_read = isinstance(answer, Page) and is_data(answer)
+            data = answer if isinstance(answer, Page) and is_data(answer) else None
+            if data is not None and is_new and data.final.address == url.address:
+                self._data.append(data)
             if len(self._links) < _MOST_LINKS:
-                self._links.setdefault(url.address, Link(url, where=SCRIPT_SRC if is_read else "script"))
+                self._links.setdefault(url.address, Link(url, where="script" if data is None else SCRIPT_SRC))
         with suppress(Error):
             if isinstance(answer, Page):
                 headers = headers_for(answer, self._page.final)
@@ -198,15 +203,23 @@ class PageRun:
 
     # ------------------------------------------------------------------ time
 
-    async def _until_quiet(self, opening: asyncio.Future[Any], world: _World) -> None:
+    async def _until_quiet(self, opening: asyncio.Future[Any], world: World) -> None:
         """Answer requests until there are none, the scripts rest, or their time is over."""
         await self._within_time(asyncio.shield(opening))
         while self._left_s > 0 and not self.is_flooding:
             route = await self._within_time(self._asked.get(), _QUIET_S)
             if route is not None:
                 await self._answer(route)
-            elif await self._within_time(world.evaluate(_IDLE, awaits=True)) and self._asked.empty():
+            elif await self._within_time(world.rest()) and self._asked.empty():
                 return
+
+    async def _document(self, world: World) -> str | None:
+        """Return what the scripts left; None when they let nobody in."""
+        try:
+            async with asyncio.timeout(max(self._left_s, _TAKE_S)):
+                return await world.document(self._limits.dom_chars)
+        except TimeoutError:
+            return None
 
     @property
     def _left_s(self) -> float:
@@ -235,27 +248,3 @@ class PageRun:
         headers = {name: value for name, value in self._page.headers.items() if name not in dropped}
         headers["content-type"] = "text/html; charset=utf-8"
         return replace(self._page, headers=headers, body=_BOM + document.encode("utf-8", "replace"))
-
-
-class _World:
-    """A world of JavaScript beside the page's own, which the page's scripts can neither see nor change."""
-
-    def __init__(self, session: CDPSession) -> None:
-        self._session = session
-        self._context: int | None = None
-
-    async def evaluate(self, expression: str, *, awaits: bool = False) -> Any:
-        """Return the value of an expression; None when it has none."""
-        if self._context is None:
-            tree = await self._session.send("Page.getFrameTree")
-            frame = tree["frameTree"]["frame"]["id"]
-            made = await self._session.send("Page.createIsolatedWorld", {"frameId": frame})
-            self._context = made["executionContextId"]
-        asked = {"expression": expression, "contextId": self._context, "awaitPromise": awaits, "returnByValue": True}
-        answer = await self._session.send("Runtime.evaluate", asked)
-        return answer["result"].get("value")
-
-    async def document(self, most_chars: int) -> str | None:
-        """Return the document as HTML, cut at so many characters."""
-        found = await self.evaluate(f"document.documentElement.outerHTML.slice(0, {most_chars})")
-        return found if isinstance(found, str) else None

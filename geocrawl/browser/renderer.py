@@ -48,7 +48,7 @@ class BrowserRenderer:
             if browser is None:
                 return None
             run = PageRun(page, turn, self._limits, self._rule(page, may_request))
-            return await self._run(run, browser, page)
+            return await self._run(run, browser)
 
     async def close(self) -> None:
         """End the browser."""
@@ -56,7 +56,7 @@ class BrowserRenderer:
         if browser is not None:
             await browser.close()
 
-    async def _run(self, run: PageRun, browser: Chromium, page: Page) -> Rendered:
+    async def _run(self, run: PageRun, browser: Chromium) -> Rendered:
         from playwright.async_api import Error
 
         context: BrowserContext | None = None
@@ -67,7 +67,7 @@ class BrowserRenderer:
             is_well = not run.is_flooding
             return rendered
         except Error:
-            return Rendered(page, run.links)
+            return run.so_far
         finally:
             if not is_well or not await _closed(context):
                 browser.kill()

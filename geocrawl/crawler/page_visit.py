@@ -79,8 +79,13 @@ class PageVisitor:
         return await self._made(lease, answer, turn)
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
-        """Fetch the leased page; redirects to another address are not followed, unless they set a cookie."""
+        """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.
+
+        What a page's script has just received from this address is not requested again.
+        """
         url, known = lease.entry.url, lease.entry.validators
+        if self._scripted and (received := self._scripted.received(url, self._clock.now())):
+            return received
         answer = await turn.fetch(
             url, purpose=Purpose.PAGE, follow=lambda target: target.identity == url.identity, validators=known
         )

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from geocrawl.model import Document, Page, Rendered
+from geocrawl.crawler.kept_answers import KeptAnswers
+from geocrawl.model import Document, Page, Rendered, Url
 from geocrawl.ports import Recogniser, Refusals, Renderer, Turn
 
 
 class ScriptedPages:
-    """Chooses the pages of one run whose scripts are run."""
+    """Chooses the pages of one run whose scripts are run, and keeps the data that these received."""
 
     def __init__(
         self,
@@ -22,9 +23,10 @@ class ScriptedPages:
         is_empty: Callable[[Page, Document], bool],
         may_be_followed: Callable[[Page], bool],
         per_host: int,
+        chosen: Counter[str],
     ) -> None:
         """`is_empty`, `may_be_followed`: whether a page is empty without script, and permits to follow its links.
-        `per_host`: how many pages of a host are chosen at most.
+        `per_host`: how many pages of a host are chosen at most. `chosen`: how many were chosen, by host; counted on.
         """
         self._renderer = renderer
         self._is_empty = is_empty
@@ -32,7 +34,8 @@ class ScriptedPages:
         self._refusals = refusals
         self._may_be_followed = may_be_followed
         self._per_host = per_host
-        self._chosen: Counter[str] = Counter()
+        self._chosen = chosen
+        self._received = KeptAnswers()
 
     async def rendered(self, page: Page, document: Document, turn: Turn) -> Rendered | None:
         """Return what the scripts of a page make of it; None for a page that was not chosen or could not be rendered.
@@ -46,9 +49,16 @@ class ScriptedPages:
             return None
         self._chosen[host] += 1
         rendered = await self._renderer.render(page, turn, self._refusals.is_inside)
-        if rendered is not None and not self._may_be_followed(rendered.page):
+        if rendered is None:
+            return None
+        if not self._may_be_followed(rendered.page):
             return replace(rendered, links=())
+        self._received.keep(rendered.data)
         return rendered
+
+    def received(self, url: Url, now: float) -> Page | None:
+        """Return what a script received from an address not long ago, once; None: the address is to be requested."""
+        return self._received.take(url, now)
 
 
 def joined(document: Document, before: Document, rendered: Rendered) -> Document:

@@ -8,6 +8,7 @@ A run of the loop ends with the day, although something may always be ready: wha
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
@@ -39,6 +40,8 @@ class BudgetedCrawl:
         self._clock = clock
         self._crawler: Crawler | None = None
         self._begun_on = day.day
+        self._rendered: Counter[str] = Counter()
+        """By host: the day's pages that were read in a browser. The loop runs many times a day."""
         self.session = session
 
     def change(self, session: Session, budget: Budget) -> None:
@@ -67,6 +70,8 @@ class BudgetedCrawl:
     async def run(self) -> RunSummary:
         """Run the loop once. Raises PassingFault when the database cannot be written for now."""
         self._day.begin_day()
+        if self._day.day != self._begun_on:
+            self._rendered.clear()
         self._begun_on = self._day.day
         fetcher = fetchers.make_session_fetcher(self.session, on_received=self._count_received)
         try:
@@ -77,6 +82,7 @@ class BudgetedCrawl:
                     fetcher,
                     max_pages=self._budget.pages_per_day or NO_LIMIT,
                     renderer=renderer,
+                    rendered=self._rendered,
                     pages_counted=self._pages_counted,
                     patience_s=min(_PATIENCE_S, self.session.settings.patience_s),
                     outage_patience_s=math.inf,

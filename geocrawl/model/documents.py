@@ -48,6 +48,8 @@ class Rendered:
     """The page with the document that its scripts left as body, in UTF-8; unchanged when they came to no end."""
     links: tuple[Link, ...]
     """Addresses that the scripts requested or went to."""
+    data: tuple[Page, ...] = ()
+    """JSON and XML that the scripts received, each from the address that was requested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,37 +2,62 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.support.portal_crawls import SETTINGS, crawl
-from tests.support.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb
+from geocrawl.store.engine.reading import open_readonly
+from tests.support.portal_crawls import crawl
+from tests.support.portal_web import BACKEND, OPENLAYERS, REACT, SERVICES, VUE, PortalWeb, Request, portals
 
-pytestmark = pytest.mark.usefixtures("chromium")
-
-
-@pytest.mark.parametrize("portal", [REACT, VUE, OPENLAYERS])
-def test_a_portal_gives_its_services_to_a_browser_alone(web: PortalWeb, tmp_path: Path, portal: str) -> None:
-    _, without = crawl(tmp_path / "without.db", [web.address(portal)], browser=False)
-    _, found = crawl(tmp_path / "with.db", [web.address(portal)])
-    assert without == set()
-    assert found == web.truth(portal)
+PORTALS = (REACT, VUE, OPENLAYERS)
 
 
-def test_at_most_a_few_pages_of_a_host_are_read_in_the_browser(web: PortalWeb, tmp_path: Path) -> None:
-    _, found = crawl(tmp_path / "c.db", [web.address(REACT)], browser_pages_per_host=1, max_depth=0)
-    assert found == set()  # the list was read, and it names no service
-    assert [request.target for request in web.log if request.host == REACT and "/api/" in request.target] == (
-        ["/api/v1/datasets?page=1&size=50"] * 2  # by the page, then as an address that it led to
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """One crawl of all portals."""
+
+    web: PortalWeb
+    found: set[str]
+    log: list[Request]
+    requests: dict[str, int]
+    """By host: how many requests the fetcher counted."""
+
+
+@pytest.fixture(scope="module")
+def crawled(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    path = tmp_path_factory.mktemp("portals") / "c.db"
+    with portals() as web:
+        _, found = crawl(path, [web.address(host) for host in PORTALS])
+        with open_readonly(path) as connection:
+            counted = connection.execute("SELECT name, asked FROM host").fetchall()
+        yield Crawled(web, found, list(web.log), dict(counted))
+
+
+def test_portals_give_nothing_without_a_browser(web: PortalWeb, tmp_path: Path) -> None:
+    report, found = crawl(tmp_path / "c.db", [web.address(host) for host in PORTALS], browser=False)
+    assert report.summary.pages == len(PORTALS) and found == set()
+
+
+def test_portals_give_their_services_to_a_browser(crawled: Crawled) -> None:
+    assert crawled.found == set[str]().union(*map(crawled.web.truth, PORTALS))
+
+
+def test_every_request_of_scripts_is_one_of_the_fetcher(crawled: Crawled) -> None:
+    received = Counter(request.host for request in crawled.log)
+    assert set(received) == {*PORTALS, BACKEND, SERVICES}
+    assert {host: crawled.requests[host] for host in received} == received
+    for host in received:
+        assert next(request.target for request in crawled.log if request.host == host) == "/robots.txt"
+
+
+def test_what_scripts_received_is_not_requested_again(crawled: Crawled) -> None:
+    data = Counter(
+        (request.host, request.target)
+        for request in crawled.log
+        if request.target.startswith(("/api/", "/catalog/", "/settings", "/project"))
     )
-
-
-def test_the_requests_of_pages_keep_the_delay_of_each_host(web: PortalWeb, tmp_path: Path) -> None:
-    crawl(tmp_path / "c.db", [web.address(host) for host in (REACT, VUE, OPENLAYERS)])
-    for host in (REACT, VUE, OPENLAYERS, BACKEND, SERVICES):
-        times = [request.at for request in web.log if request.host == host]
-        assert len(times) >= 3, host
-        assert min(later - earlier for earlier, later in pairwise(times)) >= 0.95 * SETTINGS.delay_s, host
-        assert next(request.target for request in web.log if request.host == host) == "/robots.txt"
+    assert len(data) >= 6 and set(data.values()) == {1}

@@ -14,7 +14,7 @@ from geocrawl.model import HostState, Page, Purpose, Rendered, RobotsRecord
 from geocrawl.settings import Settings
 from tests.support.crawls import url
 
-SETTINGS = Settings(delay_s=0.0, browser=True, browser_time_s=5.0)
+SETTINGS = Settings(delay_s=0.0, browser=True, browser_time_s=60.0)
 
 
 class NoRobots:
@@ -37,6 +37,10 @@ class Run:
         self.said: list[str] = []
         self._fetcher = make_fetcher(settings, NoRobots(), system_clock())
         self.renderer = BrowserRenderer(settings, find_chromium(""), user_agent="geocrawl/test", say=self.said.append)
+
+    def set_time(self, time_s: float) -> None:
+        """Let the scripts of pages run so long from now on."""
+        self.renderer._limits = replace(self.renderer._limits, time_s=time_s)
 
     async def page(self, address: str) -> Rendered:
         """Request a page and run its scripts."""

@@ -75,6 +75,12 @@ EXHAUSTING = {
     "endless fetches": "let n = 0; setInterval(() => fetch('/data/' + n++).catch(() => 0), 5);",
     "same fetch": "setInterval(() => fetch('/data/same').catch(() => 0), 5);",
     "huge DOM": "const s = 'x'.repeat(1 << 20); for (let i = 0; i < 100; i++) document.body.append(s, document.createElement('p'));",
+    "long text": (
+        "const s = 'x '.repeat(50000), text = new Text(s); document.body.append(text);"
+        " let n = 0; const tell = () => fetch('/done/' + n++ + '/' + document.body.textContent.length);"
+        " for (let i = 0; i < 20; i++) document.body.append(s, document.createElement('p'));"
+        " setTimeout(() => { tell(); text.data += s + s; setTimeout(tell) });"
+    ),
     "many elements": "for (let i = 0; i < 3e6; i++) document.body.append(document.createElement('p'));",
     "memory": "const kept = []; setInterval(() => kept.push(new Uint8Array(1 << 26).fill(7)), 1);",
     "blobs": "const kept = []; setInterval(() => kept.push(new Blob([new Uint8Array(1 << 26).fill(7)])), 1);",

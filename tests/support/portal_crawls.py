@@ -12,13 +12,17 @@ from geocrawl.store.queries.export import export_rows
 from tests.support import crawls
 
 SETTINGS = Settings(
-    allow_private=True, delay_s=0.2, strategy="bfs", siblings=0, maps=False, patience_s=1.0, max_pages=60, browser=True
+    allow_private=True, delay_s=0.05, strategy="bfs", siblings=0, maps=False, patience_s=1.0, max_pages=60, browser=True
 )
+
+
+def settings_with(**changes: object) -> Settings:
+    """Return the settings of these crawls with some changed."""
+    return replace(SETTINGS, **changes)  # type: ignore[arg-type]
 
 
 def crawl(path: Path, seeds: list[str], **changes: object) -> tuple[CrawlReport, set[str]]:
     """Crawl into a new catalogue, and return the report and the addresses of the valid services."""
-    settings = replace(SETTINGS, **changes)  # type: ignore[arg-type]
-    report, _ = crawls.crawl(settings, path, seeds)
+    report, _ = crawls.crawl(settings_with(**changes), path, seeds)
     with open_readonly(path) as connection:
         return report, {row.url for row in export_rows(connection) if row.status == "valid"}

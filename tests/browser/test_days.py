@@ -1,0 +1,47 @@
+"""The daemon runs its loop many times a day; of each host it reads a few pages a day in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app import wiring
+from geocrawl.app.claim import claim
+from geocrawl.daemon.budget import Budget, Hours, without_limits
+from geocrawl.daemon.budgeted_crawl import BudgetedCrawl
+from geocrawl.daemon.daily_stats import CountingObserver, DayCounts
+from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.health import DAY_S
+from tests.support.crawls import Watcher, url
+from tests.support.portal_crawls import settings_with
+from tests.support.portal_web import REACT, PortalWeb
+
+
+class Days(SystemClock):
+    """A clock whose days pass when that is said."""
+
+    passed = 0
+
+    def now(self) -> float:
+        return super().now() + self.passed * DAY_S
+
+
+@pytest.mark.usefixtures("chromium")
+async def test_a_few_pages_of_a_host_are_read_in_a_day(web: PortalWeb, tmp_path: Path) -> None:
+    clock = Days()
+    with wiring.open_store(tmp_path / "c.db", clock) as store:
+        settings = settings_with(browser_pages_per_host=1, max_depth=0)
+        session = wiring.make_session(without_limits(settings), store, clock)
+        claim(session)
+        observer = CountingObserver(Watcher(), begun=lambda lease: None, ended=lambda entry, visit: None)
+        day = DayCounts(store.daemon_lock(), clock, observer)
+        crawl = BudgetedCrawl(session, Budget(Hours(), 0), observer=observer, day=day, clock=clock)
+        read = []
+        for path, days in (("/", 0), ("/dataset/0", 0), ("/dataset/1", 1), ("/dataset/2", 1)):
+            clock.passed = days
+            session.add_seeds([url(web.address(REACT, path))], again=False)
+            await crawl.run()
+            read.append([request.target for request in web.log if "/api/" in request.target])
+            web.log.clear()
+    assert read == [["/api/v1/datasets?page=1&size=50"], [], ["/api/v1/datasets/1"], []]
