@@ -77,7 +77,7 @@ papers: env  ## the papers' comparisons on made webs, and on recorded ones where
 	  rm -rf $$folder && $(BIN)/geocrawl world make $$kind --pages $${web##*:} --seed 1 --out $$folder || exit; \
 	done
 	$(BIN)/geocrawl evaluate $(PAPERS)/worlds/made-portal $(PAPERS)/worlds/made-agency $(PAPERS)/worlds/made-mixed \
-	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --strategies all --out $(PAPERS)/report
+	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --strategies all,presets --out $(PAPERS)/report
 
 lock: env  ## the versions in use, written to requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock

@@ -28,6 +28,7 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.vectors.centroid import MAX_SEEDS, Centroid, heaviest_words, pack, unpack
 from geocrawl.priority.vectors.tfidf import cosine
@@ -50,6 +51,22 @@ OPTIONS: Mapping[str, Option] = {
     "m": Option(500, "words that span the space, the most frequent of the seed pages", 1, 5_000),
     "hub": Option(0.6, "a page with more than this share of anchor text is a hub page: its anchors are its text", 0, 1),
     "correction": Option(0.5, "a page whose cosine with any seed exceeds this moves the centroid", 0, 1),
+}
+PRESETS: Mapping[str, Preset] = {
+    "adaptive:paper": Preset(
+        "the centroid of the seeds, corrected by pages that resemble them (Min & Huang 2015)",
+        {
+            "m": Constant(500, "the most frequent words over the seed pages, reduced to m", "m not printed"),
+            "hub": Constant(0.6, "a hub page: anchor text is more than 0.6 of all text"),
+            "correction": Constant(
+                0.5, "M' = (M·(n + u) + v)/(n + u + 1) for a page near any seed", "threshold not printed"
+            ),
+        },
+        (
+            "TF is a word's share of the page's words, so that a long seed counts no more than a short one.",
+            "The axes are chosen again with each further seed that is read, not once for all seeds.",
+        ),
+    )
 }
 
 

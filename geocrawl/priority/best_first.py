@@ -19,6 +19,7 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 from geocrawl.priority.vectors.tfidf import TextModel
 
 LINK_TIER = 1
@@ -40,6 +41,16 @@ _SHARES: Mapping[str, tuple[float, float]] = {
     N_FIRST: (1.0, 1.0),
 }
 """Name → the factors of sim(page) and sim(anchor)."""
+_CUT = Constant(False, "links of pages at or below the threshold are not followed", "not said of the baselines")
+PRESETS: Mapping[str, Preset] = {
+    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", {"cut": _CUT}),
+    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", {"cut": _CUT}),
+    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", {"cut": _CUT}),
+    "best-n-first:paper": Preset(
+        "the best N at once, scored by sim(page) + sim(anchor) (Liu & Li 2017)",
+        {"cut": _CUT, "n": Constant(10, "the best N links are taken from the queue at once", "N not printed")},
+    ),
+}
 
 
 class BestFirst(Defaults):

@@ -18,6 +18,7 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
 from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 from geocrawl.priority.topics.link_relevance import LinkMatch, LinkMeasure, LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
@@ -36,6 +37,28 @@ OPTIONS: Mapping[str, Option] = {
     "drop_zero": Option(
         False, "discard links of priority 0, as the paper does; else they wait until all others are served"
     ),
+}
+PRESETS: Mapping[str, Preset] = {
+    "gws:paper": Preset(
+        "the improved best-first search as printed: links of priority 0 are discarded (Shen et al. 2015)",
+        {
+            "lambda": Constant(0.7, "eq. 4, priority = λ·link + (1−λ)·page"),
+            "high": Constant(0.68, "eq. 2, level 2 when r ≥ 0.68"),
+            "low": Constant(0.01, "eq. 2, level 1 when 0.01 ≤ r < 0.68"),
+            "title_weight": Constant(0.5, "a fixed mix of a keyword's frequency in title and body", "mix not printed"),
+            "seed_level": Constant(
+                1, "the seeds are pages that a search for the topic found", "a seed is relevant by being one"
+            ),
+            "drop_zero": Constant(True, "a link of priority 0 is discarded"),
+        },
+        (
+            "The topic is learnt from the shared labelled pages that are in no recorded web: 92 about OGC services and "
+            "207 others, where the paper has 500 from a search engine.",
+            "There is one topic vector and one list of link keywords for each language.",
+            "A link with '?' that is no candidate is ranked like any other; the paper says nothing of it.",
+            "Depth (5) and threads (5) are the settings max_depth and workers.",
+        ),
+    )
 }
 
 

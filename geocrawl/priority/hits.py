@@ -22,8 +22,9 @@ from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.graph_strategy import GraphStrategy
-from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
@@ -42,7 +43,28 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(-1.0, "a page at or below this similarity is irrelevant; −1: the model's own", -1.0, 1.0),
     "least": Option(0.0, "a link that HITS scores at or below this is low", 0.0, 1.0),
     "drop": Option(False, "drop low links and those of irrelevant pages, as the paper; else they are served last"),
+    "root_seeds": Option(False, "seeds are the root set, as in the paper: followed even when they are off the topic"),
     **graph_options("p", change=0.02),
+}
+PRESETS: Mapping[str, Preset] = {
+    "hits:paper": Preset(
+        "best-first with HITS as printed: low scores and links of irrelevant pages are dropped (Liu & Li 2017)",
+        {
+            "a": Constant(0.35, "LinkScore = A·sim(page) + B·sim(anchor) + C·(α·a + β·h)", "A + B + C = 1 is printed"),
+            "b": Constant(0.35, "B of LinkScore; C = 1 − A − B", "A + B + C = 1 is printed"),
+            "alpha": Constant(0.6, "α·authority + β·hub, β = 1 − α", "α > β is printed"),
+            "d": Constant(50, "at most d = 50 in-links of a page join the graph"),
+            "threshold": Constant(-1.0, "from the scores of 200 hand-picked relevant pages", "the model's own"),
+            "least": Constant(0.0, "low scores are dropped after an iteration", "what is low is not printed"),
+            "drop": Constant(True, "links of pages at or below the threshold are not followed"),
+            "root_seeds": Constant(True, "seeds have weight 1 and are HITS' root set"),
+            **graph_constants("p"),
+        },
+        (
+            "Authority and hub are divided by their highest value; the paper does not name the norm.",
+            "The printed bracket puts B inside A; the text has three weights, which is what runs here.",
+        ),
+    )
 }
 
 
@@ -65,6 +87,7 @@ class HitsStrategy(GraphStrategy):
         if self._threshold < 0.0:
             self._threshold = model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
+        self._root_seeds = bool(values["root_seeds"])
         self._ranking = self._make_ranking(
             values, "p", worth="authority", max_in_links=int(values["d"]), judged=lambda graph: graph.best_weights()
         )
@@ -76,14 +99,16 @@ class HitsStrategy(GraphStrategy):
     def judge(self, document: Document) -> Judgement:
         """Score the page by sim(page), HIGH above the threshold, and its links by the plain Best-First score."""
         page = self._model.page_similarity(document)
+        is_followed = page > self._threshold or (self._root_seeds and document.depth == 0)
         anchors = [self._model.anchor_similarity(link.anchor) for link in document.links]
-        tier = self._tier(page)
+        tier = FOLLOWED if is_followed else None if self._drop else LAST
         ranks = tuple(Rank(tier, self._best_first(page, anchor)) if tier is not None else None for anchor in anchors)
         packed = b""
-        if page > self._threshold:
+        if is_followed:
             identities = (link.url.identity for link in document.links)
             packed = pack_link_values(page, zip(identities, anchors, strict=True))
-        return Judgement(self._relevance(page), page, ranks, packed)
+        relevance = Relevance.HIGH if is_followed else Relevance.SOME if page > 0.0 else Relevance.NONE
+        return Judgement(relevance, page, ranks, packed)
 
     def rank(self, waiting: Waiting) -> Rank | None:
         """Rank a link that another strategy enqueued, with the threshold as the similarity of a relevant page."""
@@ -129,16 +154,6 @@ class HitsStrategy(GraphStrategy):
         if score > self._least:
             return Rank(FOLLOWED, score)
         return None if self._drop else Rank(LAST, score)
-
-    def _tier(self, page: float) -> int | None:
-        if page > self._threshold:
-            return FOLLOWED
-        return None if self._drop else LAST
-
-    def _relevance(self, page: float) -> Relevance:
-        if page > self._threshold:
-            return Relevance.HIGH
-        return Relevance.SOME if page > 0.0 else Relevance.NONE
 
 
 def make(ingredients: Ingredients) -> HitsStrategy:

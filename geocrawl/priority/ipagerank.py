@@ -23,8 +23,9 @@ from geocrawl.model import Document, Feedback, Judgement, Link, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec.link_values import pack_link_values, unpack_link_values
 from geocrawl.priority.graph.graph_strategy import GraphStrategy
-from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
@@ -38,12 +39,40 @@ FOLLOWED, LAST = 1, 0
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
     "c": Option(0.5, "c, words of a link less similar to the topic than this do not count", 0.0, 1.0),
-    "threshold": Option(0.0, "a link predicted at or below this is cut; below 1 − d: at or below 1 − d", 0.0, 1e9),
+    "threshold": Option(
+        -1.0,
+        "a link predicted at or below this is cut; −1: 1 − d, which every page has to which no RW leads",
+        -1.0,
+        1e9,
+    ),
     "drop": Option(False, "drop links that are cut, as the paper; else they are served last"),
     "tunnels": Option(True, "links that are cut wait in the order of their pages' rank; else first seen first"),
     "filter": Option(False, "judge pages by the page filter, which is off in the paper's comparison"),
     "title": Option(3.0, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0),
     **graph_options("q", change=0.05),
+}
+PRESETS: Mapping[str, Preset] = {
+    "ipagerank:paper": Preset(
+        "IPageRank as printed, the higher prediction first (Li, Zhao, Yu: SkyReach)",
+        {
+            "d": Constant(0.85, "IPR(A) = (1 − d) + d · Σ IPR(T)·RW(A)/Σ RW(i)"),
+            "c": Constant(
+                0.5, "RW = max sim(t, topic) when at least c, else 0", "c not printed; near words are 0.5 to 1"
+            ),
+            "threshold": Constant(
+                0.0, "links below the threshold are cut", "not printed; above 1 − d it ends a crawl within pages"
+            ),
+            "drop": Constant(True, "links below the threshold are cut"),
+            "tunnels": Constant(False, "no other order than by IPR: a link with RW = 0 has 1 − d"),
+            "filter": Constant(False, "the page filter is off in the paper's comparison"),
+            "title": Constant(3.0, "words of the title are weighted up (page filter)", "by how much is not printed"),
+            **graph_constants("q"),
+        },
+        (
+            "Similarity of words comes from our thesaurus in English and Chinese and from common stems.",
+            "A page whose links all have RW = 0 passes nothing on; waiting links have an IPR, too.",
+        ),
+    )
 }
 
 
@@ -66,7 +95,9 @@ class IPageRankStrategy(GraphStrategy):
         Raises UsageError for a bad option."""
         values = parse_options(NAME, options, OPTIONS)
         self._d, self._c = float(values["d"]), float(values["c"])
-        self._threshold, self._drop = max(float(values["threshold"]), 1.0 - self._d), bool(values["drop"])
+        self._threshold, self._drop = float(values["threshold"]), bool(values["drop"])
+        if self._threshold < 0.0:
+            self._threshold = 1.0 - self._d
         self._tunnels = bool(values["tunnels"])
         self._words, self._filter = words, page_filter
         if page_filter is not None:
@@ -98,7 +129,7 @@ class IPageRankStrategy(GraphStrategy):
         rw, known = self._rw_of(waiting.anchor), self._ranking.value_of(waiting.id, "ipr")
         if known is not None:
             return self._rank(known)
-        return self._rank(1.0 - self._d + self._d * rw if rw else 0.0)
+        return self._rank(1.0 - self._d + self._d * rw if rw else self._tunnel(0.0))
 
     def learn(self, feedback: Feedback) -> None:
         """Add the page's links to the graph with their RW; iterate IPageRank every q pages."""
@@ -128,7 +159,7 @@ class IPageRankStrategy(GraphStrategy):
         return similarity if similarity >= self._c else 0.0
 
     def _scores(self, graph: LinkGraph) -> Floats:
-        """Iterate (from 1, later from the last values) and return IPR of every node, or its tunnel score without RW."""
+        """Iterate (from 1, later from the last values) and return IPR of every node, or its tunnel score with RW 0."""
         import numpy as np
 
         from geocrawl.priority.graph.iterations import even_shares, ipagerank
@@ -136,13 +167,15 @@ class IPageRankStrategy(GraphStrategy):
         matrix, rw = graph.matrix(), graph.best_weights()
         values = ipagerank(matrix, rw, graph.values("ipr", 1.0), d=self._d)
         graph.node_values["ipr"] = values
-        shares = even_shares(matrix, values) if self._tunnels else np.zeros(len(values))
+        if not self._tunnels:
+            return values
+        shares = even_shares(matrix, values)
         scores: Floats = np.where(rw > 0.0, values, (1.0 - self._d) * shares / (1.0 + shares))
         return scores
 
     def _tunnel(self, share: float) -> float:
-        """Return the score, below 1 − d, of a cut link that receives `share` of its pages' values."""
-        return (1.0 - self._d) * share / (1.0 + share) if self._tunnels else 0.0
+        """Return the score of a link with RW 0 that receives `share` of its pages' values: below 1 − d with tunnels."""
+        return (1.0 - self._d) * (share / (1.0 + share) if self._tunnels else 1.0)
 
     def _rank(self, score: float) -> Rank | None:
         if score > self._threshold + 1e-9:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from geocrawl.model import Document, Feedback, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.graph.graph_strategy import GraphStrategy
-from geocrawl.priority.graph.options import graph_options
+from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
@@ -26,6 +27,13 @@ SEEDS, FOLLOWED = 1, 0
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
     **graph_options("q", change=0.1),
+}
+PRESETS: Mapping[str, Preset] = {
+    "pagerank:paper": Preset(
+        "plain PageRank, the rival of IPageRank (Li, Zhao, Yu: SkyReach)",
+        {"d": Constant(0.85, "PR = (1 − d) + d · Σ PR(T)/C(T)"), **graph_constants("q")},
+        ("A new link has the value that a page of the mean rank would pass on until the next iteration.",),
+    )
 }
 
 

@@ -1,6 +1,7 @@
 """Make strategies by name: `STRATEGIES` declares each once, and a strategy's module is imported when needed.
 
-To add a strategy: its file, which defines `OPTIONS` and `make`, and one line in `STRATEGIES`.
+To add a strategy: its file, which defines `OPTIONS` and `make`, and one line in `STRATEGIES`. A preset is a strategy
+with a paper's constants (`gws:paper`): its name in the strategy's line, its constants in `PRESETS` of the module.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from geocrawl.errors import UsageError
+from geocrawl.priority.presets import SEPARATOR
 
 if TYPE_CHECKING:
     from geocrawl.ports import Strategy
-    from geocrawl.priority.options import Option
+    from geocrawl.priority.options import Option, Value
+    from geocrawl.priority.presets import Preset
     from geocrawl.priority.topics.directory import Topic
 
 
@@ -27,20 +30,33 @@ class Declaration(NamedTuple):
     """The strategy's module in `geocrawl.priority`."""
     options: str = "OPTIONS"
     """Name of the mapping of options in the strategy's module."""
+    presets: tuple[str, ...] = ()
+    """Names of its presets; "paper" is STRATEGY:paper in `PRESETS` of the module."""
 
 
+_PAPER = ("paper",)
 STRATEGIES: Mapping[str, Declaration] = {
     "fusion": Declaration("the value of a link, learnt during the crawl from all evidence at once", "fusion.strategy"),
-    "gws": Declaration("best-first by the words of page and link (Shen et al. 2015)", "gws"),
-    "best-first": Declaration("best-first by the similarity of page and anchor with the topic", "best_first"),
-    "best-first-page": Declaration("best-first by the similarity of the page alone", "best_first"),
-    "best-first-anchor": Declaration("best-first by the similarity of the anchor alone", "best_first"),
-    "best-n-first": Declaration("like best-first, the best N at once", "best_first", "N_OPTIONS"),
-    "hits": Declaration("best-first by page, anchor and link structure, HITS (Liu & Li 2017)", "hits"),
-    "adaptive": Declaration("by nearness to the start pages, whatever their topic (Min & Huang 2015)", "adaptive"),
-    "ipagerank": Declaration("PageRank along the links whose words are near the topic (SkyReach)", "ipagerank"),
-    "pagerank": Declaration("plain PageRank, which ipagerank is compared with", "pagerank"),
-    "bayes": Declaration("naive Bayes over the words in and around a link (Han et al. 2010)", "bayes.strategy"),
+    "gws": Declaration("best-first by the words of page and link (Shen et al. 2015)", "gws", presets=_PAPER),
+    "best-first": Declaration(
+        "best-first by the similarity of page and anchor with the topic", "best_first", presets=_PAPER
+    ),
+    "best-first-page": Declaration("best-first by the similarity of the page alone", "best_first", presets=_PAPER),
+    "best-first-anchor": Declaration("best-first by the similarity of the anchor alone", "best_first", presets=_PAPER),
+    "best-n-first": Declaration("like best-first, the best N at once", "best_first", "N_OPTIONS", _PAPER),
+    "hits": Declaration("best-first by page, anchor and link structure, HITS (Liu & Li 2017)", "hits", presets=_PAPER),
+    "adaptive": Declaration(
+        "by nearness to the start pages, whatever their topic (Min & Huang 2015)", "adaptive", presets=_PAPER
+    ),
+    "ipagerank": Declaration(
+        "PageRank along the links whose words are near the topic (SkyReach)", "ipagerank", presets=_PAPER
+    ),
+    "pagerank": Declaration("plain PageRank, which ipagerank is compared with", "pagerank", presets=_PAPER),
+    "bayes": Declaration(
+        "naive Bayes over the words in and around a link (Han et al. 2010)",
+        "bayes.strategy",
+        presets=(*_PAPER, "anchors"),
+    ),
     "bfs": Declaration("breadth-first, the papers' generic crawler", "breadth_first"),
     "random": Declaration("any waiting page, drawn by a hash of its URL", "random_order"),
 }
@@ -52,48 +68,106 @@ def strategies() -> Mapping[str, str]:
     return {name: declared.summary for name, declared in STRATEGIES.items()}
 
 
+def presets() -> Mapping[str, Preset]:
+    """Return STRATEGY:PRESET → the preset, in the order of the strategies."""
+    names = (f"{name}{SEPARATOR}{each}" for name, declared in STRATEGIES.items() for each in declared.presets)
+    return {name: preset for name in names if (preset := _preset(name)) is not None}
+
+
 def strategy_options(name: str) -> Mapping[str, Option]:
     """Return the options that `--set NAME.OPTION=VALUE` accepts for a strategy; may be empty.
 
     Raises UsageError for an unknown strategy.
     """
-    declared = _declared(name)
+    declared = STRATEGIES[_strategy_of(name)]
     options: Mapping[str, Option] = getattr(_module_of(declared), declared.options)
     return options
+
+
+def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value]:
+    """Return option → value of a strategy or preset with the options people set.
+
+    Raises UsageError for an unknown name or a bad value.
+    """
+    from geocrawl.priority.options import parse_options
+
+    return parse_options(_strategy_of(name), _with_preset(name, options), strategy_options(name))
 
 
 def make_strategy(
     name: str, options: Mapping[str, str], models_dir: Path | None = None, topic: Topic | None = None
 ) -> Strategy:
-    """Make the strategy called `name` with the options people set (`gws.lambda` → text).
+    """Make the strategy or preset called `name` with the options people set (`gws.lambda` → text).
 
-    `models_dir` is the folder of the models' files; None means the shipped ones. The sample texts of `topic`, if given,
-    replace the trained topic. Raises UsageError for an unknown name, an option of no strategy, or a bad value;
-    EnvironmentFault for a model that cannot be read.
+    An option that people set replaces that of the preset; `gws:paper.lambda` is for that preset alone. `models_dir` is
+    the folder of the models' files; None means the shipped ones. The sample texts of `topic`, if given, replace the
+    trained topic. Raises UsageError for an unknown name, an option of no strategy, or a bad value; EnvironmentFault for
+    a model that cannot be read.
     """
-    declared = _declared(name)
+    strategy = _strategy_of(name)
     for key in options:
-        if key.partition(".")[0] not in STRATEGIES:
-            raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
+        _demand_owner(key)
     from geocrawl.priority.ingredients import Ingredients
     from geocrawl.priority.models.files import shipped_models
 
     trained = topic is None or topic.shipped_model
-    ingredients = Ingredients(name, options, models_dir or shipped_models(), None if trained else topic)
-    made: Strategy = _module_of(declared).make(ingredients)
-    return made
+    given = _with_preset(name, options)
+    ingredients = Ingredients(strategy, given, models_dir or shipped_models(), None if trained else topic)
+    made: Any = _module_of(STRATEGIES[strategy]).make(ingredients)
+    if name != strategy:
+        made.name = name
+    strategy_made: Strategy = made
+    return strategy_made
+
+
+def _with_preset(name: str, options: Mapping[str, str]) -> dict[str, str]:
+    """Return the preset's options, replaced by those of its strategy, these by those of the preset alone."""
+    preset, strategy = _preset(name), _strategy_of(name)
+    if preset is None:
+        return dict(options)
+    own = {
+        f"{strategy}.{option}": value
+        for key, value in options.items()
+        for owner, _, option in [key.partition(".")]
+        if owner == name
+    }
+    return {**preset.options(strategy), **options, **own}
+
+
+def _demand_owner(key: str) -> None:
+    """Raise UsageError unless the part of `key` before the dot is a strategy or a preset."""
+    owner = key.partition(".")[0]
+    strategy, separator, preset = owner.partition(SEPARATOR)
+    known = STRATEGIES.get(strategy)
+    if known is None or (separator and preset not in known.presets):
+        raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
 
 
 def _module_of(declared: Declaration) -> Any:
     return import_module(f"geocrawl.priority.{declared.module}")
 
 
-def _declared(name: str) -> Declaration:
-    if name not in STRATEGIES:
+def _preset(name: str) -> Preset | None:
+    """Return the preset called `name`, None for the name of a strategy. Raises UsageError for an unknown name."""
+    strategy = _strategy_of(name)
+    if name == strategy:
+        return None
+    preset: Preset = _module_of(STRATEGIES[strategy]).PRESETS[name]
+    return preset
+
+
+def _strategy_of(name: str) -> str:
+    """Return the strategy of a strategy's or preset's name. Raises UsageError, naming a similar name, for another."""
+    strategy, separator, preset = name.partition(SEPARATOR)
+    if strategy not in STRATEGIES:
         from geocrawl.priority.options import did_you_mean
 
         raise UsageError(f"unknown strategy {name!r}{did_you_mean(name, STRATEGIES)} (known: {_known()})")
-    return STRATEGIES[name]
+    known = STRATEGIES[strategy].presets
+    if separator and preset not in known:
+        names = ", ".join(f"{strategy}{SEPARATOR}{each}" for each in known) or "none"
+        raise UsageError(f"unknown preset {name!r} (known presets of {strategy}: {names})")
+    return strategy
 
 
 def _known() -> str:

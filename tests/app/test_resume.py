@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,16 @@ def test_a_rank_is_explained_with_what_the_crawl_had_learnt(
     assert said == []
     assert (name, reasons) == (LEARNER, {"digest": crawled.digest})
     assert asked is not crawled and asked.digest == crawled.digest
+
+
+def test_a_catalogue_keeps_the_preset_and_goes_on_with_it(web: DemoWeb, tmp_path: Path) -> None:
+    path, settings = tmp_path / "crawl.db", replace(settings_for(web.proxy_url, "gws:paper"), max_pages=3)
+    run_crawl(settings, path, [url for url in map(read_url, web.seeds) if url], observer=Watcher(lambda moment: None))
+    with Store.open_readonly(path) as queries:
+        assert queries.strategy() == "gws:paper"
+    run_crawl(replace(settings, strategy=""), path, [], observer=Watcher(lambda moment: None))
+    with Store.open_readonly(path) as queries:
+        assert queries.strategy() == "gws:paper"
 
 
 @pytest.mark.parametrize("strategy", strategies())

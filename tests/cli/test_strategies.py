@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from geocrawl.priority.registry import strategies, strategy_options
+from geocrawl.priority.registry import presets, strategies, strategy_options
 
 
 def geocrawl(*arguments: str) -> str:
@@ -27,4 +27,17 @@ def test_as_json_a_program_reads_names_and_defaults() -> None:
     assert list(listed) == list(strategies())
     defaults = {each["name"]: each["default"] for each in listed["gws"]["settings"]}
     assert (defaults["gws.lambda"], defaults["gws.drop_zero"]) == (0.7, False)
-    assert listed["bfs"]["settings"] == []
+    assert listed["bfs"]["settings"] == [] == listed["bfs"]["presets"]
+    (paper,) = listed["gws"]["presets"]
+    constants = {each["name"]: each for each in paper["constants"]}
+    assert (paper["name"], constants["drop_zero"]["value"]) == ("gws:paper", True)
+    assert constants["lambda"]["source"].startswith("eq. 4") and paper["differs"]
+
+
+def test_every_preset_is_listed_with_every_constant_its_rule_and_where_ours_differs() -> None:
+    text = geocrawl()
+    for name, preset in presets().items():
+        assert f"{name}\t{preset.summary}" in text
+        for option, constant in preset.constants.items():
+            assert f"{name}.{option}\t" in text and constant.source in text and constant.ours in text
+        assert all(f"{name}\t{sentence}" in text for sentence in preset.differs)

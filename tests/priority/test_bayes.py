@@ -59,6 +59,13 @@ def test_a_score_is_the_probability_of_the_class_given_the_features_that_are_pre
     assert scores(BayesStrategy(TOY, {}), beside("WMS maps", "soup")) == [pytest.approx(plus / (plus + minus))]
 
 
+def test_the_anchor_alone_is_read_without_context_and_lexicon() -> None:
+    """P(+ | wms, map) of the anchor's two words: 3/7 · 3/4 · 2/4 against 4/7 · 1/5 · 2/5."""
+    plus, minus = 3 / 7 * (3 / 4) * (2 / 4), 4 / 7 * (1 / 5) * (2 / 5)
+    strategy = BayesStrategy(TOY, {"bayes.anchors": "true"})
+    assert scores(strategy, beside("WMS maps", "soup")) == [pytest.approx(plus / (plus + minus))]
+
+
 def test_a_link_without_known_words_has_the_probability_of_the_class() -> None:
     assert scores(BayesStrategy(TOY, {}), beside("unheard"), beside("")) == [pytest.approx(3 / 7)] * 2
 

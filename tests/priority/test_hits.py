@@ -89,6 +89,16 @@ def test_a_score_that_hardly_moved_is_not_written_again() -> None:
     assert read(strategy, 2, OFF_TOPIC) == {}
 
 
+def test_seeds_are_the_root_set_though_they_are_off_the_topic() -> None:
+    seed = document(OFF_TOPIC, WMS, depth=0)
+    dropped = hits(drop="true").judge(seed)
+    root = hits(drop="true", root_seeds="true").judge(seed)
+    assert dropped.ranks == (None,) and not dropped.features
+    assert root.relevance is Relevance.HIGH and root.features
+    assert [rank.tier for rank in root.ranks if rank] == [1]
+    assert hits(drop="true", root_seeds="true").judge(document(OFF_TOPIC, WMS)).ranks == (None,)
+
+
 def test_low_scores_are_served_last_or_dropped() -> None:
     for drop, expected in (("false", 0), ("true", None)):
         strategy = hits(p="1", growth="1", a="0", b="0.1", least="0.95", drop=drop)

@@ -96,9 +96,20 @@ def test_rank_flows_through_visited_pages_and_a_redirect_hands_it_on() -> None:
 
 def test_without_tunnels_all_links_that_are_cut_wait_alike() -> None:
     strategy = ipagerank(tunnels="false", q="1", growth="1")
-    assert strategy.judge(document("", SAME, NEAR, FAR)).ranks[2] == Rank(0, 0.0)
-    assert read(strategy, 1, (2, SAME), (10, FAR))[10] == Rank(0, 0.0)
-    assert read(ipagerank(q="1", growth="1"), 1, (2, SAME), (10, FAR))[10] != Rank(0, 0.0)
+    assert strategy.judge(document("", SAME, NEAR, FAR)).ranks[2] == Rank(0, approx(0.15))
+    assert read(strategy, 1, (2, SAME), (10, FAR))[10] == Rank(0, approx(0.15))
+    assert read(ipagerank(q="1", growth="1"), 1, (2, SAME), (10, FAR))[10] != Rank(0, approx(0.15))
+
+
+def test_a_threshold_below_1_minus_d_cuts_no_link_to_which_no_rw_leads() -> None:
+    """IPR of FAR is 1 − d = 0.15 by the equation, of SAME 0.15 + 0.85 · 0.15 after an iteration."""
+    for threshold, tier in (("0.14", 1), ("0.15", None), ("-1", None)):
+        strategy = ipagerank(tunnels="false", drop="true", threshold=threshold, q="1", growth="1")
+        expected = None if tier is None else Rank(tier, approx(0.15))
+        assert strategy.judge(document("", SAME, FAR)).ranks[1] == expected
+        assert strategy.rank(waiting(anchor="soup")) == expected
+        ranks = read(strategy, 1, (2, SAME), (10, FAR))
+        assert ranks == {2: Rank(1, approx(0.15 + 0.85 * 0.15)), 10: expected}
 
 
 def test_of_the_links_that_are_cut_those_on_pages_of_high_rank_come_first() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Relevance
+from geocrawl.model import Rank, Relevance
 from geocrawl.priority.models.files import LINKS_FILE, TOPIC_FILE, read_links, read_topic, shipped_models
-from geocrawl.priority.registry import make_strategy, strategies, strategy_options
+from geocrawl.priority.registry import make_strategy, presets, strategies, strategy_options, strategy_values
 from geocrawl.priority.text.words import stop_words
 from tests.priority.documents import document, link
 
@@ -21,6 +21,40 @@ def test_every_strategy_can_be_made_and_names_its_options(name: str) -> None:
     strategy = make_strategy(name, {})
     assert strategy.name == name
     assert all(option.help for option in strategy_options(name).values())
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_sets_every_option_and_keeps_its_name(name: str) -> None:
+    preset, options = presets()[name], strategy_options(name)
+    assert make_strategy(name, {}).name == name
+    assert set(preset.constants) == set(options)
+    assert strategy_values(name, {}) == {option: constant.value for option, constant in preset.constants.items()}
+    for option, constant in preset.constants.items():
+        assert type(constant.value) is type(options[option].default)
+        assert constant.source
+
+
+def test_an_option_that_people_set_replaces_that_of_a_preset() -> None:
+    plain = make_strategy("gws:paper", {"gws.drop_zero": "false"}).judge(document("news", link("http://a.example/b")))
+    assert plain.ranks == (Rank(0),)
+    (dropped,) = make_strategy("gws:paper", {}).judge(document("news", link("http://a.example/b"))).ranks
+    assert dropped is None
+
+
+def test_an_option_of_a_preset_alone_is_not_that_of_its_strategy() -> None:
+    own = {"gws:paper.lambda": "0.5"}
+    assert strategy_values("gws:paper", own)["lambda"] == 0.5
+    assert strategy_values("gws", own)["lambda"] == 0.7
+    make_strategy("gws", own)
+    with pytest.raises(UsageError, match=r"unknown option gws:nosuch\.lambda"):
+        make_strategy("gws", {"gws:nosuch.lambda": "0.5"})
+
+
+@pytest.mark.parametrize("name", ["gws:papr", "gws:", "bfs:paper"])
+def test_an_unknown_preset_is_refused_with_the_known_ones(name: str) -> None:
+    known = "none" if name.startswith("bfs") else "gws:paper"
+    with pytest.raises(UsageError, match=f"unknown preset '{name}'.*: {known}"):
+        make_strategy(name, {})
 
 
 def test_an_unknown_strategy_is_refused_with_the_known_ones() -> None:

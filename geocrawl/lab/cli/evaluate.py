@@ -18,7 +18,10 @@ def evaluate(
         list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")
     ],
     strategies: Annotated[
-        str, typer.Option("--strategies", metavar="A,B,C|all", help="Which to compare; oracle = best possible order.")
+        str,
+        typer.Option(
+            "--strategies", metavar="A,B,C|all", help="Which to compare; presets = all presets, oracle = best order."
+        ),
     ] = "all",
     budget: Annotated[
         int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded \\[as many as the world has].")
@@ -39,6 +42,8 @@ def evaluate(
     Examples:
 
         geocrawl evaluate worlds/portal worlds/agency --strategies gws,bfs,random --out contest
+
+        geocrawl evaluate worlds/agency --strategies gws:paper,gws,bfs
 
         geocrawl evaluate worlds/mixed --budget 2000
     """
@@ -61,13 +66,18 @@ def evaluate(
 
 
 def _named(text: str) -> list[str]:
-    """Return the strategies to compare, each once; `all` means every strategy and the oracle."""
-    from geocrawl.priority.registry import strategies
+    """Return the strategies to compare, each once.
+
+    `all` means every strategy and the oracle, `presets` every preset.
+    """
+    from geocrawl.priority.registry import presets, strategies
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     if "all" in names:
         names = [*names, *strategies(), "oracle"]
-    return [name for name in dict.fromkeys(names) if name != "all"]
+    if "presets" in names:
+        names = [*names, *presets()]
+    return [name for name in dict.fromkeys(names) if name not in ("all", "presets")]
 
 
 def _show(plan: Plan, results: ContestResults, out: Path | None, *, json: bool) -> None:

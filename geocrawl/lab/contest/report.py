@@ -12,8 +12,9 @@ from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
-from geocrawl.lab.contest.results import to_csv, to_json
+from geocrawl.lab.contest.results import options_of, to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, model_lines
+from geocrawl.priority.registry import presets
 from geocrawl.sanitize import plain
 
 _STYLE = """
@@ -76,6 +77,7 @@ def to_html(plan: Plan, results: ContestResults, *, with_plots: bool = True) -> 
         body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
         body += _paper(paper, results)
+    body += _options(plan)
     body += _closing(results)
     head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
@@ -88,6 +90,22 @@ def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
     yield _EXPLAINED
     if results.skipped:
         yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in results.skipped) + "</ul>"
+
+
+def _options(plan: Plan) -> Iterator[str]:
+    """Yield the options of each strategy and, for a preset, the paper's rule of each and where ours differs."""
+    known = presets()
+    yield "<h2>Options of the strategies</h2>"
+    for name, values in options_of(plan).items():
+        preset = known.get(name)
+        yield f"<h3>{escape(name)}</h3>" + (f"<p>{escape(preset.summary)}</p>" if preset else "")
+        if preset is None:
+            shown = ", ".join(f"{option} = {value}" for option, value in values.items())
+            yield f"<p>{escape(plain(shown)) or 'no options'}</p>"
+            continue
+        rows = [(option, str(values[option]), each.source, each.ours) for option, each in preset.constants.items()]
+        yield _table(("option", "value", "in the paper", "ours"), rows, "Constants")
+        yield "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in preset.differs) + "</ul>"
 
 
 def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:

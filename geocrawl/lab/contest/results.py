@@ -6,15 +6,19 @@ import csv
 import json
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from pathlib import Path
 
 from geocrawl import __version__
+from geocrawl.errors import UsageError
 from geocrawl.lab.contest.contest import ContestResults, Plan, Row, StrategyResult
 from geocrawl.lab.contest.judge import JUDGE_FILE, read_judge
 from geocrawl.lab.contest.run import Job, settings_for
+from geocrawl.priority.options import Value
+from geocrawl.priority.registry import strategy_values
 
 COLUMNS = tuple(field.name for field in fields(Row))
 COSTS = ("cpu_s", "peak_mib")
@@ -49,6 +53,7 @@ def to_json(plan: Plan, results: ContestResults) -> str:
             "seed": plan.seed,
             "set": dict(plan.set),
         },
+        "options": options_of(plan),
         "settings": _settings(plan),
         "models": _models(results),
         "page_judge": {"file": JUDGE_FILE, "made": dict(judge.made)},
@@ -81,6 +86,15 @@ def _settings(plan: Plan) -> dict[str, object]:
     default = type(used)()
     names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))
     return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}
+
+
+def options_of(plan: Plan) -> dict[str, Mapping[str, Value]]:
+    """Return, for each strategy of the plan that exists, option → the value in the contest."""
+    found: dict[str, Mapping[str, Value]] = {}
+    for name in plan.strategies:
+        with suppress(UsageError):  # the plan's crawls have already said so
+            found[name] = strategy_values(name, plan.set)
+    return found
 
 
 def _models(results: ContestResults) -> dict[str, Mapping[str, object]]:

@@ -33,6 +33,7 @@ from geocrawl.priority.models.naive_bayes import (
     weight,
 )
 from geocrawl.priority.options import Option, parse_options
+from geocrawl.priority.presets import Constant, Preset
 from geocrawl.priority.text.contexts import link_contexts
 
 NAME = "bayes"
@@ -44,8 +45,40 @@ _BATCH = 5_000
 OPTIONS: Mapping[str, Option] = {
     "model": Option("", "file of `geocrawl train bayes` to use; empty: the model that comes with geocrawl"),
     "online": Option(True, "learn during the crawl: links that led to a valid service within two hops are positive"),
+    "anchors": Option(False, "read the words of the anchor alone, neither context nor lexicon"),
     "own_weight": Option(10.0, "how many trained samples one sample of the crawl's own counts for", 0.0, 1e6),
     "revise": Option(500, "visits after which waiting links are reranked (online only); 0: never", 0, 10_000_000),
+}
+_UNUSED = "not used: nothing is learnt during the crawl"
+_BEFORE = {
+    "online": Constant(False, "the classifier is trained before the crawl"),
+    "own_weight": Constant(0.0, _UNUSED),
+    "revise": Constant(0, _UNUSED),
+}
+_SMOOTHED = ("P(F | c) has Laplace smoothing (ours), and words unknown to the model are no evidence.",)
+PRESETS: Mapping[str, Preset] = {
+    "bayes:paper": Preset(
+        "anchor, context and lexicon, trained before the crawl (Han et al. 2010)",
+        {
+            "model": Constant(
+                "",
+                "trained on 34,728 positive and 32,872 negative links, by authoritative domains",
+                "the shipped model",
+            ),
+            "anchors": Constant(False, "anchor + context + lexicon is best"),
+            **_BEFORE,
+        },
+        _SMOOTHED,
+    ),
+    "bayes:anchors": Preset(
+        "the words of the anchor alone, which the paper compares with (Han et al. 2010)",
+        {
+            "model": Constant("", "the same links", "the shipped model"),
+            "anchors": Constant(True, "features of the anchor alone"),
+            **_BEFORE,
+        },
+        _SMOOTHED,
+    ),
 }
 
 
@@ -68,7 +101,8 @@ class BayesStrategy(Defaults):
         self._revise_after = int(values["revise"])
         self._model = model
         self._prior = prior_weight(model)
-        self._features = FeatureReader(model.lexicon)
+        self._anchors_alone = bool(values["anchors"])
+        self._features = FeatureReader(() if self._anchors_alone else model.lexicon)
         self._experience = Experience()
         self._weights: dict[str, float] = {}
         """Weights computed since the last change of the counts."""
@@ -79,7 +113,7 @@ class BayesStrategy(Defaults):
     def judge(self, document: Document) -> Judgement:
         """Score each link by P(+ | features). The page's relevance is 0: the classifier reads links, not pages."""
         links, of_link = document.links, self._features.of_link
-        contexts = link_contexts(links)
+        contexts = [()] * len(links) if self._anchors_alone else link_contexts(links)
         features = [of_link(link.anchor, context) for link, context in zip(links, contexts, strict=True)]
         ranks = tuple(Rank(LINK_TIER, self.score(each)) for each in features)
         packed = pack_features(links, features) if self.learns else b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from geocrawl.priority.options import Option
+from geocrawl.priority.presets import Constant
 
 MAX_EDGES = 2_000_000
 """Most edges of a graph; with the matrices of an iteration they need less than 300 MiB."""
@@ -21,4 +22,14 @@ def graph_options(period: str, change: float) -> Mapping[str, Option]:
         "edges": Option(
             MAX_EDGES, "most links in the graph; links to the lowest-ranked pages are dropped first", 1000, 10**8
         ),
+    }
+
+
+def graph_constants(period: str) -> Mapping[str, Constant]:
+    """Return the constants of `graph_options` in a preset: all links are scored again every `period` downloads."""
+    return {
+        period: Constant(200, f"the graph is iterated every {period} downloads", f"{period} not printed"),
+        "growth": Constant(1.0, f"nothing but {period} delays an iteration"),
+        "change": Constant(0.0, "every waiting link is scored again"),
+        "edges": Constant(MAX_EDGES, "the graph has no bound", "far above the papers' graphs"),
     }

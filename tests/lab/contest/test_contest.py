@@ -17,11 +17,12 @@ from geocrawl.lab.contest.judge import PageJudge, read_judge
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.papers import PAPERS, verdicts
 from geocrawl.lab.contest.report import to_html, write_all
-from geocrawl.lab.contest.results import COSTS, to_csv
+from geocrawl.lab.contest.results import COSTS, options_of, to_csv
 from geocrawl.lab.contest.study import study
 from geocrawl.lab.contest.table import HEADS, cells, tables
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.models.files import shipped_models
+from geocrawl.priority.registry import presets
 from tests.lab.small_world import write_world
 
 NOBODY = PageJudge({}, -1.0, {})
@@ -31,7 +32,7 @@ NOBODY = PageJudge({}, -1.0, {})
 def contest(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, ContestResults, list[str]]:
     folder = write_world(tmp_path_factory.mktemp("worlds") / "small")
     lines: list[str] = []
-    plan = Plan([folder, folder / "documents"], ["bfs", "gws", "nosuch", "oracle"], seed=3)
+    plan = Plan([folder, folder / "documents"], ["bfs", "gws:paper", "nosuch", "oracle"], seed=3)
     return plan, run_contest(plan, lines.append), lines
 
 
@@ -39,7 +40,7 @@ def test_a_contest_goes_on_with_what_is_left_and_says_what_it_skipped(
     contest: tuple[Plan, ContestResults, list[str]],
 ) -> None:
     _, outcome, lines = contest
-    assert [row.strategy for row in outcome.rows()] == ["bfs", "gws", "oracle"]
+    assert [row.strategy for row in outcome.rows()] == ["bfs", "gws:paper", "oracle"]
     assert len(outcome.skipped) == 2
     assert any("nosuch" in line for line in outcome.skipped)
     assert any("no recorded web" in line for line in outcome.skipped)
@@ -113,13 +114,15 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
     drawings = {f"small-{what}.{form}" for what in ("curves", "areas") for form in ("svg", "png")}
     assert names == {"results.csv", "results.json", "report.html", *drawings}
     data = json.loads((tmp_path / "results.json").read_text())
-    assert data["models"]["gws"]["gws_topic.json"]["files"][0]["file"] == "pages.jsonl.gz"
+    assert data["models"]["gws:paper"]["gws_topic.json"]["files"][0]["file"] == "pages.jsonl.gz"
     assert data["worlds"][0]["rows"][0]["curve"] == [2]
+    assert data["options"]["gws:paper"]["drop_zero"] is True and data["options"]["bfs"] == {}
     page = (tmp_path / "report.html").read_text()
     assert page.count("data:image/svg+xml;base64,") == 2
     assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
     for paper in PAPERS:
         assert paper.title in page
+    assert "<h3>gws:paper</h3>" in page and "eq. 4, priority = λ·link + (1−λ)·page" in page
 
 
 def test_the_same_drawing_has_the_same_bytes(contest: tuple[Plan, ContestResults, list[str]]) -> None:
@@ -143,12 +146,27 @@ def test_a_claim_is_held_against_figures_that_differ_by_more_than_a_hundredth(
 ) -> None:
     outcome = contest[1]
     (world,) = outcome.worlds
-    areas = {"gws": area, "bfs": 0.5, "oracle": 1.0}
+    areas = {"gws:paper": area, "bfs": 0.5, "oracle": 1.0}
     strategies = tuple(replace(e, row=replace(e.row, area=areas[e.row.strategy])) for e in world.strategies)
     lines = verdicts(PAPERS[0], replace(outcome, worlds=(replace(world, strategies=strategies),)))
     (line,) = [line for line in lines if "gws has the larger area" in line]
     assert line.startswith(f"small: {verdict}")
     assert ("Not measured, but possible" in line) == (verdict != "agrees")
+
+
+def test_every_claim_is_about_presets_of_its_paper_and_baselines() -> None:
+    known = {*presets(), "bfs"}
+    for paper in PAPERS:
+        for claim in paper.claims:
+            assert claim.better in presets() and claim.worse in known
+            assert {claim.better, claim.worse} <= {*paper.strategies}
+
+
+def test_options_on_top_of_a_preset_are_those_of_the_contest() -> None:
+    found = options_of(Plan([], ["gws:paper", "gws", "nosuch"], set={"gws.high": "0.5", "gws:paper.low": "0.2"}))
+    assert list(found) == ["gws:paper", "gws"]
+    assert (found["gws:paper"]["high"], found["gws:paper"]["low"], found["gws:paper"]["drop_zero"]) == (0.5, 0.2, True)
+    assert (found["gws"]["high"], found["gws"]["low"], found["gws"]["drop_zero"]) == (0.5, 0.01, False)
 
 
 def test_a_narrow_terminal_shows_fewer_columns(contest: tuple[Plan, ContestResults, list[str]]) -> None:
