@@ -20,7 +20,7 @@ from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.presets import Constant, Preset
 from geocrawl.priority.topics.link_relevance import LinkMatch, LinkMeasure, LinkModel
-from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
+from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT, TopicMeasure, TopicModel
 
 NAME = "gws"
 HIGHEST_TIER = 8
@@ -33,6 +33,8 @@ OPTIONS: Mapping[str, Option] = {
     "high": Option(0.68, "a page with at least this r = cos(T, P) is of level 2 (eq. 2)", 0.0, 1.0),
     "low": Option(0.01, "a page with at least this r, below `high`, is of level 1 (eq. 2)", 0.0, 1.0),
     "title_weight": Option(0.5, "share of the title in the page vector P, the rest is the body's", 0.0, 1.0),
+    "cap": Option(MOST_WEIGHT, "largest weight of one trained keyword in a topic vector (ours); 1: none", 0.1, 1.0),
+    "both": Option(1, "level of a link keyword that is also an abbreviation, such as wms and ows (eq. 3)", 1, 2),
     "seed_level": Option(1, "least level of a seed's page (ours): a person chose it as relevant", 0, 2),
     "drop_zero": Option(
         False, "discard links of priority 0, as the paper does; else they wait until all others are served"
@@ -46,6 +48,8 @@ PRESETS: Mapping[str, Preset] = {
             "high": Constant(0.68, "eq. 2, level 2 when r ≥ 0.68"),
             "low": Constant(0.01, "eq. 2, level 1 when 0.01 ≤ r < 0.68"),
             "title_weight": Constant(0.5, "a fixed mix of a keyword's frequency in title and body", "mix not printed"),
+            "cap": Constant(1.0, "a keyword's weight is its TF-IDF, without a cap"),
+            "both": Constant(1, "eq. 3, WMS and OWS are abbreviations: level 1"),
             "seed_level": Constant(
                 1, "the seeds are pages that a search for the topic found", "a seed is relevant by being one"
             ),
@@ -76,7 +80,8 @@ class GwsStrategy(Defaults):
         self._seed_level = Relevance(int(values["seed_level"]))
         self._topic = TopicMeasure(topic, float(values["title_weight"]))
         self._ranks = _ranks(self._lambda, drop_zero=bool(values["drop_zero"]))
-        self._match = lru_cache(maxsize=REMEMBERED_LINKS)(LinkMeasure(links).match)
+        measure = LinkMeasure(links, Relevance(int(values["both"])))
+        self._match = lru_cache(maxsize=REMEMBERED_LINKS)(measure.match)
 
     def seed_rank(self) -> Rank:
         """Return the rank of the highest sub-queue."""
@@ -143,4 +148,5 @@ def _ranks(lambda_: float, *, drop_zero: bool) -> dict[Relevance, dict[Relevance
 
 def make(ingredients: Ingredients) -> GwsStrategy:
     """Make the strategy with the topic's keywords and the trained link keywords."""
-    return GwsStrategy(ingredients.keywords(), ingredients.link_words(), ingredients.options)
+    cap = float(parse_options(NAME, ingredients.options, OPTIONS)["cap"])
+    return GwsStrategy(ingredients.keywords(cap), ingredients.link_words(), ingredients.options)

@@ -41,15 +41,19 @@ class Ingredients:
 
         return text_model(self.topic, base)
 
-    def keywords(self) -> TopicModel:
-        """Return the keyword vectors of the chosen topic, else the trained ones."""
+    def keywords(self, most: float | None = None) -> TopicModel:
+        """Return the keyword vectors of the chosen topic, else the trained ones.
+
+        `most`: cap of a trained keyword's weight (`TopicModel.capped`), None for the default.
+        """
         if self.topic is not None:
             from geocrawl.priority.topics.directory import keyword_model
 
             return keyword_model(self.topic, self.text_model())
         from geocrawl.priority.models.files import TOPIC_FILE, read_topic
+        from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT
 
-        return read_topic(self.models / TOPIC_FILE)
+        return read_topic(self.models / TOPIC_FILE).capped(MOST_WEIGHT if most is None else most)
 
     def link_words(self) -> LinkModel:
         """Return the trained link keywords; they are the same for every topic."""

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from geocrawl.errors import UsageError
 from geocrawl.model import Rank, Relevance
 from geocrawl.priority.gws import GwsStrategy, priority
+from geocrawl.priority.registry import make_strategy
+from geocrawl.priority.topics.link_relevance import LinkModel
 from tests.priority.documents import LINKS, TOPIC, document, link, waiting
 
 ON_TOPIC = "WMS layer WMS map WMS layer"
@@ -50,6 +52,27 @@ def test_a_link_of_priority_zero_is_dropped_on_demand() -> None:
     page = document(OFF_TOPIC, link(PLAIN), link(KEYWORD))
     assert strategy.judge(page).ranks == (None, Rank(6))
     assert strategy.rank(waiting(PLAIN)) is None
+
+
+@pytest.mark.parametrize(("both", "tier"), [("1", 3), ("2", 6)])
+def test_wms_and_ows_are_abbreviations_of_level_one_by_equation_three(both: str, tier: int) -> None:
+    """The page is off the topic, so the priority is 0.7 · 1 = 0.7 (tier 3), or 0.7 · 2 = 1.4 (tier 6)."""
+    in_both = LinkModel({"en": ("wms", "ows", "getcapabilities")}, ("wms", "ows", "gis"))
+    strategy = GwsStrategy(TOPIC, in_both, {"gws.both": both})
+    links = [link("http://a.example/wms/"), link("http://a.example/1", "OWS"), link("http://a.example/getcapabilities")]
+    assert strategy.judge(document(OFF_TOPIC, *links)).ranks == (Rank(tier), Rank(tier), Rank(6))
+
+
+def test_the_cap_of_a_keyword_is_a_setting_and_the_paper_has_none() -> None:
+    """Of the shipped Chinese topic, wms alone has r = 0.65 with the cap and 0.73 ≥ 0.68 without."""
+    page = document("WMS")
+    for name, options, level in (
+        ("gws", {}, Relevance.SOME),
+        ("gws", {"gws.cap": "0.7"}, Relevance.HIGH),
+        ("gws:paper", {}, Relevance.HIGH),
+        ("gws:paper", {"gws.cap": "0.65"}, Relevance.SOME),
+    ):
+        assert make_strategy(name, options).judge(page).relevance is level, (name, options)
 
 
 def test_page_levels_change_at_the_thresholds_of_the_paper() -> None:

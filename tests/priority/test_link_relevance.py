@@ -43,6 +43,22 @@ def test_a_keyword_that_is_also_an_abbreviation_is_of_level_two() -> None:
     assert measure.match("http://a.example/wms", "").level is Relevance.HIGH
 
 
+@pytest.mark.parametrize(
+    ("both", "address", "level", "words"),
+    [
+        (Relevance.SOME, "http://a.example/wms", 1, ("wms",)),
+        (Relevance.SOME, "http://a.example/ows/wmts", 1, ("ows", "wmts")),
+        (Relevance.SOME, "http://a.example/wms/getcapabilities", 2, ("getcapabilities",)),
+        (Relevance.HIGH, "http://a.example/ows/wmts", 2, ("ows",)),
+    ],
+)
+def test_a_keyword_that_is_also_an_abbreviation_is_of_level_one_where_that_is_asked(
+    both: Relevance, address: str, level: int, words: tuple[str, ...]
+) -> None:
+    measure = LinkMeasure(LinkModel({"en": ("wms", "ows", "getcapabilities")}, ("wms", "ows", "wmts")), both)
+    assert measure.match(address, "") == (Relevance(level), words)
+
+
 @given(st.text(max_size=60), st.text(max_size=40))
 def test_any_text_has_a_level(address: str, anchor: str) -> None:
     match = LinkMeasure(LINKS).match(address, anchor)

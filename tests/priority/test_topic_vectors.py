@@ -33,6 +33,15 @@ def test_keywords_are_found_at_word_boundaries_the_longest_first(text: str, foun
     assert Keywords(WORDS).found_in(text) == found
 
 
+def test_the_heaviest_keyword_is_capped_at_a_share_of_the_length() -> None:
+    """Weights 3, 2, 1 with a cap of 0.6: 0.6/0.8 · √(4 + 1) = 1.677, which is 0.6 of the new length 2.795."""
+    capped = TOPIC.capped(0.6).vectors["en"]
+    assert capped == {"wms": pytest.approx(0.75 * math.sqrt(5)), "layer": 2.0, "map": 1.0}
+    assert capped["wms"] / math.sqrt(sum(w * w for w in capped.values())) == pytest.approx(0.6)
+    assert TOPIC.capped(0.9).vectors == TOPIC.vectors == TOPIC.capped(1.0).vectors
+    assert TopicModel({"en": {"wms": 1.0}, "zh": {}}).capped(0.5).vectors == {"en": {"wms": 1.0}, "zh": {}}
+
+
 def test_no_keywords_find_nothing() -> None:
     assert Keywords(()).found_in("WMS") == []
 

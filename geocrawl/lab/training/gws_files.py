@@ -32,7 +32,7 @@ from geocrawl.lab.training.overlap import TextOf
 from geocrawl.model import Relevance
 from geocrawl.priority.gws import OPTIONS
 from geocrawl.priority.models.files import write_links, write_topic
-from geocrawl.priority.topics.topic_vectors import TopicMeasure
+from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT, TopicMeasure
 
 
 def train_topic_file(
@@ -90,7 +90,7 @@ def separation(pages: Sequence[LabelledPage]) -> dict[str, dict[str, list[int]]]
             model = train_topic([page for fold in folds if fold is not held_out for page in fold])
         except UsageError:
             return {}
-        measure = TopicMeasure(model, TITLE_WEIGHT)
+        measure = TopicMeasure(model.capped(MOST_WEIGHT), TITLE_WEIGHT)
         for page in held_out:
             level = _level(measure.nearness(page.title, page.text).r)
             levels.setdefault((page.language, page.label), [0] * len(Relevance))[level] += 1

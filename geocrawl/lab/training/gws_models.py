@@ -30,8 +30,6 @@ TITLE_WEIGHT = 0.5
 """Share of the title in the page vectors of the training, as in `gws.title_weight`."""
 LINK_KEYWORDS = 10
 """k, link keywords of a language (gws eq. 3)."""
-MAX_WEIGHT = 0.65
-"""Largest weight of one keyword in a topic vector of length 1: below the 0.68 of eq. 2."""
 ORDINARY_SHARE = 0.01
 """A word on links to this share of the sites of ordinary links is a stop word of links."""
 ON_TOPIC = "ogc"
@@ -93,22 +91,10 @@ def train_topic(
         # word that was not chosen (地图服务) as the shorter word within (地图).
         weights = _heaviest(_tf_idf(by_language[language], list(chosen), title_weight), n)
         if weights:
-            vectors[language] = _unit(_capped(weights))
+            vectors[language] = _unit(weights)
     if not vectors:
         raise UsageError(f"nothing to learn from: no page labelled {ON_TOPIC!r} in {', '.join(initial)} has a keyword")
     return TopicModel(vectors)
-
-
-def _capped(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights, heaviest first, the first capped at `MAX_WEIGHT` of the vector's length (ours).
-
-    The relevance r of a page that contains only one keyword is that keyword's weight. With the cap no single word makes
-    a page highly relevant: a warehouse has a "WMS" too.
-    """
-    (first, weight), *others = weights.items()
-    rest = math.sqrt(sum(other * other for _, other in others))
-    most = MAX_WEIGHT / math.sqrt(1.0 - MAX_WEIGHT**2) * rest
-    return {first: min(weight, most) if others else weight, **dict(others)}
 
 
 def _unit(weights: Mapping[str, float]) -> dict[str, float]:

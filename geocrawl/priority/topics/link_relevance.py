@@ -41,11 +41,13 @@ class LinkMatch(NamedTuple):
 class LinkMeasure:
     """Determines the level of links by a link model."""
 
-    def __init__(self, model: LinkModel) -> None:
+    def __init__(self, model: LinkModel, both: Relevance = Relevance.HIGH) -> None:
+        """Make measures; `both` is the level of a link keyword that is also an abbreviation (wms, ows)."""
         keywords = {word for words in model.keywords.values() for word in words}
         self._levels = {
             **dict.fromkeys(model.abbreviations, Relevance.SOME),
             **dict.fromkeys(keywords, Relevance.HIGH),
+            **dict.fromkeys(keywords.intersection(model.abbreviations), both),
         }
         self._words = Keywords(self._levels)
         self._hint = re.compile("|".join(map(re.escape, sorted(self._levels))) or r"(?!)")

@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from geocrawl.priority.text.keywords import Keywords
 
+MOST_WEIGHT = 0.65
+"""Largest weight of one keyword in a topic vector of length 1 by default: below the 0.68 of gws eq. 2."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopicModel:
@@ -23,6 +26,15 @@ class TopicModel:
 
     vectors: Mapping[str, Mapping[str, float]]
     made: Mapping[str, object] = field(default_factory=dict)
+
+    def capped(self, most: float) -> TopicModel:
+        """Return the topic with the heaviest keyword of each vector at most `most` of the vector's length (ours).
+
+        The relevance r of a page that contains only one keyword is that keyword's weight. With the cap no single word
+        makes a page highly relevant: a warehouse has a "WMS" too. 1 caps nothing, and so does a vector of one keyword.
+        """
+        vectors = {language: _capped(vector, most) for language, vector in self.vectors.items()}
+        return TopicModel(vectors, self.made)
 
 
 class Nearness(NamedTuple):
@@ -68,6 +80,14 @@ def page_vector(keywords: Keywords, title: str, text: str, title_weight: float) 
         for word, count in Counter(keywords.found_in(part)).items():
             vector[word] = vector.get(word, 0.0) + weight * count / len(part)
     return vector
+
+
+def _capped(vector: Mapping[str, float], most: float) -> Mapping[str, float]:
+    first = max(vector, key=lambda word: vector[word], default="")
+    rest = math.sqrt(sum(weight * weight for word, weight in vector.items() if word != first))
+    if most >= 1.0 or not rest:
+        return vector
+    return {**vector, first: min(vector[first], most / math.sqrt(1.0 - most * most) * rest)}
 
 
 def _normalised(vector: Mapping[str, float]) -> dict[str, float]:
