@@ -44,6 +44,8 @@ class Link(NamedTuple):
 
     `{type: "wms", url: …}`, `L.tileLayer.wms(…)`, the protocol OGC:WMS, "WMS service: …".
     """
+    before: int = 0
+    """Number of characters of `context` that stand before the link; descriptions in records and XML stand behind."""
 
 
 ADDRESS_ONLY = frozenset(

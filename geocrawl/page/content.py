@@ -28,6 +28,8 @@ class RawLink(NamedTuple):
     rel: str = ""
     kind: str = ""
     """Kind of service that the page names for the link, as in `Link`."""
+    before: int = 0
+    """Number of characters of the context that stand before the link, as in `Link`."""
 
 
 @dataclass(slots=True)

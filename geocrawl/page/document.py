@@ -118,7 +118,7 @@ class PageReader:
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
         """Yield the content's links with parsed addresses, without those that are no web addresses."""
         base = (read_url(content.base, final) if content.base else None) or final
-        for href, where, anchor, context, rel, kind in content.links:
+        for href, where, anchor, context, rel, kind, before in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
             if not href and where != "form":  # a form without an action requests its own page
@@ -129,7 +129,7 @@ class PageReader:
             if where == SCRIPT_SRC and url is not None and url.site != final.site:
                 continue  # scripts on other sites are libraries
             if url is not None:
-                yield Link(url, anchor, context, rel, where, kind)
+                yield Link(url, anchor, context, rel, where, kind, before)
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:

@@ -163,7 +163,8 @@ class _Reader:
             before, behind = self._neighbours(start, end)
             link = links[index]
             kind = kind_of_link(link.href, before, link.anchor)
-            links[index] = link._replace(context=f"{before} {behind}".strip(), kind=kind)
+            context = f"{before} {behind}".strip()
+            links[index] = link._replace(context=context, kind=kind, before=len(context) - len(behind))
         return content
 
     def add_embedded(self, html: str, site: str) -> None:

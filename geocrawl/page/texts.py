@@ -53,7 +53,8 @@ def addresses_in_text(text: str, *, subject: Subject = NO_SUBJECT, where: str = 
         if href not in seen and (may_be_service(href) or (kind and may_be_of_kind(href, kind))):
             seen.add(href)
             context = text[max(0, start - MAX_CONTEXT_CHARS) : start].rpartition(BOUNDARY)[2]
-            yield RawLink(href, where, "", fold(context[-MAX_CONTEXT_CHARS // 2 :], MAX_CONTEXT_CHARS), kind=kind)
+            context = fold(context[-MAX_CONTEXT_CHARS // 2 :], MAX_CONTEXT_CHARS)
+            yield RawLink(href, where, "", context, kind=kind, before=len(context))
 
 
 def _base_of_queries(href: str) -> str:

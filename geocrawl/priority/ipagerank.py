@@ -2,16 +2,16 @@
 
 IPR(A) = (1 − d) + d · Σ over T→A of IPR(T) · RW(url_{T,A}) / Σ over T's links i of RW(url_{T,i}), over the pages read
 so far and the links that wait. RW(url) = max over the words t of M(url) of sim(t, topic) when that is at least c, else
-0; M(url) is the anchor and the text next to it on every page that links to the URL, so RW(url) is the maximum over
+0; M(url) is the anchor and the text behind it on every page that links to the URL, so RW(url) is the maximum over
 these pages. Higher predictions come first; a link below the threshold is cut.
 
 The paper leaves open (ours): sim is that of `text/thesaurus.py`; until the next iteration a new link has the value that
-its page would pass on with the mean rank of the pages read (1 at the start); the text next to a link includes the text
-before it, because `Link.context` does not separate the two; a redirect passes its rank on to its target. The default
-threshold, 1 − d, cuts pages to which no link on the topic leads. A link that is cut waits in tier 0, after all others,
-unless `ipagerank.drop` is set: that is how a crawl crosses the paper's *tunnels*, irrelevant pages between topic
-clusters. In tier 0, links from pages of high rank with few links come first, by x = Σ over T→A of IPR(T)/C(T) (linkage
-locality, as the paper observes it), scaled to (1 − d)·x/(1 + x), below every IPR.
+its page would pass on with the mean rank of the pages read (1 at the start); the text behind a link ends with its
+block; a redirect passes its rank on to its target. The default threshold, 1 − d, cuts pages to which no link on the
+topic leads. A link that is cut waits in tier 0, after all others, unless `ipagerank.drop` is set: that is how a crawl
+crosses the paper's *tunnels*, irrelevant pages between topic clusters. In tier 0, links from pages of high rank with
+few links come first, by x = Σ over T→A of IPR(T)/C(T) (linkage locality, as the paper observes it), scaled to (1 −
+d)·x/(1 + x), below every IPR.
 """
 
 from __future__ import annotations
@@ -151,8 +151,9 @@ class IPageRankStrategy(GraphStrategy):
         }
 
     def _rw(self, link: Link) -> float:
-        """Return RW of a link by its anchor and context on this page alone."""
-        return self._rw_of(f"{link.anchor} {link.context}" if link.context else link.anchor)
+        """Return RW of a link on this page alone, by its anchor and the text behind it."""
+        behind = link.context[link.before :]
+        return self._rw_of(f"{link.anchor} {behind}" if behind else link.anchor)
 
     def _rw_of(self, text: str) -> float:
         similarity = self._words.of_text(text)

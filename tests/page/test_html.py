@@ -78,6 +78,14 @@ def test_the_context_is_what_stands_beside_a_link_in_its_block() -> None:
     assert [link.context for link in document.links] == ["Geology of (1.3.0) and WFS", "Geology of WMS (1.3.0) and"]
 
 
+def test_a_link_knows_how_much_of_its_context_stands_before_it() -> None:
+    document = read("<p>Geology of <a href=/a>WMS</a> (1.3.0) and <a href=/b>WFS</a></p><p><a href=/c>x</a> behind</p>")
+    parts = [(link.context[: link.before], link.context[link.before :]) for link in document.links]
+    assert parts == [("Geology of ", "(1.3.0) and WFS"), ("Geology of WMS (1.3.0) and", ""), ("", "behind")]
+    (text,) = read("<p>WMS: https://a.example/ows?service=WMS here</p>", "text/html").links
+    assert text.context[: text.before] == "WMS:"
+
+
 def test_the_context_of_a_link_in_a_table_is_its_row() -> None:
     document = read("<table><tr><td>no<tr><td>Lakes<td><a href=/x>link</a><td>WMS<tr><td>no</table>")
     assert document.links[0].context == "Lakes WMS"

@@ -55,13 +55,14 @@ def test_words_less_similar_than_c_count_nothing() -> None:
     assert ranks == (Rank(1, approx(1.0)), Rank(0, approx(0.15 * 0.5 / 1.5)))
 
 
-def test_the_text_beside_a_link_counts_like_its_anchor() -> None:
-    beside = replace_context(FAR, "a list of WMS")
-    assert ipagerank().judge(document("", beside)).ranks == (Rank(1, approx(1.0)),)
-
-
-def replace_context(link_: Link, context: str) -> Link:
-    return link_._replace(context=context)
+def test_the_text_behind_a_link_counts_like_its_anchor_and_the_text_before_it_does_not() -> None:
+    """M(url) is the anchor and what follows: RW of the first link is 1, of the others 0, so the first gets all."""
+    behind = FAR._replace(context="see a list of WMS", before=4)
+    across = Link(SAME.url, "soup", "see the list of WMS", before=len("see the list of WMS"))
+    astride = Link(NEAR.url, "soup", "all WMS and bread", before=len("all WMS "))
+    first, *others = ipagerank().judge(document("", behind, across, astride)).ranks
+    assert first == Rank(1, approx(1.0))
+    assert [rank.tier for rank in others if rank] == [0, 0]
 
 
 def test_links_that_are_cut_are_dropped_on_demand() -> None:
