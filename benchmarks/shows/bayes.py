@@ -29,7 +29,6 @@ from geocrawl.priority.models.naive_bayes import (
     FeatureReader,
     prior_weight,
     probability,
-    samples_of,
     weight,
 )
 from geocrawl.priority.text.terms import term_counts
@@ -143,7 +142,7 @@ def _as_text(sample: Sample) -> Sample:
 def _score(model: BayesModel, samples: Iterable[Sample]) -> dict[str, float]:
     """Accuracy, precision and recall of +, F1, and the area under the ROC curve (0.5 is chance)."""
     reader, prior = FeatureReader(model.lexicon), prior_weight(model)
-    weights = {f: weight(having, samples_of(model, f)) for f, having in model.features.items()}
+    weights = {f: weight(having, (model.positive, model.negative)) for f, having in model.features.items()}
     scored = []
     for sample in samples:
         features = reader.of_link(sample.anchor, sample.context)

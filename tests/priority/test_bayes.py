@@ -54,8 +54,8 @@ def test_a_model_counts_the_samples_that_have_a_feature_and_leaves_out_words_of_
 
 def test_a_score_is_the_probability_of_the_class_given_the_features_that_are_present() -> None:
     # P(+) = 3/7, P(-) = 4/7; with n_+ = 2 and n_- = 3: P(wms|+) = 3/4, P(wms|-) = 1/5; so is P(term in anchor|c);
-    # P(map|+) = 2/4, P(map|-) = 2/5; the context "soup" against 1 and 3 samples that have one: 1/3 and 3/5.
-    plus, minus = 3 / 7 * (3 / 4) ** 2 * (2 / 4) * (1 / 3), 4 / 7 * (1 / 5) ** 2 * (2 / 5) * (3 / 5)
+    # P(map|+) = 2/4, P(map|-) = 2/5; the context "soup" against all samples, with or without context: 1/4 and 3/5.
+    plus, minus = 3 / 7 * (3 / 4) ** 2 * (2 / 4) * (1 / 4), 4 / 7 * (1 / 5) ** 2 * (2 / 5) * (3 / 5)
     assert scores(BayesStrategy(TOY, {}), beside("WMS maps", "soup")) == [pytest.approx(plus / (plus + minus))]
 
 

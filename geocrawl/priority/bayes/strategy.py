@@ -29,7 +29,6 @@ from geocrawl.priority.models.naive_bayes import (
     prior_weight,
     probability,
     read_bayes,
-    samples_of,
     weight,
 )
 from geocrawl.priority.options import Option, parse_options
@@ -184,7 +183,7 @@ class BayesStrategy(Defaults):
         having = (plus + times * own_plus, minus + times * own_minus)
         if not any(having):
             return 0.0
-        all_plus, all_minus = samples_of(self._model, feature)
+        all_plus, all_minus = self._model.positive, self._model.negative  # eq. 2: all samples, with context or without
         self._weights[feature] = weight(having, (all_plus + times * own.positive, all_minus + times * own.negative))
         return self._weights[feature]
 

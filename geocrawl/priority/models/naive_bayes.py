@@ -82,7 +82,10 @@ def weight(having: Sequence[float], samples: Sequence[float]) -> float:
 
 
 def samples_of(model: BayesModel, feature: str) -> tuple[int, int]:
-    """Return the numbers of samples of + and of − that could have the feature."""
+    """Return the numbers of samples of + and of − that could have the feature (ours; fusion is trained with these).
+
+    By eq. 2 of Han et al. a feature's samples are counted over all samples of the class, with or without context.
+    """
     if feature == TERM_IN_CONTEXT or feature.startswith(f"{CONTEXT} "):
         return model.with_context
     return model.positive, model.negative
