@@ -107,7 +107,7 @@ class Outage:
             ):  # a status would be that of a former robots.txt answer: no request was made now
                 self._status = None
                 self._unreached(host, at)
-        elif http_status is not None:
+        elif http_status is not None and reason not in CUT_OFF:
             self._answered(host)
 
     def _answered(self, host: str) -> None:

@@ -48,17 +48,22 @@ class NetworkWatch:
             return "the network is down"
         return "the network is back" if self.outage.since is not None else ""
 
-    def undo_outage(self, now: float) -> Mapping[str, int] | None:
-        """Undo what an outage has changed so far. Returns counts for a log when the outage is over, else None."""
+    def undo_outage(self, now: float, *, hosts_rest: bool = True) -> Mapping[str, int] | None:
+        """Undo what an outage has changed so far. Returns counts for a log when the outage is over, else None.
+
+        `hosts_rest`: during the outage hosts keep their back-off, shortened, so that others are tried in their place.
+        """
         since = self.outage.since
         if since is None:
             return None
         again = self._outages.put_back(since, IN_VAIN, self._undo_log.endpoints)
         self._undo_log.drop_endpoints()
-        if self.outage.suspected:
+        if self.outage.suspected and hosts_rest:
             self._outages.shorten_back_offs(self._undo_log.hosts, now + _REST_S)
             return None
         self._outages.end_back_offs(self._undo_log.hosts, now)
+        if self.outage.suspected:
+            return None
         self._undo_log.clear()
         self.outage.end()
         return {"away_s": round(now - since - LOOK_BACK_S), "tried_again": again}

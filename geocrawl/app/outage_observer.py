@@ -7,6 +7,7 @@ try.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,10 @@ class OutageObserver:
         self._watch = watch
         self._clock = clock
         self._held: list[tuple[Entry, Visit, Settled]] = []
+        self._begun: dict[int, float] = {}
+        """When the visits under way began."""
+        self._told_at = -math.inf
+        """When a gateway was last seen to fail: an answer to an older request says nothing of it."""
 
     def started(self, stats: Callable[[], FrontierStats], notes: Sequence[str]) -> None:
         """Pass on that a run begins."""
@@ -45,16 +50,23 @@ class OutageObserver:
     def leased(self, lease: Lease) -> None:
         """Pass on that a visit begins."""
         self._watch.leased(lease)
+        self._begun[lease.entry.id] = self._clock.monotonic()
+        if len(self._begun) > _MOST_HELD:
+            del self._begun[next(iter(self._begun))]
         self._inner.leased(lease)
 
     def settled(self, entry: Entry, visit: Visit, result: Settled) -> None:
         """Pass a settled visit on, now or later. Raises OwnFault when a gateway seems to have answered it."""
+        outage, begun = self._watch.outage, self._begun.pop(entry.id, math.inf)
+        if outage.suspected and begun < self._told_at and not is_in_vain(visit.http_status, visit.reason):
+            self._inner.settled(entry, visit, result)  # an answer to a request from before
+            return
         self._watch.settled(entry, visit)
-        outage = self._watch.outage
         if visit.http_status is not None and is_in_vain(visit.http_status, visit.reason):
             self._held.append((entry, visit, result))
             if outage.suspected:
                 self._held.clear()
+                self._told_at = self._clock.monotonic()
                 raise OwnFault(outage.text[0].upper() + outage.text[1:], "Servers answer again", self._may_try)
             if len(self._held) >= _MOST_HELD:
                 self._pass_on()
@@ -73,7 +85,7 @@ class OutageObserver:
             self._pass_on()
             return
         self._held.clear()
-        self._watch.undo_outage(self._clock.now())
+        self._watch.undo_outage(self._clock.now(), hosts_rest=False)
 
     def _pass_on(self) -> None:
         held, self._held = self._held, []
@@ -81,6 +93,6 @@ class OutageObserver:
             self._inner.settled(entry, visit, result)
 
     async def _may_try(self) -> bool:
-        """Undo what the last try did. Only visits can show whether servers answer again."""
-        self._watch.undo_outage(self._clock.now())
+        """Undo what the last try did, back-offs included: a run in which every host rests would end."""
+        self._watch.undo_outage(self._clock.now(), hosts_rest=False)
         return True

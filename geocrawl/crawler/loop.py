@@ -144,6 +144,7 @@ class Crawler:
         try:
             await self._run_workers()
             while self._fault is not None and await self._outage_is_over(self._fault):
+                self._summary.stopped = ""  # an idle worker may have ended the run for want of hosts that do not rest
                 await self._run_workers()
         finally:
             if timer is not None:

@@ -28,20 +28,18 @@ TRANSIENT = frozenset(
         FailureCode.PROXY,
         FailureCode.MACHINE,
         FailureCode.READING_CRASH,
-        "http-407",
         "http-429",
         "http-500",
         "http-502",
         "http-503",
         "http-504",
-        "http-511",
     }
 )
 """Reasons of failure that may pass until the next try. Any other failure is final until the address is due again."""
 
-GATEWAY_STATUSES = frozenset({407, 502, 503, 504, 511})
-"""Statuses that a proxy or a gateway on the way gives in a server's place (RFC 9110, 15.5.8 and 15.6.3 to 15.6.5; RFC
-6585, 6)."""
+GATEWAY_STATUSES = frozenset({502, 503, 504})
+"""Statuses that a proxy or a gateway on the way gives in a server's place (RFC 9110, 15.6.3 to 15.6.5). The fetcher
+asks a proxy itself about 407."""
 
 
 def may_be_a_gateways(http_status: int | None, reason: str) -> bool:

@@ -78,9 +78,11 @@ class RobotsCache:
 
     def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
         self._forget(record.origin)
-        rules = None if record.body is None else Rules(record.body, self._token)
+        if record.body is None:  # the store is asked again: what an outage of ours wrote is deleted there
+            return record, None
+        rules = Rules(record.body, self._token)
         self._parsed[record.origin] = record, rules
-        self._chars += len(record.body or "")
+        self._chars += len(record.body)
         while len(self._parsed) > 1 and (self._chars > _CACHE_CHARS or len(self._parsed) > _CACHE_ORIGINS):
             self._forget(next(iter(self._parsed)))
         return record, rules

@@ -130,6 +130,16 @@ async def test_a_record_of_an_earlier_run_is_used(kit: MakeKit) -> None:
     assert server.lines == []
 
 
+async def test_a_failure_that_the_store_has_deleted_is_forgotten(kit: MakeKit) -> None:
+    asking = kit(VirtualClock(), ignore_robots=False)
+    answers = {"/robots.txt": answer(b"", "503 Service Unavailable"), "/": answer(b"ok")}
+    async with serve(pages(answers)) as server:
+        assert isinstance(await asking.get(server.base), Failure)
+        asking.robots.records.clear()  # as when an outage of ours is undone
+        del answers["/robots.txt"]
+        assert isinstance(await asking.get(server.base), Page)
+
+
 class RobotsBehindANetwork(MemoryRobots):
     """A RobotsStore that answers only when another task has run meanwhile."""
 
