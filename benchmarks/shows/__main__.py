@@ -42,6 +42,7 @@ NAMES = (
     "sturdy_fuzz",
     "tls",
     "relays",
+    "browser",
     "requests",
 )
 
