@@ -85,8 +85,8 @@ class BrowserRenderer:
                 self._browser = await Chromium.start(self._executable, memory_bytes=self._settings.browser_memory_bytes)
             except (Error, TimeoutError, OSError) as error:
                 self._is_given_up = True
-                reason = str(error).strip().partition("\n")[0]
-                self._say(f"{self._executable} does not start, so pages that need script stay empty: {reason}")
+                said = f"{self._executable} does not start, so pages that need script stay empty"
+                self._say(f"{said}: {reason_of(str(error))}")
         return self._browser
 
     def _rule(self, page: Page, may_request: Callable[[Url], bool]) -> Callable[[Url], bool]:
@@ -100,6 +100,16 @@ class BrowserRenderer:
             return may_request(url) and (url.origin == own or settings.credentials_of(url.host, url.origin) is None)
 
         return rule
+
+
+def reason_of(error: str) -> str:
+    """Return in one line why a browser does not start, from what Playwright says with the browser's log."""
+    if "No usable sandbox" in error:
+        return (
+            "it finds no sandbox; let ordinary users create user namespaces on this machine, or install Chromium's "
+            "setuid helper (Debian: apt install chromium-sandbox)"
+        )
+    return error.strip().partition("\n")[0]
 
 
 def _end_unanswered() -> None:
