@@ -69,7 +69,7 @@ S = TypeVar("S", bound=ThreadingHTTPServer)
 @contextmanager
 def running(server: S) -> Iterator[S]:
     """Serve from a thread, until the end of the block."""
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield server
     finally:
