@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.frontier.budgets import page_pattern_key
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.retention import Retention
+from tests.support.places import ROOT
 from tests.support.transactions import transactions_of
 from tests.support.world import World, link, url
 
@@ -29,20 +32,38 @@ Work = Callable[[], object]
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, print, write f_transactions.json; with `--before`, the figures of that file stand beside the others."""
+    """Measure, print, write f_transactions.json; with `--before`, the same of an earlier checkout stands beside it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shows sturdy_transactions", description=__doc__)
     parser.add_argument("--work", choices=tuple(WORKS), action="append", help="only this (may be repeated)")
     parser.add_argument("--share", type=float, default=1.0, help="share of the full size [1]")
-    parser.add_argument("--before", type=Path, metavar="FILE", help="figures of an earlier commit, as this writes them")
+    parser.add_argument("--before", type=Path, metavar="PATH", help="an earlier checkout, or its file of figures")
     parser.add_argument("--out", type=Path, default=machine.MEASUREMENTS, help="folder of the file that is written")
     options = parser.parse_args(arguments)
     rows = [measured(name, options.share) for name in options.work or WORKS]
     figures: dict[str, Any] = {"share": options.share, "after": rows}
     if options.before:
-        former = json.loads(options.before.read_text("utf-8"))
+        is_checkout = options.before.is_dir()
+        former = earlier(options.before, options.share) if is_checkout else json.loads(options.before.read_text())
         figures["before"] = {"commit": former["commit"], "work": former["after"]}
     if not options.work:
         print(machine.write("f_transactions", figures, options.out))
+
+
+def earlier(checkout: Path, share: float) -> dict[str, Any]:
+    """Measure the package of an earlier checkout with this script; a work that it cannot do has its error as figure."""
+    version = ["git", "-C", str(checkout), "rev-parse", "--short=12", "HEAD"]
+    commit = subprocess.run(version, capture_output=True, text=True, check=True).stdout.strip()
+    rows = list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory(prefix="geocrawl-earlier-") as folder:
+        for name, place in (("geocrawl", checkout), ("benchmarks", ROOT), ("tests", ROOT)):
+            (Path(folder) / name).symlink_to(place.resolve() / name)
+        for name in WORKS:
+            call = f"from benchmarks.shows.sturdy_transactions import *; print(json.dumps(measured({name!r}, {share})))"
+            done = subprocess.run([sys.executable, "-c", call], cwd=folder, capture_output=True, text=True, check=False)
+            last = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()[-1:]
+            rows.append(json.loads(last[0]) if done.returncode == 0 else {"work": name, "not_measured": "".join(last)})
+            print("before:", rows[-1], flush=True)
+    return {"commit": commit, "after": rows}
 
 
 def measured(name: str, share: float) -> dict[str, Any]:

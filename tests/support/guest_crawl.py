@@ -16,6 +16,8 @@ from tests.support.guest_web import FORBIDDEN, SORTS, VICTIM, GuestWeb, guest_we
 from tests.support.processes import Started, clean_environment, geocrawl
 
 DELAY_S = 0.5
+NAMES_DELAY_S = 0.2
+"""Shorter, because the requests to one address come one after the other in all: 1,000 of them every 0.1 s."""
 CLOCKS_S = 0.02
 """The log's clock is read when a request is read, a little after it was sent."""
 LIMIT_S = 400.0
@@ -50,20 +52,24 @@ def measure_two_namespaces(strangers: int, hosts: int, workers: int, *, stop_aft
     }
 
 
-def measure_names_on_one_address(names: int, workers: int) -> dict[str, Any]:
-    """Figures of one crawl of as many host names that all lead to one address."""
+def measure_names_on_one_address(names: int, workers: int, *, bounded: bool = True) -> dict[str, Any]:
+    """Figures of one crawl of as many host names that all lead to one address. `bounded`: with the default bound on
+    requests to an address."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-guest-") as folder, guest_web() as web:
         home = Path(folder)
         named = [f"named-{n}.named{n}.example" for n in range(names)]
         (home / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.1 {name}\n" for name in named))
         (home / "seeds.txt").write_text("".join(f"http://{name}:{web.server_port}/\n" for name in named))
         command = geocrawl(
-            "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{DELAY_S}s",
+            "crawl", "--db", str(home / "c.db"), "--strategy", "bfs", "--quiet", "--delay", f"{NAMES_DELAY_S}s",
             "--workers", str(workers), "--allow-private", "--seeds", str(home / "seeds.txt"), "--max-pages", "100000",
         )  # fmt: skip
         own_names = [*_NAMESPACE, "--", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(home / "hosts")]
         begun = time.monotonic()
-        _ended(Started([*own_names, *command], env=clean_environment(home)))
+        env = clean_environment(
+            home, **({} if bounded else {"GEOCRAWL_REQUESTS_PER_IP": "0", "GEOCRAWL_IP_DELAY_FACTOR": "0"})
+        )
+        _ended(Started([*own_names, *command], env=env))
         seconds, log = time.monotonic() - begun, list(web.log)
     as_one = [replace(each, host="one address") for each in log]
     starts = sorted(each.begun for each in log)
@@ -71,6 +77,8 @@ def measure_names_on_one_address(names: int, workers: int) -> dict[str, Any]:
     return {
         "names": names,
         "workers": workers,
+        "bounded": bounded,
+        "delay_s": NAMES_DELAY_S,
         "seconds": round(seconds, 1),
         "requests": len(log),
         "names_visited": len({each.host for each in log if each.path == "/"}),
