@@ -104,7 +104,11 @@ class Settings:
     store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: float = setting(0.1, "least page score, by the strategy, of a page that is kept")
+    store_pages_min_score: float = setting(
+        0.0,
+        "least nearness to the topic, 0…1 by the page filter, of a page that is kept",
+        empty="the text model's threshold",
+    )
     page_store_bytes: int = setting(
         256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first", unit="bytes"
     )

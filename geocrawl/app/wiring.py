@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from geocrawl.model import Url
     from geocrawl.page.document import PageReader
     from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Refusals, Renderer, Strategy
+    from geocrawl.priority.topics.page_filter import PageFilter
     from geocrawl.settings import Settings
     from geocrawl.store import Store
 
@@ -177,9 +178,16 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
     return PageReader(
         respect_nofollow=settings.respect_nofollow,
         max_scripts=settings.max_scripts_per_page,
-        headline="headline" in strategy.needs,
+        headline="headline" in strategy.needs or settings.store_pages,
         prose="prose" in strategy.needs,
     )
+
+
+def _make_page_filter(settings: Settings) -> PageFilter:
+    """Return the filter that decides which pages are kept, the same for every strategy."""
+    from geocrawl.priority.topics.page_filter import make_page_filter
+
+    return make_page_filter(find_topic(settings.topic) if settings.topic else None, settings.store_pages_min_score)
 
 
 def _make_reading_pool(settings: Settings, environment: Environment | None) -> ReadingPool:
@@ -278,7 +286,7 @@ def _make_page_visitor(session: Session, renderer: Renderer | None, rendered: Co
         max_redirects=settings.max_redirects,
         retry_first_s=settings.retry_first_s,
         scripted=_make_scripted_pages(session, renderer, refusals, rendered) if renderer else None,
-        store_from=settings.store_pages_min_score if settings.store_pages else None,
+        kept_score=_make_page_filter(settings).kept_score if settings.store_pages else None,
         records_only=session.kind.records_only,
     )
 

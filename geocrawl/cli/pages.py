@@ -17,7 +17,7 @@ from geocrawl.utc import moment
 from geocrawl.wording import counted
 
 MinScore = Annotated[
-    float, typer.Option("--min-score", metavar="N", help="Only pages that the crawl's strategy gave at least this.")
+    float, typer.Option("--min-score", metavar="N", help="Only pages at least this near to the topic (0 to 1).")
 ]
 NOTHING_KEPT = "No page is kept: `geocrawl crawl --store-pages` keeps pages of the topic."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,6 @@ from geocrawl.model import (
     Failure,
     FailureCode,
     HostState,
-    Judgement,
     Lease,
     Page,
     Purpose,
@@ -50,14 +49,15 @@ class PageVisitor:
         max_redirects: int,
         retry_first_s: float,
         scripted: ScriptedPages | None = None,
-        store_from: float | None = None,
+        kept_score: Callable[[Document], float | None] | None = None,
         records_only: bool = False,
     ) -> None:
         """Set the parts and limits of visits.
 
         `judging`: held while the strategy judges (`Learning.lock`).
         `scripted`: has a browser read pages that are empty without script; None: they stay empty.
-        `store_from`: pages with at least this page score are kept (SkyReach's page filter); None: no page is kept.
+        `kept_score`: returns the score of a page that is to be kept (SkyReach's page filter), None for any other page;
+        None: no page is kept.
         `records_only`: follow a catalogue's pages only to its pages of records and to candidates (a harvest).
         """
         self._reader = reader
@@ -71,7 +71,7 @@ class PageVisitor:
         self._max_redirects = max_redirects
         self._retry_first_s = retry_first_s
         self._scripted = scripted
-        self._store_from = store_from
+        self._kept_score = kept_score
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
@@ -200,16 +200,15 @@ class PageVisitor:
             relevance=judgement.relevance,
             score=judgement.score,
             features=judgement.features,
-            stored=self._stored(page, document, judgement),
+            stored=self._stored(page, document),
             links=links,
             candidates=tuple(self._links.of_candidate(each, document, judgement.ranks) for each in found),
             digest=digest_of(document, [candidate for candidate, _ in found]),
         )
 
-    def _stored(self, page: Page, document: Document, judgement: Judgement) -> StoredPage | None:
-        if self._store_from is None or not page.body or judgement.score < self._store_from:
-            return None
-        return StoredPage(document.encoding, zlib.compress(page.body))
+    def _stored(self, page: Page, document: Document) -> StoredPage | None:
+        score = self._kept_score(document) if self._kept_score is not None and page.body else None
+        return None if score is None else StoredPage(document.encoding, zlib.compress(page.body), score)
 
     def _answered(self, lease: Lease, page: Page, host: HostState, state: State, reason: str) -> Visit:
         """Return the visit of an answer by its status and headers alone."""

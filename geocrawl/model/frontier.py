@@ -81,6 +81,8 @@ class StoredPage:
     """Encoding, by the name of the Encoding Standard; '' for binary content."""
     body: bytes
     """The answer's body, decoded by Content-Encoding and compressed by zlib."""
+    score: float
+    """Nearness to the topic, 0…1, by the page filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class KeptPage:
     address: str
     title: str
     score: float
-    """Page score by the crawl's strategy."""
+    """Nearness to the topic, 0…1, by the page filter."""
     stored_at: float
     content_type: str
     """Media type without parameters; '' when the server named none."""

@@ -26,6 +26,7 @@ from geocrawl.priority.graph.graph_strategy import GraphStrategy
 from geocrawl.priority.graph.options import graph_constants, graph_options
 from geocrawl.priority.options import Option, parse_options
 from geocrawl.priority.presets import Constant, Preset
+from geocrawl.priority.topics.page_filter import TITLE_WEIGHT
 
 if TYPE_CHECKING:
     from geocrawl.priority.graph.link_graph import Floats, LinkGraph
@@ -48,7 +49,9 @@ OPTIONS: Mapping[str, Option] = {
     "drop": Option(False, "drop links that are cut, as the paper; else they are served last"),
     "tunnels": Option(True, "links that are cut wait in the order of their pages' rank; else first seen first"),
     "filter": Option(False, "judge pages by the page filter, which is off in the paper's comparison"),
-    "title": Option(3.0, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0),
+    "title": Option(
+        TITLE_WEIGHT, "weight of a word of the title in the page filter, one of the text has 1", 1.0, 100.0
+    ),
     **graph_options("q", change=0.05),
 }
 PRESETS: Mapping[str, Preset] = {

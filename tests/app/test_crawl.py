@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from geocrawl.demo import DemoWeb
+from geocrawl.model import Page
+from geocrawl.page.document import PageReader
+from geocrawl.priority.models.files import VECTORS_FILE, read_vectors, shipped_models
+from geocrawl.priority.topics.page_filter import make_page_filter
 from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.queries.pages import kept_pages
+from geocrawl.urls import read_url
 from tests.support.crawls import crawl, settings_for, url, valid, verdicts
 
 
@@ -148,11 +153,32 @@ def test_five_workers_never_hold_two_connections_to_one_host(tmp_path: Path) -> 
         assert set(web.most_at_once.values()) == {1}
 
 
-def test_pages_of_the_topic_are_kept_when_asked_for(web: DemoWeb, tmp_path: Path) -> None:
-    settings = settings_for(web, strategy="gws", max_pages=40, store_pages=True, store_pages_min_score=0.3)
+@pytest.mark.parametrize("strategy", ["gws", "bayes", "pagerank", "ipagerank", "bfs"])
+def test_pages_of_the_topic_are_kept_by_one_threshold_whatever_the_strategy(
+    web: DemoWeb, tmp_path: Path, strategy: str
+) -> None:
+    """The score of a kept page is that of the page filter, whose threshold is the text model's."""
+    settings = settings_for(web, strategy=strategy, max_pages=40, store_pages=True)
     crawl(settings, tmp_path / "c.db", web.seeds)
+    page_filter, threshold = make_page_filter(None, 0.0), read_vectors(shipped_models() / VECTORS_FILE).threshold
     with open_readonly(tmp_path / "c.db") as connection:
-        kept = {page.address: page.score for page in kept_pages(connection)}
-        scored = connection.execute("SELECT address, page_score FROM url WHERE page_score >= 0.3").fetchall()
-    assert kept == dict(scored)
+        kept = list(kept_pages(connection))
     assert kept
+    for page in kept:
+        url = read_url(page.address)
+        assert url is not None
+        document = PageReader(headline=True).read(
+            Page(url, url, 200, {"content-type": f"text/html; charset={page.encoding}"}, page.body, 0.0, 0.0), depth=1
+        )
+        assert page.score == page_filter.judge(document)[0] > threshold
+
+
+def test_the_least_nearness_of_a_kept_page_is_a_setting(web: DemoWeb, tmp_path: Path) -> None:
+    kept = {}
+    for least in (1e-6, 0.25):
+        settings = settings_for(web, strategy="bfs", max_pages=20, store_pages=True, store_pages_min_score=least)
+        crawl(settings, tmp_path / f"{least}.db", web.seeds)
+        with open_readonly(tmp_path / f"{least}.db") as connection:
+            kept[least] = {page.address: page.score for page in kept_pages(connection)}
+    assert kept[0.25] == {address: score for address, score in kept[1e-6].items() if score >= 0.25}
+    assert 0 < len(kept[0.25]) < len(kept[1e-6])

@@ -57,7 +57,7 @@ def kept(tmp_path: Path) -> Kept:
                 content_type="text/html",
                 title=title,
                 score=score,
-                stored=StoredPage(encoding, zlib.compress(body)),
+                stored=StoredPage(encoding, zlib.compress(body), score),
             )
         )
     world.database.close()

@@ -155,7 +155,7 @@ class Settlement:
             self._schedule(visit, plan)
         self._keep_validators(visit, comes_again=plan.comes_again)
         if visit.stored is not None:
-            self.pages.keep(entry.id, visit.stored, visit.score, visit.at)
+            self.pages.keep(entry.id, visit.stored, visit.stored.score, visit.at)
         self.hosts.free(current.host_id, visit.host, visit.at, left=int(current.state == State.WAITING), turn=turn)
         self.flush()
         return feedback

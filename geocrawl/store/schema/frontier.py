@@ -201,7 +201,7 @@ class PageStore(SQLModel, table=True):
     __table_args__ = (Index("page_store_worst", "score", "url_id"),)
     url_id: int = Field(primary_key=True, foreign_key="url.id")
     score: float
-    """The strategy's page score."""
+    """Nearness to the topic, 0…1, by the page filter."""
     stored_at: float
     encoding: str
     """Character encoding, as the Encoding Standard spells it."""

@@ -12,7 +12,7 @@ from tests.support.world import World
 
 def keep(world: World, score: float, body: bytes = b"x") -> None:
     """Visit the next page and keep it."""
-    world.settle(world.lease(), stored=StoredPage("utf-8", zlib.compress(body)), score=score)
+    world.settle(world.lease(), stored=StoredPage("utf-8", zlib.compress(body), score))
 
 
 def scores(world: World, least: float = 0.0) -> list[float]:

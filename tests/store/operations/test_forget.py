@@ -30,7 +30,7 @@ def filled(database: str) -> World:
     ]
     for lease in [world.lease() for _ in range(2)]:
         links = (link(f"x.{HOST}/p"), link("good.example/p"), link(f"not{HOST}/"))
-        world.settle(lease, *links, candidates=[(each, None) for each in wms], stored=StoredPage("utf-8", b"body"))
+        world.settle(lease, *links, candidates=[(each, None) for each in wms], stored=StoredPage("utf-8", b"body", 0.5))
     while probe := world.frontier.lease(pages=False):
         world.settle(probe, verdict=verdict(service=service(probe.entry.url.host)))
     return world

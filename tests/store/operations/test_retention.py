@@ -24,7 +24,7 @@ def world(engine_url: str) -> World:
     world.seed("a.example/")
     links = [link(f"h{n % 7}.example/{'x' * 300}/{n}", tier=2 if n % 3 else 6) for n in range(3_000)]
     found = [(candidate("maps.example/wms?service=WMS"), None)]
-    world.settle(world.lease(), *links, candidates=found, stored=StoredPage("utf-8", b"z" * 200_000), score=0.5)
+    world.settle(world.lease(), *links, candidates=found, stored=StoredPage("utf-8", b"z" * 200_000, 0.5))
     world.settle(world.lease(), verdict=verdict(service=Service(Kind.WMS, "1.3.0", "Soils")))
     return world
 
