@@ -116,7 +116,7 @@ def test_a_database_newer_than_the_program_is_refused(path: Path) -> None:
     connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.commit()
     connection.close()
-    with pytest.raises(DatabaseFault, match=f"newer geocrawl \\(schema 9999, this program knows {REVISIONS[-1]}"):
+    with pytest.raises(DatabaseFault, match=f"newer geocrawl \\(schema 9999, this one knows {REVISIONS[-1]}"):
         create(path)
     with pytest.raises(DatabaseFault, match="newer geocrawl"), open_readonly(path):
         pass
