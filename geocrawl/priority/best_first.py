@@ -3,6 +3,8 @@
 A link's score is the similarity of its page with the topic (`best-first-page`), that of its anchor
 (`best-first-anchor`), or their sum, 0…2 (`best-first`). `best-n-first` scores by the sum and leases the best N waiting
 links at once, so that N links are visited before new ones can overtake them. The paper does not state N; 10 is ours.
+The rival of `adaptive` (Min, Huang 2015) is `best-first-page` with the terms that tell pages on the topic from others
+best, by information gain or χ².
 
 The paper follows no links of pages at or below its relevance threshold, and does not state whether its baselines did
 so. Here these links are followed (unless `cut` is set), because a page's low score already ranks its links last. Pages
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from geocrawl.errors import UsageError
 from geocrawl.model import Document, Judgement, Rank, Relevance
 from geocrawl.ports import Waiting
 from geocrawl.priority.defaults import Defaults
@@ -26,9 +29,12 @@ LINK_TIER = 1
 SEED_TIER = 8
 """Tier of seeds, above all links: in the paper seeds have the highest weight, 1."""
 N_FIRST = "best-n-first"
+ALL = "all"
 
 OPTIONS: Mapping[str, Option] = {
     "cut": Option(False, "follow no links of pages at or below the text model's threshold, as hits does"),
+    "features": Option(ALL, "terms that texts are compared by: all, or the best by gain (information gain), chi2 (χ²)"),
+    "terms": Option(500, "number of the best terms, where `features` selects them", 1, 500),
 }
 N_OPTIONS: Mapping[str, Option] = {
     **OPTIONS,
@@ -41,14 +47,30 @@ _SHARES: Mapping[str, tuple[float, float]] = {
     N_FIRST: (1.0, 1.0),
 }
 """Name → the factors of sim(page) and sim(anchor)."""
-_CUT = Constant(False, "links of pages at or below the threshold are not followed", "not said of the baselines")
+_SHARED: Mapping[str, Constant] = {
+    "cut": Constant(False, "links of pages at or below the threshold are not followed", "not said of the baselines"),
+    "features": Constant(ALL, "TF-IDF of words that are neither stop words nor rare"),
+    "terms": Constant(500, "no features are selected", "not used"),
+}
+_RIVAL: Mapping[str, Constant] = {
+    "cut": Constant(False, "ranked by the page only; nothing is discarded"),
+    "terms": Constant(500, "a number of features is selected", "how many is not printed; as many as adaptive's m"),
+}
 PRESETS: Mapping[str, Preset] = {
-    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", {"cut": _CUT}),
-    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", {"cut": _CUT}),
-    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", {"cut": _CUT}),
+    "best-first:paper": Preset("sim(page) + sim(anchor), the third variant (Liu & Li 2017)", _SHARED),
+    "best-first-page:paper": Preset("sim(page), the first variant (Liu & Li 2017)", _SHARED),
+    "best-first-page:gain": Preset(
+        "the rival of adaptive, trained with information gain (Min & Huang 2015)",
+        {**_RIVAL, "features": Constant("gain", "features by information gain, TF-IDF")},
+    ),
+    "best-first-page:chi2": Preset(
+        "the rival of adaptive, trained with χ² (Min & Huang 2015)",
+        {**_RIVAL, "features": Constant("chi2", "features by χ², TF-IDF")},
+    ),
+    "best-first-anchor:paper": Preset("sim(anchor), the second variant (Liu & Li 2017)", _SHARED),
     "best-n-first:paper": Preset(
         "the best N at once, scored by sim(page) + sim(anchor) (Liu & Li 2017)",
-        {"cut": _CUT, "n": Constant(10, "the best N links are taken from the queue at once", "N not printed")},
+        {**_SHARED, "n": Constant(10, "the best N links are taken from the queue at once", "N not printed")},
     ),
 }
 
@@ -60,7 +82,7 @@ class BestFirst(Defaults):
         """Make the strategy called `name`, one of the four. Raises UsageError for a bad option."""
         values = parse_options(name, options, N_OPTIONS if name == N_FIRST else OPTIONS)
         self.name = name
-        self._model = model
+        self._model = _selected(name, model, str(values["features"]), int(values["terms"]))
         self._page_share, self._anchor_share = _SHARES[name]
         self._cut = bool(values["cut"])
         self.stride = int(values.get("n", 1))
@@ -109,6 +131,16 @@ class BestFirst(Defaults):
 
     def _least(self, level: Relevance) -> float:
         return (0.0, self._model.threshold, self._model.typical)[level]
+
+
+def _selected(name: str, model: TextModel, features: str, terms: int) -> TextModel:
+    """Return the model with the selected features. Raises UsageError when the model knows no such selection."""
+    if features == ALL:
+        return model
+    if features not in model.selections:
+        known = ", ".join([ALL, *model.selections])
+        raise UsageError(f"{name}.features={features}: this text model has the features {known}")
+    return model.selected(features, terms)
 
 
 def make(ingredients: Ingredients) -> BestFirst:

@@ -41,6 +41,9 @@ OPTIONS: Mapping[str, Option] = {
     "alpha": Option(0.6, "α, share of the authority in the graph's part, above that of the hub, β = 1 − α", 0.5, 1.0),
     "d": Option(50, "in-links of a page that are added to the graph", 1, 10**6),
     "threshold": Option(-1.0, "a page at or below this similarity is irrelevant; −1: the model's own", -1.0, 1.0),
+    "quantile": Option(
+        -1.0, "share of relevant pages at or below the threshold, by their known scores; −1: the model's own", -1.0, 1.0
+    ),
     "least": Option(0.0, "a link that HITS scores at or below this is low", 0.0, 1.0),
     "drop": Option(False, "drop low links and those of irrelevant pages, as the paper; else they are served last"),
     "root_seeds": Option(False, "seeds are the root set, as in the paper: followed even when they are off the topic"),
@@ -54,7 +57,10 @@ PRESETS: Mapping[str, Preset] = {
             "b": Constant(0.35, "B of LinkScore; C = 1 − A − B", "A + B + C = 1 is printed"),
             "alpha": Constant(0.6, "α·authority + β·hub, β = 1 − α", "α > β is printed"),
             "d": Constant(50, "at most d = 50 in-links of a page join the graph"),
-            "threshold": Constant(-1.0, "from the scores of 200 hand-picked relevant pages", "the model's own"),
+            "threshold": Constant(-1.0, "from the scores of 200 hand-picked relevant pages", "by the quantile"),
+            "quantile": Constant(
+                0.05, "from the scores of 200 hand-picked relevant pages", "how is not printed; ours are 418 pages"
+            ),
             "least": Constant(0.0, "low scores are dropped after an iteration", "what is low is not printed"),
             "drop": Constant(True, "links of pages at or below the threshold are not followed"),
             "root_seeds": Constant(True, "seeds have weight 1 and are HITS' root set"),
@@ -85,7 +91,8 @@ class HitsStrategy(GraphStrategy):
         self._model = model
         self._threshold = float(values["threshold"])
         if self._threshold < 0.0:
-            self._threshold = model.threshold
+            quantile = float(values["quantile"])
+            self._threshold = model.threshold_at(quantile) if quantile >= 0.0 else model.threshold
         self._least, self._drop = float(values["least"]), bool(values["drop"])
         self._root_seeds = bool(values["root_seeds"])
         self._ranking = self._make_ranking(

@@ -41,7 +41,9 @@ STRATEGIES: Mapping[str, Declaration] = {
     "best-first": Declaration(
         "best-first by the similarity of page and anchor with the topic", "best_first", presets=_PAPER
     ),
-    "best-first-page": Declaration("best-first by the similarity of the page alone", "best_first", presets=_PAPER),
+    "best-first-page": Declaration(
+        "best-first by the similarity of the page alone", "best_first", presets=(*_PAPER, "gain", "chi2")
+    ),
     "best-first-anchor": Declaration("best-first by the similarity of the anchor alone", "best_first", presets=_PAPER),
     "best-n-first": Declaration("like best-first, the best N at once", "best_first", "N_OPTIONS", _PAPER),
     "hits": Declaration("best-first by page, anchor and link structure, HITS (Liu & Li 2017)", "hits", presets=_PAPER),

@@ -35,6 +35,24 @@ def test_a_score_is_the_similarity_of_page_and_anchor_or_one_of_them(name: str, 
     assert [rank.score for rank in ranks] == pytest.approx(list(scores))
 
 
+def test_terms_that_tell_the_topic_may_be_selected() -> None:
+    """With the best term alone, map, the axes and the topic are that term: "wms" has similarity 0, "map" 1."""
+    model = TextModel(
+        MODEL.idf, MODEL.topics, threshold=0.6, typical=0.8, selections={"gain": ["map", "wms"], "chi2": ["wms", "map"]}
+    )
+    page = document("map", link("http://a.example/1", "wms"), depth=1)
+    for options, score in (
+        ({}, 0.8),
+        ({"features": "gain"}, 0.8),
+        ({"features": "gain", "terms": "1"}, 1.0),
+        ({"features": "chi2", "terms": "1"}, 0.0),
+    ):
+        strategy = BestFirst("best-first-page", model, {f"best-first-page.{k}": v for k, v in options.items()})
+        assert strategy.judge(page).score == pytest.approx(score), options
+    with pytest.raises(UsageError, match="features=nosuch: this text model has the features all, gain, chi2"):
+        BestFirst("best-first-page", model, {"best-first-page.features": "nosuch"})
+
+
 def test_seeds_come_before_all_links() -> None:
     strategy = make("best-first")
     assert strategy.seed_rank() > Rank(LINK_TIER, 2.0)

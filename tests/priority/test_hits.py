@@ -99,6 +99,25 @@ def test_seeds_are_the_root_set_though_they_are_off_the_topic() -> None:
     assert hits(drop="true", root_seeds="true").judge(document(OFF_TOPIC, WMS)).ranks == (None,)
 
 
+@pytest.mark.parametrize(
+    ("options", "threshold"),
+    [
+        ({}, 0.5),
+        ({"quantile": "0"}, 0.0),
+        ({"quantile": "0.5"}, 0.3),
+        ({"quantile": "0.74"}, 0.3),
+        ({"quantile": "1"}, 0.9),
+        ({"quantile": "0.5", "threshold": "0.7"}, 0.7),
+    ],
+)
+def test_the_threshold_is_a_quantile_of_the_scores_of_relevant_pages(options: dict[str, str], threshold: float) -> None:
+    model = TextModel(MODEL.idf, MODEL.topics, threshold=0.5, typical=0.8, percentiles=[0.0, 0.1, 0.3, 0.6, 0.9])
+    strategy = HitsStrategy(model, {f"hits.{name}": value for name, value in options.items()})
+    half = strategy.judge(document(HALF, WMS))
+    assert (half.relevance is Relevance.HIGH) == (threshold < 1 / 3**0.5)
+    assert strategy.rank(waiting(page=Relevance.HIGH, anchor="soup")) == Rank(1, approx(0.35 * threshold))
+
+
 def test_low_scores_are_served_last_or_dropped() -> None:
     for drop, expected in (("false", 0), ("true", None)):
         strategy = hits(p="1", growth="1", a="0", b="0.1", least="0.95", drop=drop)

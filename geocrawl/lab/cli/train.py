@@ -55,6 +55,10 @@ def vectors(
     pages: LabelledPages,
     out: ModelOut,
     exclude: Exclude = None,
+    calibrate: Annotated[
+        list[Path] | None,
+        typer.Option("--calibrate", metavar="WORLD", help="A recorded web whose pages with services set thresholds."),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Learn the text vectors (TF-IDF over all words) that best-first and other strategies compare pages with.
@@ -63,7 +67,7 @@ def vectors(
     """
     from geocrawl.lab.training.train import train_vectors
 
-    output.print_summary(train_vectors(pages, out, exclude or []), json=json)
+    output.print_summary(train_vectors(pages, out, exclude or [], calibrate or []), json=json)
 
 
 def bayes(

@@ -94,22 +94,28 @@ def read_text(path: Path) -> str:
         raise EnvironmentFault(f"{path} cannot be read: {error}") from error
 
 
-def record(how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date) -> dict[str, object]:
+def record(
+    how: str, files: Sequence[Path], exclude: Sequence[Path], *, on: dt.date, webs: Sequence[Path] = ()
+) -> dict[str, object]:
     """Return the common part of every model's record: how and when it was trained, by which version, from which files.
 
-    `exclude`: recorded webs whose pages were left out.
+    `exclude`: recorded webs whose pages were left out. `webs`: recorded webs that it was trained on.
     """
     return {
         "how": how,
         "date": on.isoformat(),
         "geocrawl": __version__,
-        "files": [_fingerprint(path) for path in files],
-        "exclude": [_fingerprint(world / "pages.warc.gz", world.name) for world in exclude],
+        "files": [*map(_fingerprint, files), *map(_web_fingerprint, webs)],
+        "exclude": [_web_fingerprint(world) for world in exclude],
     }
 
 
 EXCLUSION: Mapping[str, float] = {"shingle_words": SHINGLE_WORDS, "contained": CONTAINED}
 """The options of `read_examples`, for the record."""
+
+
+def _web_fingerprint(world: Path) -> dict[str, object]:
+    return _fingerprint(world / "pages.warc.gz", world.name)
 
 
 def _fingerprint(path: Path, name: str = "") -> dict[str, object]:

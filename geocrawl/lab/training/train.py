@@ -24,11 +24,11 @@ def train_topic(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, ob
     return dict(gws_files.train_topic_file(pages, out, exclude, text_of, on=_today()))
 
 
-def train_vectors(pages: Path, out: Path, exclude: Sequence[Path]) -> dict[str, object]:
+def train_vectors(pages: Path, out: Path, exclude: Sequence[Path], calibrate: Sequence[Path] = ()) -> dict[str, object]:
     """Train the text model that strategies compare pages with, and return the record of the training."""
     from geocrawl.lab.training.vector_model import train_vectors_file
 
-    return dict(train_vectors_file(pages, out, exclude, text_of, on=_today()))
+    return dict(train_vectors_file(pages, out, exclude, text_of, on=_today(), calibrate=calibrate))
 
 
 def text_of(body: bytes, content_type: str) -> tuple[str, str]:

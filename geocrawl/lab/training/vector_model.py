@@ -9,13 +9,19 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from geocrawl.errors import UsageError
+from geocrawl.lab.recorded_worlds.addresses import key_of
+from geocrawl.lab.recorded_worlds.documents import documents
+from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.lab.training.feature_selection import ranked_terms
 from geocrawl.lab.training.gws_models import ON_TOPIC, LabelledPage
 from geocrawl.lab.training.labelled_pages import EXCLUSION, FOLDS, fold_of, read_examples, record, site_of
 from geocrawl.lab.training.overlap import TextOf
+from geocrawl.model import Document
 from geocrawl.priority.models.files import write_vectors
 from geocrawl.priority.text.terms import term_counts
 from geocrawl.priority.vectors.tfidf import TextModel, mean, tf_idf
@@ -24,17 +30,20 @@ LEAST_SITES = 2
 """A term of fewer sites is rare and left out of the vectors (hits, "rare words removed")."""
 TOPIC_TERMS = 400
 """Number of heaviest terms in a topic vector (ours); more terms would add noise and size."""
+SELECTED = 500
+"""Number of terms that are selected by each measure for the trained rival of adaptive, as many as adaptive's m (ours).
+"""
 THRESHOLD_QUANTILE = 0.05
 """The relevance threshold is this quantile of the scores of held-out pages on the topic (hits uses 200 hand-picked
 pages).
 """
 
 
-def train_vectors(pages: Sequence[LabelledPage]) -> TextModel:
+def train_vectors(pages: Sequence[LabelledPage], relevant: Iterable[Document] = ()) -> TextModel:
     """Return the text model of labelled pages.
 
-    `threshold` and `typical` are quantiles over pages of sites that each fold of the training left out. Raises
-    UsageError when no page is on the topic.
+    `threshold` and `typical` are quantiles over pages of sites that each fold of the training left out; `percentiles`
+    are over these and the `relevant` pages of webs. Raises UsageError when no page is on the topic.
     """
     counted = [(page, term_counts(f"{page.title}\n{page.text}")) for page in pages]
     idf, topics = _learn(counted)
@@ -43,16 +52,23 @@ def train_vectors(pages: Sequence[LabelledPage]) -> TextModel:
     scores = held_out_scores(counted)
     on_topic = sorted(score for label, score in scores if label == ON_TOPIC)
     rounded = {language: _rounded(vector) for language, vector in topics.items()}
+    model = TextModel(_rounded(idf), rounded, threshold=0.0, typical=0.0)
+    every = sorted([*on_topic, *(model.page_similarity(document) for document in relevant)])
     return TextModel(
-        _rounded(idf),
+        model.idf,
         rounded,
         threshold=round(quantile(on_topic, THRESHOLD_QUANTILE), 4),
         typical=round(quantile(on_topic, 0.5), 4),
+        percentiles=[round(quantile(every, per / 100), 4) for per in range(101)],
+        selections=ranked_terms(
+            (({t for t in counts if t in idf}, page.label == ON_TOPIC) for page, counts in counted), SELECTED
+        ),
         made={
             "terms": len(idf),
             "topic_terms": TOPIC_TERMS,
             "least_sites": LEAST_SITES,
             "held_out": _held_out_record(scores),
+            "percentiles_of": {"held out": len(on_topic), "on webs": len(every) - len(on_topic)},
         },
     )
 
@@ -151,25 +167,36 @@ def _rounded(vector: Mapping[str, float]) -> dict[str, float]:
     return {term: round(weight, 4) for term, weight in sorted(vector.items())}
 
 
+def naming_pages(world: World) -> Iterator[Document]:
+    """Yield the pages of a recorded web that name a valid service."""
+    naming = {key_of(page) for service in world.services if service.valid for page, _ in service.exposures}
+    return (document for key, document, _ in documents(world) if key in naming)
+
+
 def train_vectors_file(
-    pages: Path, out: Path, exclude: Sequence[Path], text_of: TextOf, *, on: dt.date
+    pages: Path, out: Path, exclude: Sequence[Path], text_of: TextOf, *, on: dt.date, calibrate: Sequence[Path] = ()
 ) -> dict[str, object]:
     """Learn the text model from `pages`, write it to `out` and return the record.
 
-    Arguments and errors are those of `gws_files.train_topic_file`.
+    `calibrate`: recorded webs whose pages that name services are relevant pages, too. Other arguments and errors are
+    those of `gws_files.train_topic_file`.
     """
     examples = read_examples(pages, exclude, text_of)
-    model = train_vectors(examples.kept)
+    model = train_vectors(examples.kept, chain.from_iterable(naming_pages(World(path)) for path in calibrate))
     made: dict[str, object] = {
         **record(
-            "TF-IDF over labelled pages, topic = those labelled ogc (geocrawl train vectors)", [pages], exclude, on=on
+            "TF-IDF over labelled pages, topic = those labelled ogc (geocrawl train vectors)",
+            [pages],
+            exclude,
+            on=on,
+            webs=calibrate,
         ),
-        "options": {**EXCLUSION, "threshold_quantile": THRESHOLD_QUANTILE},
+        "options": {**EXCLUSION, "threshold_quantile": THRESHOLD_QUANTILE, "selected": SELECTED},
         "pages": examples.counts(),
         **model.made,
         "excluded_pages": examples.excluded,
     }
-    model = TextModel(model.idf, model.topics, threshold=model.threshold, typical=model.typical, made=made)
+    model.made = made
     write_vectors(model, out)
     return {
         **made,

@@ -68,8 +68,15 @@ def read_vectors(path: Path) -> TextModel:
         topics = {str(language): _weights(vector) for language, vector in data["topics"].items()}
         if not topics:
             raise ValueError("a text model needs a topic")
-        threshold, typical = float(data["threshold"]), float(data["typical"])
-        return TextModel(idf, topics, threshold=threshold, typical=typical, made=dict(data["made"]))
+        return TextModel(
+            idf,
+            topics,
+            threshold=float(data["threshold"]),
+            typical=float(data["typical"]),
+            made=dict(data["made"]),
+            percentiles=[float(score) for score in data.get("percentiles", ())],
+            selections={str(name): _words(terms) for name, terms in data.get("selections", {}).items()},
+        )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise malformed(path, _VECTORS, error) from error
 
@@ -81,7 +88,8 @@ def write_vectors(model: TextModel, path: Path) -> None:
         language: {term: round(weight, 4) for term, weight in vector.items()}
         for language, vector in model.topics.items()
     }
-    write_model(path, _VECTORS, {**thresholds, "made": model.made, "topics": topics, "idf": model.idf})
+    learnt = {"topics": topics, "idf": model.idf, "percentiles": model.percentiles, "selections": model.selections}
+    write_model(path, _VECTORS, {**thresholds, "made": model.made, **learnt})
 
 
 def _weights(value: Mapping[str, object]) -> dict[str, float]:

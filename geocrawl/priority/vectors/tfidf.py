@@ -9,7 +9,7 @@ language's share.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from geocrawl.model import Document
@@ -31,18 +31,42 @@ class TextModel:
         threshold: float,
         typical: float,
         made: Mapping[str, object] | None = None,
+        percentiles: Sequence[float] = (),
+        selections: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Make a model. `idf`: term → IDF. `topics`: language → topic vector, of any length above 0.
 
         `threshold`: a low quantile of `similarity` over held-out pages on the topic (links of pages at or below the
-        threshold are not followed in hits). `typical`: their median.
+        threshold are not followed in hits). `typical`: their median. `percentiles`: 0 to 100 % of the scores of
+        relevant pages, also from webs. `selections`: measure → terms that tell the topic best, the best first.
         """
         self.idf = idf
         self.topics = {language: unit(vector) for language, vector in topics.items()}
         self.threshold = threshold
         self.typical = typical
         self.made: Mapping[str, object] = made or {}
+        self.percentiles = tuple(percentiles)
+        self.selections: Mapping[str, Sequence[str]] = selections or {}
         self._remembered = lru_cache(maxsize=REMEMBERED_ANCHORS)(self.similarity)
+
+    def threshold_at(self, share: float) -> float:
+        """Return the score below which `share`, 0…1, of relevant pages are; `threshold` when their scores are unknown.
+
+        Between two percentiles it is the lower one.
+        """
+        return self.percentiles[math.floor(share * (len(self.percentiles) - 1))] if self.percentiles else self.threshold
+
+    def selected(self, measure: str, number: int) -> TextModel:
+        """Return the model with the `number` terms that are best by a measure. Raises KeyError for an unknown one."""
+        kept = set(self.selections[measure][:number])
+        topics = {language: {t: w for t, w in topic.items() if t in kept} for language, topic in self.topics.items()}
+        return TextModel(
+            {term: weight for term, weight in self.idf.items() if term in kept},
+            {language: topic for language, topic in topics.items() if topic},
+            threshold=self.threshold,
+            typical=self.typical,
+            made=self.made,
+        )
 
     def vector(self, text: str) -> dict[str, float]:
         """Return the TF-IDF vector of `text`, length 1; empty when none of its terms is in the vocabulary."""

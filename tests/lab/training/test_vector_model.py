@@ -13,6 +13,7 @@ from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.vector_model import heaviest, quantile, train_vectors, train_vectors_file
 from geocrawl.priority.models.files import read_vectors
 from tests.lab.training.test_gws_models import page, story, text_of, write_pages, write_world
+from tests.priority.documents import document
 
 DAY = dt.date(2026, 11, 21)
 
@@ -62,6 +63,25 @@ def test_without_a_page_on_the_topic_there_is_nothing_to_learn() -> None:
 def test_quantiles_are_values_that_occur() -> None:
     assert [quantile([1.0, 2.0, 3.0], share) for share in (0.0, 0.05, 0.5, 1.0)] == [1.0, 1.0, 2.0, 3.0]
     assert quantile([], 0.5) == 0.0
+
+
+def test_percentiles_are_over_held_out_pages_and_relevant_pages_of_webs() -> None:
+    """Two pages of the web: one of the topic's words alone, and one without any, whose similarity is 0."""
+    web = [document("wms layer"), document("soup")]
+    model, without = train_vectors(pages() * 3, web), train_vectors(pages() * 3)
+    assert len(model.percentiles) == len(without.percentiles) == 101
+    assert model.made["percentiles_of"] == {"held out": 12, "on webs": 2}
+    every = sorted(model.percentiles)
+    assert list(model.percentiles) == every and every[0] == 0.0
+    assert every[-1] == round(max(model.similarity("wms layer"), without.percentiles[-1]), 4)
+    assert (model.threshold, model.typical) == (without.threshold, without.typical)
+
+
+def test_terms_are_selected_that_tell_the_topic() -> None:
+    """Of terms of two sites, football is on both pages off the topic, wms on 2 of 4 on it: the former tells more."""
+    model = train_vectors(pages())
+    assert model.selections["gain"][0] == model.selections["chi2"][0] == "footbal"
+    assert set(model.selections["gain"]) == set(model.idf)
 
 
 def test_ties_among_the_heaviest_fall_by_the_alphabet() -> None:
