@@ -29,6 +29,14 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
     ] = None,
+    seeds: Annotated[
+        Path | None,
+        typer.Option("--seeds", metavar="FILE", help="Other start pages, one a line; unrecorded ones are left out."),
+    ] = None,
+    topic: Annotated[
+        str,
+        typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still."),
+    ] = "",
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
@@ -47,6 +55,8 @@ def evaluate(
 
         geocrawl evaluate worlds/mixed --budget 2000
     """
+    from geocrawl.app.topics import find_topic
+    from geocrawl.cli.addresses import gather_seeds
     from geocrawl.lab.contest.contest import Plan, run_contest
 
     plan = Plan(
@@ -56,6 +66,8 @@ def evaluate(
         seed=seed,
         processes=processes,
         set=opt.key_value_pairs(set_) if set_ else {},
+        seeds=[url.address for url in gather_seeds([], seeds)] if seeds else (),
+        topic=find_topic(topic).name if topic else "",
     )
     if out is not None:
         from geocrawl.files import demand_folder

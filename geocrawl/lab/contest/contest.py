@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,6 +42,10 @@ class Plan:
     seed: int = 0
     processes: int = 2
     set: Mapping[str, str] = field(default_factory=dict)
+    seeds: Sequence[str] = ()
+    """Start pages, of which each world uses those that it contains; none: the worlds' own."""
+    topic: str = ""
+    """Topic that strategies look for; '' for WMS. What counts as found does not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,10 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
     skipped: list[str] = []
     worlds = []
     with ThreadPoolExecutor(max(plan.processes, 1)) as pool:
-        studies = {path: pool.submit(_in_own_process, study_path, path) for path in plan.worlds}
+        studies = {
+            path: pool.submit(_in_own_process, partial(study_path, seeds=tuple(plan.seeds)), path)
+            for path in plan.worlds
+        }
         for path in plan.worlds:
             known = _result_or_skip(studies[path], str(path), skipped, tell)
             if known is not None:
@@ -126,11 +134,11 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
     return ContestResults(tuple(worlds), tuple(skipped))
 
 
-def study_path(path: Path) -> Study:
+def study_path(path: Path, seeds: Sequence[str] = ()) -> Study:
     """Return the truth about a world, or the judge's verdicts on a recording. Runs in a separate process."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
-    return study(World(path), read_judge())
+    return study(World(path), read_judge(), chosen_seeds=seeds)
 
 
 def _run_on_world(
@@ -171,7 +179,7 @@ def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tupl
 
 def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
     """Return the crawls of one strategy on one world: one, or for `random` one for each of five seeds."""
-    job = Job(path, strategy, budget, dict(plan.set))
+    job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic)
     if strategy != "random":
         return [job]
     return [replace(job, set={**plan.set, "random.seed": str(plan.seed + n)}) for n in range(RANDOM_RUNS)]

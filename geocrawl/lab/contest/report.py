@@ -87,6 +87,10 @@ def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
     names = ", ".join(plan.strategies)
     yield "<h1>Contest of strategies</h1>"
     yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
+    if plan.topic or plan.seeds:
+        topic = f"The strategies looked for the topic {plan.topic}. " if plan.topic else ""
+        seeds = f"The crawls began at the seeds given, of which there are {len(plan.seeds):,}." if plan.seeds else ""
+        yield f"<p>{escape(plain(topic + seeds))}</p>"
     yield _EXPLAINED
     if results.skipped:
         yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in results.skipped) + "</ul>"

@@ -52,6 +52,8 @@ def to_json(plan: Plan, results: ContestResults) -> str:
             "budget": plan.budget,
             "seed": plan.seed,
             "set": dict(plan.set),
+            "seeds": list(plan.seeds),
+            "topic": plan.topic,
         },
         "options": options_of(plan),
         "settings": _settings(plan),

@@ -17,6 +17,7 @@ from geocrawl.errors import UsageError
 from geocrawl.lab.contest.measure import Score, measure
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.recorded_crawls import measure_recording
+from geocrawl.lab.contest.study import seeds_of
 from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
 from geocrawl.lab.recorded_worlds.world import World
@@ -35,6 +36,10 @@ class Job:
     """Pages downloaded at most."""
     set: Mapping[str, str] = field(default_factory=dict)
     """Options of strategies, in the form of `--set`."""
+    seeds: Sequence[str] = ()
+    """Start pages; none: those of the web."""
+    topic: str = ""
+    """Topic that strategies look for; '' for WMS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         db=database,
         strategy=job.strategy,
         set=dict(job.set),
+        topic=job.topic,
         max_pages=job.budget,
         workers=1,
         delay_s=0.0,
@@ -101,12 +107,16 @@ def run(job: Job) -> CrawlResult:
     if job.world.is_file():
         web = recorded = RecordedWeb(job.world)
         refuse_trained_on(models, recorded.name, recorded.sha256)
-        crawled = replay(web, read_seeds(recorded.seeds), settings)
+        crawled = replay(
+            web, read_seeds(seeds_of(recorded.seeds, recorded.warc.records, job.seeds, recorded.name)), settings
+        )
         score = measure_recording(crawled.log, crawled.catalogue, job.budget)
     else:
         world = World(job.world)
         refuse_trained_on(models, world.name, world.sha256)
-        crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
+        crawled = replay(
+            WorldWeb(world), read_seeds(seeds_of(world.seeds, world.warc.records, job.seeds, world.name)), settings
+        )
         score = measure(world, crawled.log, crawled.catalogue, job.budget)
     return CrawlResult(
         job=job,

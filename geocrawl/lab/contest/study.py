@@ -7,9 +7,10 @@ that robots.txt allows lead to it from a seed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from geocrawl.errors import UsageError
 from geocrawl.fetch.robots import Rules, read_text
 from geocrawl.lab.contest.judge import PageJudge
 from geocrawl.lab.contest.oracle import oracle
@@ -51,18 +52,36 @@ class Graph:
     """Keys that robots.txt forbids."""
 
 
-def study(world: World, judge: PageJudge, *, max_depth: int | None = None) -> Study:
-    """Return the truth about a world. `max_depth`: most links from a seed to the oracle's pages; None: as in crawls."""
+def seeds_of(own: Sequence[str], recorded: Iterable[str], chosen: Sequence[str], world: str) -> Sequence[str]:
+    """Return the `chosen` seeds that a web contains, the web's `own` when none are chosen.
+
+    `recorded`: keys of its answers. Raises UsageError when it contains none of those chosen.
+    """
+    if not chosen:
+        return own
+    keys = {key.rpartition("://")[2] for key in recorded}
+    found = [seed for seed in chosen if key_of(seed) in keys]
+    if not found:
+        raise UsageError(f"none of the {len(chosen):,} seeds is recorded in {world}")
+    return found
+
+
+def study(world: World, judge: PageJudge, *, max_depth: int | None = None, chosen_seeds: Sequence[str] = ()) -> Study:
+    """Return the truth about a world.
+
+    `max_depth`: most links from a seed to the oracle's pages; None: as in crawls. `chosen_seeds`: see `seeds_of`.
+    """
     links: dict[str, Sequence[str]] = {}
     judged = set()
     for key, document, stored in documents(world):
         links[key] = tuple(dict.fromkeys(targets(world, key, document, stored)))
         if _is_page(world, key) and judge.is_relevant(document.title, document.text):
             judged.add(key)
+    seeds = seeds_of(world.seeds, world.warc.records, chosen_seeds, world.name)
     graph = Graph(
         links=links,
         is_page={key: _is_page(world, key) for key in world.warc.records},
-        seeds=[key for key in map(key_of, world.seeds) if key in world.warc.records],
+        seeds=[key for key in map(key_of, seeds) if key in world.warc.records],
         barred=_barred(world),
     )
     depth = Settings().max_depth if max_depth is None else max_depth

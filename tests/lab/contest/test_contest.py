@@ -17,13 +17,13 @@ from geocrawl.lab.contest.judge import PageJudge, read_judge
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.papers import PAPERS, verdicts
 from geocrawl.lab.contest.report import to_html, write_all
-from geocrawl.lab.contest.results import COSTS, options_of, to_csv
+from geocrawl.lab.contest.results import COSTS, options_of, to_csv, to_json
 from geocrawl.lab.contest.study import study
 from geocrawl.lab.contest.table import HEADS, cells, tables
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.models.files import shipped_models
 from geocrawl.priority.registry import presets
-from tests.lab.small_world import write_world
+from tests.lab.small_world import HOST, write_world
 
 NOBODY = PageJudge({}, -1.0, {})
 
@@ -62,6 +62,27 @@ def _without_costs(text: str) -> list[dict[str, str]]:
 def test_a_contest_in_which_nobody_can_run_is_an_error(small: Path) -> None:
     with pytest.raises(UsageError, match="no world"):
         run_contest(Plan([], ["bfs"]), lambda line: None)
+
+
+def test_a_contest_begins_at_the_seeds_that_are_given_and_recorded(small: Path) -> None:
+    given = (f"{HOST}/maps.html", "http://elsewhere.example/")
+    outcome = run_contest(Plan([small], ["bfs", "oracle"], seeds=given), lambda line: None)
+    (world,) = outcome.worlds
+    crawl, oracle = world.strategies
+    assert crawl.results[0].visited == ("www.small.example/maps.html",)
+    assert world.study.reachable == {"www.small.example/maps.html"}
+    assert (oracle.row.pages, oracle.row.found) == (1, 1)
+    with pytest.raises(UsageError, match="none of the 1 seeds is recorded in small"):
+        run_contest(Plan([small], ["bfs"], seeds=given[1:]), lambda line: None)
+
+
+def test_a_contest_may_be_about_another_topic(small: Path) -> None:
+    plan = Plan([small], ["best-first"], topic="environment/soil")
+    outcome = run_contest(plan, lambda line: None)
+    (result,) = outcome.worlds[0].strategies[0].results
+    assert result.job.topic == "environment/soil"
+    assert json.loads(to_json(plan, outcome))["plan"]["topic"] == "environment/soil"
+    assert "the topic environment/soil" in to_html(plan, outcome, with_plots=False)
 
 
 def test_random_runs_with_five_seeds_and_the_others_once(small: Path) -> None:
