@@ -48,6 +48,11 @@ class SiteSettings:
     max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
     not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
     not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
+    types: tuple[str, ...] = setting(
+        (),
+        "skip pages whose Content-Type is another one than these: text/html, text/*",
+        empty="every type that a page can have",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "proxy": values.read_proxy,
     "not_before": values.read_date,
     "not_after": values.read_date,
+    "types": values.read_media_types,
     "allow": values.read_addresses,
     "deny": values.read_addresses,
 }

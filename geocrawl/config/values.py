@@ -29,6 +29,7 @@ _NUMBER = r"(\d{1,18}(?:\.\d{1,9})?)"
 _DURATION_PART = re.compile(_NUMBER + r"\s*(ms|s|m|h|d|w)\s*", re.IGNORECASE)
 _SIZE = re.compile(_NUMBER + r"\s*([a-z]*)", re.IGNORECASE)
 _YES_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
 _CREDENTIALS = re.compile(r"\A([A-Za-z0-9+.-]*:?//)?.*@", re.DOTALL)  # a password may contain any character
 
 DURATION = "a duration such as 90, 10m, 1h30m or 2d (no unit: seconds)"
@@ -169,6 +170,17 @@ def read_addresses(value: object) -> tuple[str, ...]:
     for entry in entries:
         read_entry(entry)
     return tuple(entry.strip() for entry in entries)
+
+
+def read_media_types(value: object) -> tuple[str, ...]:
+    """Return media types in lower case, such as text/html and text/*, written as a list or separated by commas."""
+    entries = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    if not isinstance(entries, list | tuple) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError('a list of media types such as ["text/html", "text/*"]')
+    types = tuple(entry.strip().lower() for entry in entries)
+    if not all(_MEDIA_TYPE.fullmatch(entry) for entry in types):
+        raise ValueError('a list of media types such as ["text/html", "text/*"]')
+    return types
 
 
 def has_credentials(address: str) -> bool:

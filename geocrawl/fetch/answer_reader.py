@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type
+from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type, check_wanted_type
 from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
 from geocrawl.model import Deviation, FailureCode, Purpose, Url
@@ -88,6 +88,7 @@ class AnswerReader:
         try:
             if purpose is Purpose.PAGE:
                 check_date(headers.get("last-modified", ""), site)
+                check_wanted_type(content_type, site)
             check_type(content_type, purpose)
             return await _read_stream(stream, headers, limits, content_type, purpose, self._on_received)
         except Unreadable as problem:

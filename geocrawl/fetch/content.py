@@ -58,6 +58,13 @@ def check_date(last_modified: str, site: SiteSettings) -> None:
         raise Unreadable(FailureCode.DATE, f"last modified on {day}, wanted: {wanted}")
 
 
+def check_wanted_type(content_type: str, site: SiteSettings) -> None:
+    """Raise Unreadable (wrong-type) when a page's media type is none of the site's `types`; without one it is read."""
+    wanted = site.types
+    if content_type and wanted and content_type not in wanted and f"{content_type.partition('/')[0]}/*" not in wanted:
+        raise Unreadable(FailureCode.WRONG_TYPE, f"Content-Type {content_type}, wanted: {', '.join(wanted)}")
+
+
 def read_http_date(text: str) -> dt.datetime | None:
     """Return the time of an HTTP date (RFC 9110, 5.6.7) in UTC; None when it is not valid."""
     try:

@@ -104,6 +104,8 @@ def test_every_setting_has_a_name_without_its_unit(name: str) -> None:
             'delay: belongs to the host, whatever its port: [sites."HOST"]',
         ),
         ('[sites."a.example"]\nusr = "x"', "usr: no such setting, did you mean user?"),
+        ('[sites."a.example"]\ntypes = ["html"]', 'expected a list of media types such as ["text/html", "text/*"]'),
+        ('[sites."a.example"]\ntypes = 5', "expected a list of media types"),
         ('[sites."a.example"]\nnot_before = "2024-13-01"', "expected a day such as 2024-05-31"),
     ],
 )
@@ -180,6 +182,12 @@ def test_users_and_passwords_may_be_those_of_an_origin(tmp_path: Path) -> None:
 def test_dates_of_hosts_may_be_toml_dates(tmp_path: Path) -> None:
     loaded = _load(tmp_path, '[sites."a.example"]\nnot_before = 2024-05-31\n')
     assert loaded.settings.sites["a.example"].not_before == "2024-05-31"
+
+
+def test_types_of_hosts_are_a_list_or_a_text(tmp_path: Path) -> None:
+    for text in ('["Text/HTML", "application/*"]', '"text/html, application/*"'):
+        loaded = _load(tmp_path, f'[sites."a.example"]\ntypes = {text}\n')
+        assert loaded.settings.sites["a.example"].types == ("text/html", "application/*")
 
 
 def test_constants_of_strategies_are_merged_by_name_over_all_sources(tmp_path: Path) -> None:

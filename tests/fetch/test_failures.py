@@ -313,6 +313,21 @@ async def test_a_page_outside_the_wanted_dates_is_date(kit: MakeKit, site: SiteS
     assert got.code is FailureCode.DATE
 
 
+@pytest.mark.parametrize("types", [("text/plain",), ("application/*", "text/xml")])
+async def test_a_page_of_a_type_that_its_site_may_not_have_is_wrong_type(kit: MakeKit, types: tuple[str, ...]) -> None:
+    kit_ = kit(sites={"127.0.0.1": SiteSettings(types=types)})
+    got = await fail(kit_, pages({"/page": answer(b"<p>html", content_type="text/html; charset=utf-8")}))
+    assert got.code is FailureCode.WRONG_TYPE
+    assert f"Content-Type text/html, wanted: {', '.join(types)}" in got.detail
+
+
+@pytest.mark.parametrize("content_type", ["text/html; charset=utf-8", "TEXT/HTML", "application/xml", ""])
+async def test_a_page_of_a_wanted_type_or_without_one_is_read(kit: MakeKit, content_type: str) -> None:
+    site = SiteSettings(types=("text/*", "application/xml"))
+    async with serve(pages({"/page": answer(b"fine", content_type=content_type)})) as server:
+        assert isinstance(await kit(sites={"127.0.0.1": site}).get(f"{server.base}/page"), Page)
+
+
 @pytest.mark.parametrize("modified", ["Tue, 01 Jan 2019 10:00:00 GMT", "rubbish", ""])
 async def test_a_page_within_the_dates_or_without_one_is_read(kit: MakeKit, modified: str) -> None:
     site = SiteSettings(not_before="2019-01-01", not_after="2019-01-01")
