@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from geocrawl.lab.contest.contest import ContestResults, StrategyResult, WorldResults, rates
+from geocrawl.lab.contest.contest import ContestResults, Row, StrategyResult, WorldResults, rates
 from geocrawl.lab.contest.run import CrawlResult
 from geocrawl.lab.contest.study import Study
 
+EARLY = 0.5
+"""A crawl that ends by itself before this share of the pages that it could read has discarded links on the way."""
 LEAST_DIFFERENCE = 0.01
 """Share of the larger value: a smaller difference is no evidence for or against a claim."""
 
@@ -217,12 +219,24 @@ def _verdict(claim: Claim, world: WorldResults) -> str:
     show: Callable[[float], str] = (lambda value: f"{value:,.0f}") if less else (lambda value: f"{value:.3f}")
     label = value_label(claim.measured, strategies[claim.better].row.budget)
     figures = f"{label} {show(first)} for {claim.better}, {show(second)} for {claim.worse}"
-    maybe = f"Not measured, but possible: {claim.because}."
+    ends = "".join(_early_end(strategies[name].row, world.study) for name in (claim.better, claim.worse))
+    maybe = f"{ends}Not measured, but possible: {claim.because}."
     if abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)) or first == second:
         return f"{world.study.world}: no difference to speak of: {claim.text}; here {figures}. {maybe}"
     if (first < second) == less:
         return f"{world.study.world}: agrees: {claim.text}; {figures}{_factor(first, second, less)}."
     return f"{world.study.world}: differs: {claim.text}; here {figures}. {maybe}"
+
+
+def _early_end(row: Row, study: Study) -> str:
+    """Return a sentence about a crawl whose queue was empty before it had read half of what it could; else ''."""
+    pages = min(row.budget, len(study.reachable))
+    if row.stopped != "done" or row.pages >= EARLY * pages:
+        return ""
+    return (
+        f"{row.strategy} ended after {row.pages:,.0f} of {len(study.reachable):,} reachable pages, "
+        "because it discards links. "
+    )
 
 
 def _factor(first: float, second: float, less: bool) -> str:

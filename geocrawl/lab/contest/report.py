@@ -13,7 +13,7 @@ from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
 from geocrawl.lab.contest.results import options_of, to_csv, to_json
-from geocrawl.lab.contest.table import HEADS, cells, model_lines
+from geocrawl.lab.contest.table import HEADS, cells, end_lines, model_lines
 from geocrawl.priority.registry import presets
 from geocrawl.sanitize import plain
 
@@ -124,6 +124,8 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
             f"{len(study.relevant):,} relevant pages, {len(study.relevant & study.reachable):,} of them reachable"
         )
         yield f"<p>{facts}; {relevant}; the judge calls {len(study.judged):,} pages relevant.</p>"
+        for line in end_lines(ContestResults((world,), ())):
+            yield f"<p class='note'>{escape(plain(line))}.</p>"
     if not study.has_truth:
         asked = ", ".join(f"{row.strategy} {row.unrecorded or 0:,.0f}" for row in rows)
         yield f"<p>{_NO_TRUTH} Requested and not recorded: {escape(asked)}.</p>"

@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,6 +174,23 @@ def test_a_claim_is_held_against_figures_that_differ_by_more_than_a_hundredth(
     (line,) = [line for line in lines if "gws has the larger area" in line]
     assert line.startswith(f"small: {verdict}")
     assert ("Not measured, but possible" in line) == (verdict != "agrees")
+
+
+def test_a_preset_that_discards_links_and_ends_early_is_said_so(
+    contest: tuple[Plan, ContestResults, list[str]],
+) -> None:
+    outcome = contest[1]
+    (world,) = outcome.worlds
+    rows: dict[str, dict[str, Any]] = {
+        "gws:paper": {"pages": 2, "area": 0.2, "stopped": "done"},
+        "bfs": {"area": 0.5},
+        "oracle": {},
+    }
+    strategies = tuple(replace(e, row=replace(e.row, **rows[e.row.strategy])) for e in world.strategies)
+    early = replace(outcome, worlds=(replace(world, strategies=strategies),))
+    (line,) = [line for line in verdicts(PAPERS[0], early) if "larger area" in line]
+    assert "gws:paper ended after 2 of 5 reachable pages, because it discards links." in line
+    assert "small: bfs, gws:paper ended because the queue was empty." in to_html(contest[0], early, with_plots=False)
 
 
 def test_every_claim_is_about_presets_of_its_paper_and_baselines() -> None:
