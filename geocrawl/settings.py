@@ -48,11 +48,7 @@ class SiteSettings:
     max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
     not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
     not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
-    types: tuple[str, ...] = setting(
-        (),
-        "skip pages whose Content-Type is another one than these: text/html, text/*",
-        empty="every type that a page can have",
-    )
+    types: tuple[str, ...] = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +105,7 @@ class Settings:
     store_pages: bool = setting(
         False, "keep pages on the topic, compressed, in the database", option=Option(("crawl",))
     )
-    store_pages_min_score: float = setting(
-        0.0,
-        "least nearness to the topic, 0…1 by the page filter, of a page that is kept",
-        empty="the text model's threshold",
-    )
+    store_pages_min_score: float = setting(0.0, "least nearness of a kept page to the topic", empty="the model's own")
     page_store_bytes: int = setting(
         256 * MIB, "most kept pages, compressed; those with the lowest scores are deleted first", unit="bytes"
     )

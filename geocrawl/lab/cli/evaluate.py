@@ -13,30 +13,34 @@ if TYPE_CHECKING:
     from geocrawl.lab.contest.contest import ContestResults, Plan
 
 
+Strategies = Annotated[
+    str,
+    typer.Option(
+        "--strategies", metavar="A,B,C|all", help="Which to compare; presets = all presets, oracle = best order."
+    ),
+]
+Seeds = Annotated[
+    Path | None,
+    typer.Option("--seeds", metavar="FILE", help="Other start pages, one a line; unrecorded ones are left out."),
+]
+Topic = Annotated[
+    str, typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still.")
+]
+
+
 def evaluate(
     worlds: Annotated[
         list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")
     ],
-    strategies: Annotated[
-        str,
-        typer.Option(
-            "--strategies", metavar="A,B,C|all", help="Which to compare; presets = all presets, oracle = best order."
-        ),
-    ] = "all",
+    strategies: Strategies = "all",
     budget: Annotated[
         int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded \\[as many as the world has].")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
     ] = None,
-    seeds: Annotated[
-        Path | None,
-        typer.Option("--seeds", metavar="FILE", help="Other start pages, one a line; unrecorded ones are left out."),
-    ] = None,
-    topic: Annotated[
-        str,
-        typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still."),
-    ] = "",
+    seeds: Seeds = None,
+    topic: Topic = "",
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
@@ -114,7 +118,7 @@ def _print(results: ContestResults) -> None:
 
     console = Console()
     if not console.is_terminal:
-        console.width = WIDE
+        console.width = WIDE + 30  # presets have long names
     for table in tables(results, console.width):
         console.print(table)
     for line in (*end_lines(results), *unrecorded_lines(results), *model_lines(results)):
