@@ -186,13 +186,13 @@ def database_path_from(settings: Settings) -> Path:
 def new_database_path_from(settings: Settings) -> Path:
     """Return the path of the catalogue for a command that makes one where none is.
 
-    Raises UsageError when a person named a folder that does not exist, which is probably mistyped; the user's data
-    folder, where the catalogue is by default, is made.
+    Raises UsageError when the command line names a folder that does not exist, which is probably mistyped; that of the
+    configuration or of the user's data is made (`seeds add` fills the catalogue before the service first starts).
     """
     from geocrawl.errors import UsageError
 
     path = database_path_from(settings)
-    if settings.db and str(path) != ":memory:" and not path.parent.exists():
+    if str(path) != ":memory:" and not path.parent.exists() and settings.db != settings_from({}).db:
         raise UsageError(f"--db {path}: the folder {path.parent} does not exist; create it, or name another file")
     return path
 

@@ -82,6 +82,13 @@ def test_a_mistyped_folder_of_the_catalogue_is_not_made(tmp_path: Path, command:
     assert not path.parent.exists()
 
 
+def test_the_folder_that_the_configuration_names_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lib" / "geocrawl.db"
+    monkeypatch.setenv("GEOCRAWL_DB", str(path))
+    CliRunner().invoke(app, ["seeds", "add", "http://a.example/"], catch_exceptions=False)
+    assert path.exists()
+
+
 def test_a_contest_refuses_a_folder_that_it_cannot_write_before_its_crawls(
     tmp_path: Path, catalogue: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
