@@ -34,7 +34,7 @@ test: env  ## format, lint, types, contracts, tests (but for those of the three 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not servers and not systemd and not acceptance"
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not servers and not systemd and not acceptance"
 
 test-servers: env  ## real map servers on this machine (.ci/run says what to install)
 	$(BIN)/python -m pytest -m servers
