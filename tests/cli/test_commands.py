@@ -236,7 +236,7 @@ def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, envi
 def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
     run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals, code: int
 ) -> None:
-    with DemoWeb(latency_s=0.05) as web:
+    with DemoWeb(latency_s=0.1) as web:
         command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
