@@ -114,10 +114,16 @@ READ = frozenset(
             ("topics add", "text"),
             ("topics add", "seeds"),
         ),
-        *(("restore", "file"), ("config check", "file"), ("evaluate", "worlds"), ("world check", "folders")),
+        *(
+            ("restore", "file"),
+            ("config check", "file"),
+            ("evaluate", "worlds"),
+            ("evaluate", "seeds"),
+            ("world check", "folders"),
+        ),
         *(("train topic", "pages"), ("train topic", "exclude"), ("train links", "urls"), ("train bayes", "pages")),
         *(("train bayes", "urls"), ("train bayes", "exclude"), ("train fusion", "worlds")),
-        *(("train vectors", "pages"), ("train vectors", "exclude")),
+        *(("train vectors", "pages"), ("train vectors", "exclude"), ("train vectors", "calibrate")),
     }
 )
 """Parameters that take the path of what is read."""
