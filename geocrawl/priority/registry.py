@@ -57,7 +57,7 @@ STRATEGIES: Mapping[str, Declaration] = {
     "bayes": Declaration(
         "naive Bayes over the words in and around a link (Han et al. 2010)",
         "bayes.strategy",
-        presets=(*_PAPER, "anchors"),
+        presets=(*_PAPER, "anchors", "pages"),
     ),
     "bfs": Declaration("breadth-first, the papers' generic crawler", "breadth_first"),
     "random": Declaration("any waiting page, drawn by a hash of its URL", "random_order"),

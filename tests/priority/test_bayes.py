@@ -16,7 +16,15 @@ from geocrawl.priority.bayes.online_learning import MAX_PACKED_BYTES, pack_featu
 from geocrawl.priority.bayes.strategy import BayesStrategy, model_file
 from geocrawl.priority.bayes.training import Sample, train_bayes
 from geocrawl.priority.models.files import shipped_models
-from geocrawl.priority.models.naive_bayes import BAYES_FILE, BayesModel, FeatureReader, read_bayes, write_bayes
+from geocrawl.priority.models.naive_bayes import (
+    BAYES_FILE,
+    BAYES_PAGES_FILE,
+    BayesModel,
+    FeatureReader,
+    for_links,
+    read_bayes,
+    write_bayes,
+)
 from geocrawl.priority.registry import make_strategy
 from tests.priority.documents import document, url, waiting
 
@@ -64,6 +72,34 @@ def test_the_anchor_alone_is_read_without_context_and_lexicon() -> None:
     plus, minus = 3 / 7 * (3 / 4) * (2 / 4), 4 / 7 * (1 / 5) * (2 / 5)
     strategy = BayesStrategy(TOY, {"bayes.anchors": "true"})
     assert scores(strategy, beside("WMS maps", "soup")) == [pytest.approx(plus / (plus + minus))]
+
+
+PAGES = train_bayes(
+    [
+        Sample("the wms of the survey has layers", (), True, "a.example"),
+        Sample("wms layers", (), True, "b.example"),
+        Sample("soup with layers", (), False, "c.example"),
+        Sample("soup of the day", (), False, "d.example"),
+    ],
+    ["wms"],
+)
+
+
+def test_the_control_reads_a_link_by_the_words_of_pages() -> None:
+    """P(+) = P(−); wms in 2 of 2 pages and 0 of 2, so are pages with a term; layers in 2 and 1; soup in 0 and 2."""
+    strategy = BayesStrategy(for_links(PAGES), {})
+    wms = (3 / 4) ** 2 / ((3 / 4) ** 2 + (1 / 4) ** 2)
+    soup = (3 / 4) * (1 / 4) / ((3 / 4) * (1 / 4) + (2 / 4) * (3 / 4))
+    assert scores(strategy, beside("WMS")) == scores(strategy, beside("", "WMS")) == [pytest.approx(wms)]
+    assert scores(strategy, beside("layers", "soup")) == [pytest.approx(soup)]
+
+
+def test_the_shipped_control_was_trained_on_pages_of_no_recorded_world() -> None:
+    model = read_bayes(shipped_models() / BAYES_PAGES_FILE)
+    assert (model.positive, model.negative, model.with_context) == (92, 207, (0, 0))
+    assert {"portal", "agency", "mixed"} == {each["file"] for each in model.made["exclude"]}  # type: ignore[attr-defined]
+    good, poor = (make_strategy("bayes:pages", {}).rank(waiting(anchor=a)) for a in ("WMS GetCapabilities", "Twitter"))
+    assert good is not None and poor is not None and good > poor
 
 
 def test_a_link_without_known_words_has_the_probability_of_the_class() -> None:

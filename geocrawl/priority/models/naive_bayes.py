@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from geocrawl.priority.text.terms import term_counts
 
 BAYES_FILE = "bayes_links.json"
 """Name of the file in a folder of models."""
+BAYES_PAGES_FILE = "bayes_pages.json"
+"""Name of the file of the paper's control, which was trained on pages: a page counts as an anchor, with all its words.
+"""
 FORMAT = Format("geocrawl-bayes-links", "geocrawl train bayes")
 ANCHOR, CONTEXT = "anchor", "context"
 """Place of a word; a feature is one of these, a space and the word."""
@@ -89,6 +92,16 @@ def samples_of(model: BayesModel, feature: str) -> tuple[int, int]:
     if feature == TERM_IN_CONTEXT or feature.startswith(f"{CONTEXT} "):
         return model.with_context
     return model.positive, model.negative
+
+
+def for_links(model: BayesModel) -> BayesModel:
+    """Return a model of pages for links: a word of a page is evidence in the anchor and in the context alike."""
+    contexts = {
+        TERM_IN_CONTEXT if feature == TERM_IN_ANCHOR else f"{CONTEXT}{feature.removeprefix(ANCHOR)}": counts
+        for feature, counts in model.features.items()
+    }
+    samples = (model.positive, model.negative)
+    return replace(model, with_context=samples, features={**model.features, **contexts})
 
 
 def prior_weight(model: BayesModel) -> float:
