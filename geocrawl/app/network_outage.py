@@ -102,9 +102,8 @@ class Outage:
             self._status = self._status or http_status
             self._unreached(host, at)
         elif reason in UNREACHED:
-            if (
-                http_status is None and not self._gateways_only
-            ):  # a status would be that of a former robots.txt answer: no request was made now
+            # A status would be that of a former robots.txt answer: no request was made now.
+            if http_status is None and not self._gateways_only:
                 self._status = None
                 self._unreached(host, at)
         elif http_status is not None and reason not in CUT_OFF:

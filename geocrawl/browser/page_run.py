@@ -50,7 +50,7 @@ class Limits:
 
 
 class PageRun:
-    """One page in a context of its own."""
+    """Runs one page in a browser context of its own and takes what the page requests."""
 
     def __init__(self, page: Page, turn: Turn, limits: Limits, may_request: Callable[[Url], bool]) -> None:
         self._page = page

@@ -22,9 +22,9 @@ from geocrawl.sanitize import masked, plain
 from geocrawl.utc import span
 
 _MOST_CHARS = 500
-"""Of a title or an address; no terminal is wider."""
+"""Number of characters of a title or an address that are kept: more than a line of any terminal shows."""
 _SHARE_OF_TITLE = 0.4
-"""Of the terminal's width, at most."""
+"""Largest share of the terminal's width that a title may take."""
 
 
 @contextmanager

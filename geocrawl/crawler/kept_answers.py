@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from geocrawl.model import Page, Url
 
 MOST_BYTES = 20 << 20
+"""Bytes of all kept answers together."""
 MOST_S = 3600.0
+"""Seconds for which an answer is kept."""
 
 
 class KeptAnswers:

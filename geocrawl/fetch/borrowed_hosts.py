@@ -1,7 +1,7 @@
 """Borrow hosts in the middle of another host's turn, each leased for a few requests, with its own pace.
 
-Needed for hosts to which others' robots.txt are redirected, and for those that a document names for its content,
-and for hosts of which a page's scripts request something in a browser.
+A visit borrows a host when another host's robots.txt is redirected there, when a document names the host for its
+content, or when the scripts of a page request something there in a browser.
 
 A visit does not wait for a host that is leased elsewhere or in back-off: the visit is given back until the time at
 which that host should be free. Many hosts may redirect to one host, so their visits get different times, one after the

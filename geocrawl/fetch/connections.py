@@ -212,7 +212,7 @@ class _WithoutLength(ResponseHandler):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._head: bytes | None = b""
-        """What came of the header block; None behind it."""
+        """The bytes of the header block received so far; None once the block has ended."""
 
     def data_received(self, data: bytes) -> None:
         """Pass on bytes of the answer, the header block as a whole."""

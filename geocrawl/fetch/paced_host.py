@@ -180,15 +180,9 @@ class PacedHost:
         self._may_be_put_off = False
         now = self._clock.now()
         self._state = count_request(self._state, now)
-        if isinstance(answer, KeptConnectionLost):  # servers close what is idle: no trouble unless it comes again
-            self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
-            return answer
-        is_passed_over = self._may_pass_over_faults(purpose)
-        if isinstance(answer, BrokenAnswer) and is_passed_over and url.origin not in self._mismeasured:
-            self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
-            return answer
-        if isinstance(answer, UnverifiedServer) and is_passed_over:
-            self._unverified[url.origin] = answer.deviation
+        if self._is_no_trouble(answer, url, purpose):
+            if isinstance(answer, UnverifiedServer):
+                self._unverified[url.origin] = answer.deviation
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
             return answer
         if fault is not None and isinstance(answer, Answer):
@@ -203,6 +197,15 @@ class PacedHost:
             if isinstance(answer, Failure):
                 answer = replace(answer, retry_after_s=self._state.next_at - now)
         return answer
+
+    def _is_no_trouble(self, answer: Answer | Failure, url: Url, purpose: Purpose) -> bool:
+        """Return whether a failed exchange says nothing against the host, because the request is repeated at once."""
+        if isinstance(answer, KeptConnectionLost):  # servers close what is idle
+            return True
+        is_fault = isinstance(answer, UnverifiedServer) or (
+            isinstance(answer, BrokenAnswer) and url.origin not in self._mismeasured
+        )
+        return is_fault and self._may_pass_over_faults(purpose)
 
     async def keep_for(self, seconds: float) -> None:
         """Have the lease last for so long at least. Raises GivenBack when another process has leased the host."""

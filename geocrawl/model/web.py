@@ -85,7 +85,7 @@ class Purpose(StrEnum):
     """Content of a service: an image, a tile, a feature."""
     ROBOTS = "robots"
     DATA = "data"
-    """What the scripts of a page request in a browser: data, more scripts."""
+    """Purpose of requests for data and scripts that a page's scripts make in a browser."""
 
 
 class FailureCode(StrEnum):

@@ -23,7 +23,7 @@ class Constant(NamedTuple):
     source: str
     """The paper's equation or rule in which the constant stands."""
     ours: str = ""
-    """What the paper leaves open or has otherwise; '' where the value is the paper's own."""
+    """What differs from the paper, or what the paper leaves open; '' where the value is the paper's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 WALL_FACTOR = 5.0
-"""How many times its limit on CPU time a reading may last by the clock, on a busy machine."""
+"""Factor from a reading's limit on CPU time to its limit by the clock, which a busy machine needs longer for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ MOST_IMAGE_BYTES = 1024 * 1024
 _IMAGE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF....WEBP", re.S)
 _HEAD_BYTES = 4_096
 _RDF_TYPE = re.compile(r"turtle|n-triples|text/n3|rdf\+|ld\+json")
-_RDF = re.compile(rb'@prefix|@base|\A\s*prefix\s|"@(?:context|graph|id)"|\brdf:RDF\b|22-rdf-syntax-ns', re.I)
+_RDF = (b"@prefix", b"@base", b'"@context"', b'"@graph"', b'"@id"', b"rdf:rdf", b"22-rdf-syntax-ns")
+"""Strings in the head of RDF documents, in lower case. Searched one by one: a pattern of all takes 0.2 ms a page."""
+_SPARQL_PREFIX = re.compile(rb"\s*prefix\s")
 
 
 def is_heavy(page: Page, in_loop_bytes: int) -> bool:
@@ -31,7 +33,9 @@ def is_heavy(page: Page, in_loop_bytes: int) -> bool:
         return len(body) > MOST_IMAGE_BYTES or _pixels(body) > MOST_PIXELS
     if len(body) > in_loop_bytes or body.startswith(magic.GZIP):
         return True
-    return bool(_RDF_TYPE.search(page.content_type) or _RDF.search(body, 0, _HEAD_BYTES))
+    head = body[:_HEAD_BYTES].lower()
+    is_rdf = any(sign in head for sign in _RDF) or _SPARQL_PREFIX.match(head)
+    return bool(is_rdf or _RDF_TYPE.search(page.content_type))
 
 
 def _pixels(body: bytes) -> int:

@@ -33,6 +33,8 @@ _MIXED = 12.0
 """Greatest distance of a mixed colour from the line between the background and the ink."""
 _NOISE = 6
 """Difference between pixels of a JPEG of one colour."""
+_ALPHA = b"\0\0\0\xff"
+"""The bits of an RGBA pixel that hold its opacity."""
 _SINGLE_SHARE = 0.001
 """Greatest share of single pixels in an image that counts as blank."""
 
@@ -118,28 +120,35 @@ def read_picture(body: bytes) -> Picture | str:
         return image
     import numpy as np
 
-    pixels = np.asarray(image).reshape(-1, 4)
-    flat = np.where(pixels[:, 3:] == 0, 0, pixels).astype(np.uint8)
-    values, counts = np.unique(flat.view(np.uint32).ravel(), return_counts=True)
+    pixels = np.frombuffer(image.tobytes(), np.uint32)
+    pixels = np.where(pixels & np.frombuffer(_ALPHA, np.uint32), pixels, np.uint32(0))
+    colours, counts = np.unique(pixels, return_counts=True)
+    parts = colours.view(np.uint8).reshape(-1, 4).astype(np.int16)
+    from_ground = parts - parts[counts.argmax()]
     noise = _NOISE if body.startswith(b"\xff\xd8") else 0
-    spread = int((flat.max(axis=0).astype(int) - flat.min(axis=0)).max())
+    is_mark = (np.abs(from_ground) > noise).any(axis=1)
     return Picture(
         width=image.width,
         height=image.height,
-        pixels=flat.tobytes(),
-        colours=min(len(values), 256),
-        background=float(counts.max() / len(flat)),
-        has_one_ink=_have_one_ink(values, counts),
-        is_blank=spread <= noise or _has_single_pixels_only(flat.reshape(image.height, image.width, 4), noise),
+        pixels=pixels.tobytes(),
+        colours=min(len(colours), 256),
+        background=float(counts.max() / len(pixels)),
+        has_one_ink=_have_one_ink(from_ground.astype(float)),
+        is_blank=bool(np.ptp(parts, axis=0).max() <= noise)
+        or (
+            int(counts[is_mark].sum()) <= _SINGLE_SHARE * len(pixels)
+            and _are_single(np.isin(pixels, colours[is_mark]).reshape(image.height, image.width))
+        ),
     )
 
 
-def _have_one_ink(colours: NDArray[np.uint32], counts: NDArray[np.int64]) -> bool:
-    """Return whether all colours lie between the most frequent one and one other, as in anti-aliased text."""
+def _have_one_ink(away: NDArray[np.float64]) -> bool:
+    """Return whether all colours lie between the background and one other colour, as in anti-aliased text.
+
+    `away`: differences of the colours from the background; rows of RGBA.
+    """
     import numpy as np
 
-    parts = colours.view(np.uint8).reshape(-1, 4).astype(float)
-    away = parts - parts[counts.argmax()]
     distances = np.linalg.norm(away, axis=1)
     if not distances.any():
         return False
@@ -147,17 +156,13 @@ def _have_one_ink(colours: NDArray[np.uint32], counts: NDArray[np.int64]) -> boo
     return bool(np.linalg.norm(away - np.outer(away @ ink, ink), axis=1).max() <= _MIXED)
 
 
-def _has_single_pixels_only(pixels: NDArray[np.uint8], noise: int) -> bool:
-    """Return whether few pixels differ from the background, none of them next to another one.
+def _are_single(marks: NDArray[np.bool_]) -> bool:
+    """Return whether none of the marked pixels (rows, columns) is next to another one.
 
-    `pixels`: rows, columns, RGBA. Features are drawn larger; single pixels are damage, watermarks or tracking marks.
+    Features are drawn larger; single pixels are damage, watermarks or tracking marks.
     """
     import numpy as np
 
-    ground = np.array([_background(np.ascontiguousarray(pixels).view(np.uint32).ravel())]).view(np.uint8)
-    marks = (np.abs(pixels.astype(np.int16) - ground) > noise).any(axis=2)
-    if marks.sum() > _SINGLE_SHARE * marks.size:
-        return False
     framed = np.pad(marks, 1)
     rows, columns = marks.shape
     around = sum(

@@ -57,7 +57,7 @@ def read_service(root: etree._Element, own: Service, address: str) -> OwsReading
     except MemoryError:
         raise
     except Exception as error:  # OWSLib raises many types: KeyError, AttributeError, its own …
-        return OwsReading(None, f"{described(error)}"[:200])
+        return OwsReading(None, described(error)[:200])
 
 
 def _reader_version(version: str) -> str | None:

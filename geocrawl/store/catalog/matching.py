@@ -19,7 +19,7 @@ from geocrawl.urls import site_of, spelling_differences, spelling_group
 DISTINCTIVE_ITEMS = 3
 """A document with fewer distinctive items is not enough to distinguish one service from another."""
 _SAMPLE_DATA = ("topp:", "tiger:", "sf:", "nurc:", "cite:", "cgf:", "spearfish", "tike:", "ne:")
-"""How names begin in the sample data that GeoServer and other servers are shipped with."""
+"""Beginnings of layer names in the sample data that GeoServer and other servers are shipped with."""
 _GENERIC_NAME = re.compile(r"\A(?:layer|default|test|group|map)?[ _-]?[0-9]*\Z", re.IGNORECASE)
 
 SIGNALS = ("person", "document", "host", "path", "port", "node", "layers")

@@ -16,7 +16,7 @@ class KindCount:
     alive: int
     """Valid at their last probe, at one of their endpoints at least."""
     delivers: int
-    """Of these, services that delivered content."""
+    """Number of the kind's services that delivered content."""
     layers: int
     """Named layers."""
 
