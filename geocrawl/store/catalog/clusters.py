@@ -23,6 +23,9 @@ from geocrawl.urls import display_order, read_url
 MOST_COMPARED = 8
 """Most endpoints of the same document, and of the same family of addresses, with which an endpoint is compared. Others
 are connected through these."""
+MOST_REGROUPED = 1_000
+"""Most endpoints of one service that are regrouped together: those with the lowest ids, with which the others were
+compared. A server with a host name for everybody has as many endpoints as it likes."""
 _MOST_RANKED = 200
 """Addresses of a service among which the best is chosen: the shortest."""
 
@@ -50,14 +53,19 @@ _KEEP_EDGE = _ADD_EDGE.on_conflict_do_update(
     index_elements=[SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal],
     set_={name: _ADD_EDGE.excluded[name] for name in ("detail", "same", "at")},
 )
-_EDGES = select(SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal, SAME_SERVICE.c.same).where(
-    _OF_PAIR
+_EDGES = (
+    select(SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal, SAME_SERVICE.c.same)
+    .where(_OF_PAIR)
+    .order_by(SAME_SERVICE.c.signal != "person", SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id)
+    .limit(MOST_REGROUPED)
 )
 _OTHER = ENDPOINT.alias("other")
 _SAME_NOW = (
     select(_OTHER.c.id)
     .select_from(ENDPOINT.join(_OTHER, _OTHER.c.service_id == ENDPOINT.c.service_id))
     .where(ENDPOINT.c.id == bindparam("endpoint"))
+    .order_by(_OTHER.c.id)
+    .limit(MOST_REGROUPED)
 )
 _JOINED_SERVICES = (
     select(ENDPOINT.c.service_id)
@@ -119,7 +127,8 @@ class EndpointClusters:
         return tuple(sorted(row[0] for row in self._connection.run(_JOINED_SERVICES, {"endpoint": endpoint_id})))
 
     def clusters_around(self, endpoint_id: int) -> list[tuple[int, ...]]:
-        """Return the clusters of all endpoints that are or were one service with this one; see `partition`."""
+        """Return the clusters of all endpoints that are or were one service with this one; see `partition`. Of more
+        than `MOST_REGROUPED` endpoints, only so many are looked at."""
         reached, edges, waiting = {endpoint_id}, set[Edge](), [endpoint_id]
         of_seen_services = set[int]()
         while waiting:
@@ -131,8 +140,9 @@ class EndpointClusters:
                 edges.add(edge)
                 if edge.same:
                     found |= {edge.first, edge.second}
-            waiting += found - reached
-            reached |= found
+            new = sorted(found - reached)[: MOST_REGROUPED - len(reached)]
+            waiting += new
+            reached |= set(new)
         return partition(reached, edges)
 
     def best_endpoint(self, service_id: int) -> int | None:

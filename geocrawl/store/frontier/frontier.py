@@ -38,6 +38,7 @@ from geocrawl.store.frontier.arrivals import ArrivalRules, Limits
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.batches import Batches
 from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps
+from geocrawl.store.frontier.candidate_pages import CandidatePages
 from geocrawl.store.frontier.counters import Counters, read_stats
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
@@ -99,6 +100,7 @@ class SqlFrontier:
         )
         self._feedback = FeedbackLog(database)
         self._reranking = Reranking(database, self._hosts, self._counters)
+        self._candidate_pages = CandidatePages(database, self._arrivals, self._queue, settings.max_depth)
         self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
         parts = (self._connection, settings, self._hosts, limits, self._queue, catalog, budgets)
@@ -106,8 +108,9 @@ class SqlFrontier:
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
         batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
+        first = (shortcuts.follow_stored, self._candidate_pages.free_rest)
         self._leasing = Leasing(
-            database, self._leases, self._queue, shortcuts, self._reopener, batches, records_only=records_only
+            database, self._leases, self._queue, first, self._reopener, batches, records_only=records_only
         )
         database.on_undo(self._forget)
         self._heed_depth(settings.max_depth)
@@ -124,6 +127,7 @@ class SqlFrontier:
             self._hosts,
             self._counters,
             self._queue,
+            self._candidate_pages,
             self._catalog,
             self._database.blocked,
             budgets,

@@ -8,6 +8,8 @@ were always one: nothing is leased before all of it is done.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from geocrawl.model import Lease
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Portion, Steps
@@ -15,7 +17,6 @@ from geocrawl.store.frontier.batches import Batches
 from geocrawl.store.frontier.leases import Leases
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
-from geocrawl.store.frontier.shortcuts import Shortcuts
 
 
 class Leasing:
@@ -26,17 +27,18 @@ class Leasing:
         database: Database,
         leases: Leases,
         queue: Queue,
-        shortcuts: Shortcuts,
+        first: Sequence[Callable[[], Steps[None]]],
         reopener: BudgetReopener,
         batches: Batches | None,
         *,
         records_only: bool,
     ) -> None:
-        """`batches`: None for a strategy without them. `records_only`: of pages only those of a harvest are leased."""
+        """`first`: the work that settlements left and that decides what comes next. `batches`: None for a strategy
+        without them. `records_only`: of pages only those of a harvest are leased."""
         self._database = database
         self._leases = leases
         self._queue = queue
-        self._shortcuts = shortcuts
+        self._first = first
         self._reopener = reopener
         self._batches = batches
         self._records_only = records_only
@@ -46,7 +48,8 @@ class Leasing:
         """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
         if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
             return None
-        yield from self._shortcuts.follow_stored()
+        for work in self._first:
+            yield from work()
         lease = yield from self._lease_ready(now, pages=pages, begins=True)
         if lease is None and (yield from self._reopen(pages=pages)):
             lease = yield from self._lease_ready(now, pages=pages, begins=False)

@@ -13,10 +13,11 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalPlan, wanted_of
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.budgets import Budgets
+from geocrawl.store.frontier.candidate_pages import CandidatePages
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
-from geocrawl.store.frontier.lifecycle import arrival_state, probe_frees_page
+from geocrawl.store.frontier.lifecycle import probe_frees_page
 from geocrawl.store.frontier.outlinks import pack_outlinks
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import (
@@ -35,7 +36,6 @@ from geocrawl.store.frontier.revisits import write_next_visit
 from geocrawl.store.frontier.snapshot import Current
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.opt_out import OptOut
-from geocrawl.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ class Settlement:
     hosts: Hosts
     counters: Counters
     queue: Queue
+    candidate_pages: CandidatePages
     catalog: Catalog
     opt_out: OptOut
     budgets: Budgets
@@ -211,16 +212,4 @@ class Settlement:
         if visit.content_report is not None:
             self.content_reports.write(endpoint_id, visit.content_report, visit.at)
         if probe_frees_page(visit.lease.entry.purpose, visit):
-            self._free_pages(endpoint_id)
-
-    def _free_pages(self, endpoint_id: int) -> None:
-        """Queue pages that were refused while a probe of their address was due, caps and depth permitting."""
-        rows = self.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id,)).fetchall()
-        pages = [(page_id, key, read_url(address), depth) for page_id, key, address, depth in rows]
-        plan = self.arrivals.begin([url for _, _, url, _ in pages if url is not None])
-        for page_id, key, url, depth in pages:
-            assert url is not None, "an address that was written by read_url is read by it"
-            reason = plan.count(url, key, depth)
-            state = arrival_state(depth, self.rules.arrivals.limits.max_depth, reason)
-            self.queue.change(page_id, state, reason or None)
-        self.arrivals.write(plan)
+            self.candidate_pages.free(endpoint_id)

@@ -207,7 +207,7 @@ WHERE u.id BETWEEN ?3 AND ?4 AND (u.state = 'failed' OR (u.state = 'refused' AND
 # Find pages that may be the service that an endpoint's probe looks for.
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
-WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id"""
+WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id LIMIT ?"""
 # Count ?2 more addresses that differ only in their query.
 SEE_QUERIES = """
 INSERT INTO query_group (key, seen) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = seen + excluded.seen"""

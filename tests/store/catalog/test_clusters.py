@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
-from geocrawl.store.catalog.clusters import Edge, partition
+from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.upgrade import upgrade
@@ -186,6 +186,18 @@ def test_what_a_person_parts_stays_parted_when_it_is_probed_again(world: World) 
     assert len(clusters(world.database.connection)) == 2
     say(world, one, other, same=True)
     assert one_cluster(world, one, other)
+
+
+def test_of_a_huge_cluster_a_bounded_part_is_regrouped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = [f"http://maps{number}.a.example/wms" for number in range(60)]
+    for address in addresses:
+        record(world, address, ATLAS)
+    connection = world.database.connection
+    monkeypatch.setattr("geocrawl.store.catalog.clusters.MOST_REGROUPED", 20)
+    say(world, addresses[0], addresses[1], same=False)
+    assert sorted(len(each) for each in EndpointClusters(connection).clusters_around(31)) == [1, 19]
+    record(world, addresses[30], replace(ATLAS, title="Atlas, second edition", fingerprint="next"))
+    assert sorted(len(each) for each in clusters(connection)) == [1, 59]
 
 
 def test_what_a_person_joins_stays_joined_when_it_is_probed_again(world: World) -> None:

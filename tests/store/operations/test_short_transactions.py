@@ -56,6 +56,26 @@ def count(world: World, table: str, where: str = "1") -> int:
     return int(world.database.connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])
 
 
+# --------------------------------------------------------------------------- pages that waited for a probe
+
+
+def test_pages_that_waited_for_a_probe_are_freed_a_portion_a_transaction(engine_url: str) -> None:
+    world = World(engine_url, Settings(delay_s=0, max_fruitless_per_pattern=0))
+    world.seed(f"{HOST}/")
+    addresses = [f"{HOST}/wms?lang={number}" for number in range(PAGES)]
+    world.settle(world.lease(), candidates=[(candidate(f"{HOST}/wms", weak=True), link(each)) for each in addresses])
+    assert count(world, "url", "reason = 'candidate'") == PAGES
+    probe = world.lease()
+    with transactions_of(world.database) as done:
+        world.settle(probe, verdict=verdict("html"))
+        first = world.lease()
+    assert first.entry.url.address == f"http://{addresses[0]}"
+    assert count(world, "url", "reason = 'candidate'") == 0
+    assert len(done) >= PAGES / ROWS
+    assert max(each.rows for each in done) <= ROWS + 2 * COUNTERS
+    check_invariants(world.database.connection)
+
+
 # --------------------------------------------------------------------------- forget
 
 
