@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks import machine, replays
 from benchmarks.shows.orders import STRATEGIES
 from geocrawl.lab.contest.run import Job, run
-from geocrawl.lab.made_worlds.folder import KINDS, make
+from geocrawl.lab.made_worlds.folder import make
+from geocrawl.lab.made_worlds.plans.registry import KINDS
 
 PAGES = 1000
 SEED = 7

@@ -12,7 +12,7 @@ from geocrawl.cli import output
 
 
 def make(
-    kind: Annotated[str, typer.Argument(metavar="portal|agency|mixed", help="What kind of web.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What kind of web, see above.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new or empty folder.")],
     pages: Annotated[int, typer.Option("--pages", metavar="N", help="About so many pages.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed; each gives a different web.")] = 0,
@@ -28,6 +28,8 @@ def make(
     """Make a web of pages and services, the same for the same seed, for `geocrawl evaluate`.
 
     portal: a directory of map services. agency: many pages, few services. mixed: many sites in several languages.
+    wiki: articles and their discussions. ckan: a catalogue of data sets and their files. blog: blogs and a forum.
+    ministry: a ministry and its offices.
 
     Example: geocrawl world make mixed --pages 5000 --seed 7 --out worlds/mixed-7
     """

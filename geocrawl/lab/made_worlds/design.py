@@ -1,19 +1,19 @@
-"""Render planned pages as HTML in seven designs, each with variants.
+"""Render planned pages as HTML in many designs, each with variants.
 
-A design is a table of templates. The site's `manner` decides what varies within a design: the spelling of links, which
-end tags are left out, the names of classes.
+A design is a table of templates (`templates`). The site's `manner` decides what varies within a design: the spelling
+of links, which end tags are left out, the names of classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
 from geocrawl.lab.made_worlds.parts import Anchor, Block, Facts, Listing, Page, Piece, Prose, Raw, Site
 from geocrawl.lab.made_worlds.prose import Writer
 from geocrawl.lab.made_worlds.seeded_random import seeded_rng
+from geocrawl.lab.made_worlds.templates import HTML5, TEMPLATES
 
 
 class Rendered(NamedTuple):
@@ -25,105 +25,6 @@ class Rendered(NamedTuple):
     """Addresses of everything that the page links to or loads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """The templates of one design. {c} is a prefix of class names, {x} the content."""
-
-    doctype: str
-    body: str
-    """Template with {name}, {nav}, {title}, {main}, {foot}."""
-    nav: tuple[str, str, str]
-    """Templates of the navigation's opening, of one link, and of the closing."""
-    links: tuple[str, str, str]
-    facts: tuple[str, str, str]
-    """Templates of the opening, of one row with {label} and {x}, and of the closing."""
-    heading: str
-    paragraph: str = "<p>{x}</p>\n"
-
-
-_HTML5 = "<!DOCTYPE html>\n"
-_HTML4 = '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">\n'
-_XHTML = (
-    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\n'
-)
-_LIST = ("<ul>\n", "<li>{x}</li>\n", "</ul>\n")
-_ROWS = ("<table>\n", "<tr><th>{label}</th><td>{x}</td></tr>\n", "</table>\n")
-_DESIGNS: Mapping[str, Design] = {
-    "modern": Design(
-        _HTML5,
-        '<header class="{c}-top"><strong>{name}</strong>{nav}</header>\n<main>\n<h1>{title}</h1>\n{main}</main>\n'
-        '<footer class="{c}-end">{foot}</footer>',
-        ('<nav aria-label="{c}"><ul>', "<li>{x}</li>", "</ul></nav>"),
-        _LIST,
-        (
-            '<table class="{c}-facts"><tbody>\n',
-            '<tr><th scope="row">{label}</th><td>{x}</td></tr>\n',
-            "</tbody></table>\n",
-        ),
-        "<h2>{x}</h2>\n",
-    ),
-    "cards": Design(
-        _HTML5,
-        '<div id="{c}-page"><aside>{nav}</aside>\n<section><h1>{title}</h1>\n{main}</section>\n</div>\n'
-        '<div class="{c}-bottom">{name} {foot}</div>',
-        ('<div class="{c}-menu">', "<span>{x}</span>\n", "</div>"),
-        ('<div class="{c}-deck">\n', '<article class="{c}-card"><h3>{x}</h3></article>\n', "</div>\n"),
-        (
-            '<div class="{c}-deck">\n',
-            '<article class="{c}-card"><h4>{label}</h4><p>{x}</p></article>\n',
-            "</div>\n",
-        ),
-        '<h2 class="{c}-head">{x}</h2>\n',
-    ),
-    "table": Design(
-        _HTML4,
-        '<table width="100%" cellpadding=4><tr><td colspan=2 bgcolor="#ccddee"><font size=5>{name}</font></td>\n'
-        "<tr valign=top><td width=160>{nav}</td>\n<td><h3>{title}</h3>\n{main}</td></tr>\n"
-        "<tr><td colspan=2><small>{foot}</small></td></tr></table>",
-        ("<p>", "{x}<br>\n", "</p>"),
-        ("<table border=1>\n", "<tr><td>{x}</td></tr>\n", "</table>\n"),
-        ("<table border=1>\n", "<tr><td><b>{label}</b><td>{x}\n", "</table>\n"),
-        "<b>{x}</b><br>\n",
-        "<p>{x}\n",
-    ),
-    "definitions": Design(
-        _XHTML,
-        '<div class="{c}"><p>{nav}</p>\n<h1>{name}</h1><h2>{title}</h2>\n{main}<hr />{foot}</div>',
-        ("", "{x} | ", ""),
-        ("<ol>\n", "<li>{x}</li>\n", "</ol>\n"),
-        ("<dl>\n", "<dt>{label}</dt>\n<dd>{x}</dd>\n", "</dl>\n"),
-        "<h3>{x}</h3>\n",
-    ),
-    "bare": Design(
-        "",
-        "<h1>{title}</h1>\n{nav}\n{main}\n<hr>\n<address>{name} {foot}</address>",
-        ("[ ", "{x} ]\n[ ", "]"),
-        _LIST,
-        _ROWS,
-        "<h2>{x}</h2>\n",
-    ),
-    "boxes": Design(
-        _HTML5,
-        '<div class="{c}1"><div class="{c}2">{nav}</div>\n'
-        '<div class="{c}3"><div class="{c}4">{title}</div>\n{main}</div>\n'
-        '<div class="{c}5">{name}</div><div class="{c}6">{foot}</div></div>',
-        ("", '<div class="{c}7">{x}</div>', ""),
-        ('<div class="{c}8">\n', '<div class="{c}9">{x}</div>\n', "</div>\n"),
-        ('<div class="{c}8">\n', '<div class="{c}9"><span>{label}:</span> {x}</div>\n', "</div>\n"),
-        '<div class="{c}0">{x}</div>\n',
-        '<div class="{c}p">{x}</div>\n',
-    ),
-    "frames": Design(
-        _HTML4,
-        "<center><b>{title}</b></center>\n{main}\n<hr size=1>{nav}\n<font size=1>{name} {foot}</font>",
-        ("", "{x} - ", ""),
-        ("<blockquote>\n", "{x}<br>\n", "</blockquote>\n"),
-        ("<pre>\n", "{label}: {x}\n", "</pre>\n"),
-        "<u>{x}</u><br>\n",
-    ),
-}
-
-
 def render(page: Page, seed: int) -> Rendered:
     """Return a page as it is sent; its texts depend on the web's seed and its own address."""
     return _Renderer(page, seed).render()
@@ -133,7 +34,7 @@ class _Renderer:
     def __init__(self, page: Page, seed: int) -> None:
         self._page = page
         self._site = site = page.site
-        self._design = _DESIGNS[site.design]
+        self._design = TEMPLATES[site.design]
         self._lot = seeded_rng(seed, page.copy_of or page.address)
         jargon = site.jargon if page.jargon is None else page.jargon
         self._writer = Writer(self._lot, site.language, site.words, site.names, jargon)
@@ -154,7 +55,7 @@ class _Renderer:
 
     def _head(self) -> str:
         site, page = self._site, self._page
-        if self._design.doctype == _HTML5:
+        if self._design.doctype == HTML5:
             parts = [f'<meta charset="{site.charset}">']
         else:
             parts = [f'<meta http-equiv="Content-Type" content="text/html; charset={site.charset}">']

@@ -108,7 +108,8 @@ class Exposures:
         self._web.name(service, page.address, "href-bare")
 
     def _text(self, page: Page, service: Service) -> None:
-        url = capabilities_request(service, self._lot) if self._lot.random() < 0.6 else service.base
+        in_full = self._lot.random() < 0.6 or self._mixture.certain
+        url = capabilities_request(service, self._lot) if in_full else service.base
         share = self._lot.random()
         shown: Piece = Raw(f"<code>{escape(url)}</code>") if share < 0.3 else url
         if share > 0.6:
@@ -127,7 +128,7 @@ class Exposures:
             self._web.name(service, page.address, "js")
             return
         if share < 0.85:
-            address = page.site.at(f"/static/view-{number}.js")
+            address = page.site.at(f"/static/{'map' if self._mixture.certain else 'view'}-{number}.js")
             self._web.add(Answer(address, "application/javascript", code + "\n"))
             page.scripts = (*page.scripts, address)
         else:

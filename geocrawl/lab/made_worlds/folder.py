@@ -16,19 +16,16 @@ from typing import Any, BinaryIO
 
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import make_folder
-from geocrawl.lab.made_worlds.agency import agency
 from geocrawl.lab.made_worlds.design import render
 from geocrawl.lab.made_worlds.documents import document, suffix
 from geocrawl.lab.made_worlds.leisure import fill, leisure_site
-from geocrawl.lab.made_worlds.mixed import mixed
 from geocrawl.lab.made_worlds.mixture import Mixture, draw
 from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Service, Site, Web
 from geocrawl.lab.made_worlds.planner import Planner
-from geocrawl.lab.made_worlds.portal import portal
+from geocrawl.lab.made_worlds.plans.registry import KINDS
 from geocrawl.lab.made_worlds.traps import troubles
 from geocrawl.lab.made_worlds.truth import Walk, forbidden, host_of
 
-KINDS = {"portal": portal, "agency": agency, "mixed": mixed}
 LEAST_PAGES = 200
 _DATE = "2025-01-01T00:00:00Z"
 _WORKING = frozenset({"valid", "lenient"})
@@ -64,7 +61,7 @@ def make(
 def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
     """Return a planned web, not written yet."""
     planner = Planner(seed, kind, mixture)
-    KINDS[kind](planner, pages)
+    KINDS[kind].plan(planner, pages)
     missing = pages - planner.web.pages
     if missing > 12:
         fill(planner, _outskirts(planner, missing), pages - planner.web.pages)

@@ -28,6 +28,8 @@ WAYS = (
     ("robots-disallowed", 0.05, 0.2),
 )
 """Ways of naming a service: least and greatest weight of each."""
+_UNCERTAIN = ("portal", "agency", "mixed")
+"""Kinds of webs on which some addresses are written so that only a person recognises them."""
 FAULTS = ("notfound", "exception", "html200", "auth", "garbage")
 
 
@@ -62,6 +64,8 @@ class Mixture:
     """Share of pages that are copies, or generated without end."""
     elsewhere: float
     """Share of services on separate hosts."""
+    certain: bool
+    """Whether addresses in texts and names of scripts always reveal a service, so that a crawl to its end finds all."""
 
     def language(self, rng: random.Random) -> str:
         """Return one of the web's languages, drawn by weight."""
@@ -112,4 +116,5 @@ def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
         hidden=rng.uniform(0.1, 0.35),
         traps=rng.uniform(0.04, 0.12),
         elsewhere=rng.uniform(0.3, 0.8),
+        certain=kind not in _UNCERTAIN,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from geocrawl.lab.made_worlds.exposures import Exposures
 from geocrawl.lab.made_worlds.mixture import Mixture
@@ -112,6 +113,32 @@ class Planner:
         page = Page(self.address(site, word, title), site, title, list(blocks), jargon)
         self.web.add(page)
         return page
+
+    def put(self, site: Site, path: str, title: str, *blocks: Block, jargon: float | None = None) -> Page:
+        """Record a page at a path of the plan's own, with a number where that path is taken, and return it."""
+        address = site.at(path)
+        while self.web.has(address):
+            self._number += 1
+            stem, dot, end = path.rpartition(".") if path.endswith((".html", ".htm", ".shtml")) else (path, "", "")
+            inner = stem.removesuffix("/")
+            address = site.at(f"{inner}-{self._number}{'/' if inner != stem else ''}{dot}{end}")
+        page = Page(address, site, title, list(blocks), jargon)
+        self.web.add(page)
+        return page
+
+    def in_theme(self, site: Site, theme: Theme) -> Site:
+        """Return the site with the words of another theme: same host, design and menus, pages about something else."""
+        return replace(site, theme=theme)
+
+    def number(self) -> int:
+        """Return a number for an address that no other address has."""
+        self._number += 1
+        return self._number
+
+    def name(self, page: Page, service: Service, ways: Sequence[str]) -> None:
+        """Name a service on a page by one of `ways`, drawn by the web's weights."""
+        weights = [self.mixture.ways[way] for way in ways]
+        self.exposures.put(page, service, self.rng.choices(list(ways), weights)[0])
 
     def title(self, site: Site, *, placed: bool = True) -> str:
         """Return a title of the site's theme."""

@@ -61,6 +61,22 @@ def facets(planner: Planner, site: Site, first: Page, count: int) -> None:
     first.blocks.append(Listing(site.label("sort"), links))
 
 
+def outages(planner: Planner, site: Site, pages: list[Page], count: int) -> None:
+    """Add links to `count` pages that answer 503, as overloaded and disused parts of a site do."""
+    rng = planner.rng
+    for _ in range(count if pages else 0):
+        address = site.at(f"/{rng.choice(('app', 'db', 'search', 'archive'))}/{planner.number()}")
+        planner.web.add(Answer(address, "text/html", "<title>503</title>", 503))
+        rng.choice(pages).blocks.append(Listing("", (Anchor(address, planner.title(site)),)))
+
+
+def noise(planner: Planner, site: Site, pages: list[Page], size: int) -> None:
+    """Add to a site of `size` pages dead links, errors, redirects, outages and copies of pages, at some of `pages`."""
+    dead_ends(planner, site, pages)
+    outages(planner, site, pages, size // 150)
+    copies(planner, pages, int(size * planner.mixture.traps * 0.4))
+
+
 def troubles(web: Web) -> None:
     """Let the first page of a web link to a page that answers 503, one that answers 429, and three of a dead host."""
     home = web.answers[web.seeds[0]]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.lab.made_worlds.folder import KINDS, make
+from geocrawl.lab.made_worlds.folder import make
+from geocrawl.lab.made_worlds.plans.registry import KINDS
 
 PAGES = 500
 SEED = 4

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.crawl import run_crawl as crawl
+from geocrawl.lab.contest.measure import read_catalogue
 from geocrawl.lab.contest.run import Job, read_seeds, replay, settings_for, valid_endpoints
+from geocrawl.lab.made_worlds.plans.registry import KINDS
 from geocrawl.lab.recorded_worlds.addresses import key_of, read_query
 from geocrawl.lab.recorded_worlds.replay import WorldWeb
 from geocrawl.lab.recorded_worlds.world import TrueService, World
@@ -76,6 +78,19 @@ def test_a_crawl_to_the_end_finds_all_that_is_recognised_and_nothing_false(folde
     settings = _to_the_end(settings_for(Job(folder, "bfs", 1)))
     crawled = replay(WorldWeb(world), read_seeds(world.seeds), settings)
     _hold(world, list(crawled.catalogue))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("portal", "agency", "mixed")])
+def test_bfs_finds_all_that_can_be_reached_and_nearly_all_at_the_default_depth(
+    made: dict[str, Path], kind: str
+) -> None:
+    world = World(made[kind])
+    wanted = {each.id for each in world.services if each.kind == Kind.WMS and each.valid and each.reachable}
+    for depth, share in ((100, 1.0), (Settings().max_depth, 0.8)):
+        settings = replace(settings_for(Job(made[kind], "bfs", 100_000)), max_depth=depth)
+        found, wrong = read_catalogue(world, replay(WorldWeb(world), read_seeds(world.seeds), settings).catalogue)
+        assert wrong == []
+        assert len(wanted & set(found)) >= share * len(wanted) > 0
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import UsageError
-from geocrawl.lab.made_worlds.folder import KINDS, make
+from geocrawl.lab.made_worlds.folder import make
 from geocrawl.lab.made_worlds.mixture import draw
+from geocrawl.lab.made_worlds.plans.registry import KINDS
 from geocrawl.lab.made_worlds.vocabulary import vocabularies
 from geocrawl.lab.recorded_worlds.check import check
 from geocrawl.lab.recorded_worlds.world import World
@@ -29,13 +30,11 @@ def test_the_same_seed_gives_the_same_bytes(kind: str, made: dict[str, Path], tm
     assert _digest(tmp_path / "again") == _digest(made[kind])
 
 
-def test_another_seed_gives_another_web(made: dict[str, Path], tmp_path: Path) -> None:
-    make("mixed", PAGES, SEED + 1, tmp_path / "other")
-    assert (
-        _digest(tmp_path / "other")
-        .keys()
-        .isdisjoint(name for name in _digest(made["mixed"]) if name.startswith("documents"))
-    )
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_another_seed_gives_another_web(kind: str, made: dict[str, Path], tmp_path: Path) -> None:
+    make(kind, PAGES, SEED + 1, tmp_path / "other")
+    documents = {name for name in _digest(made[kind]) if name.startswith("documents")}
+    assert documents and documents.isdisjoint(_digest(tmp_path / "other"))
 
 
 def test_seeds_differ_in_themes_designs_and_ways_of_naming_services() -> None:

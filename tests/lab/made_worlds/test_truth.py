@@ -17,6 +17,7 @@ from geocrawl.lab.recorded_worlds.warc import Stored
 from geocrawl.lab.recorded_worlds.world import World
 
 _XML_ADDRESS = re.compile(rb">\s*(http://[^<\s]+)\s*<")
+_JSON_ADDRESS = re.compile(rb'"(http://[^"\s]+)"')
 _FAR = 10**6
 LINKED = {"href-getcapabilities", "href-getmap", "href-bare", "sitemap", "csw-record", "robots-disallowed"}
 
@@ -58,6 +59,12 @@ class _Walk:
         body = gzip.decompress(stored.body) if stored.body[:2] == b"\x1f\x8b" else stored.body
         if body.lstrip()[:5] == b"<?xml":
             yield from (found.decode() for found in _XML_ADDRESS.findall(body))
+            return
+        if body[:1] == b"{":
+            yield from (found.decode() for found in _JSON_ADDRESS.findall(body))
+            if "/package_search?" in key:  # CKAN names no next page: a client counts
+                head, _, start = key.rpartition("=")
+                yield f"http://{head}={int(start) + 50}"
             return
         parser = _Links()
         parser.feed(body.decode("latin-1"))  # addresses are ASCII, whatever the charset

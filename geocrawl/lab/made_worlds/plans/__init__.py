@@ -1,0 +1,1 @@
+"""The plans of made webs, one module each; `registry` lists them all."""
