@@ -37,13 +37,13 @@ test: env  ## format, lint, types, contracts, tests (but for those of the three 
 	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not servers and not systemd and not acceptance"
 
 test-servers: env  ## real map servers on this machine (.ci/run says what to install)
-	$(BIN)/python -m pytest -m servers
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m servers
 
 test-systemd: env  ## the unit under a real systemd, booted in a container (as root; .ci/run says what to install)
 	$(BIN)/python -m pytest -m systemd
 
 acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
-	$(BIN)/python -m pytest -m acceptance
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m acceptance
 
 fmt: env
 	$(BIN)/ruff format .
