@@ -313,6 +313,11 @@ def test_transparent_is_left_out_where_it_is_refused(text: str, status: int) -> 
     assert (delivers(report), len(asked)) == (True, 2)
 
 
+def test_transparent_is_not_sent_with_jpeg() -> None:
+    report, asked = probed(capabilities(formats=("image/jpeg",)))
+    assert (delivers(report), "TRANSPARENT" in asked[0].parameters) == (True, False)
+
+
 def test_a_named_style_is_sent_where_the_empty_one_is_refused() -> None:
     def answer(request: Request) -> Reply:
         return drawn(request) if request.get("STYLES") == "dots" else refused("no", "StyleNotDefined")

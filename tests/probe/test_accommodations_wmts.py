@@ -161,6 +161,11 @@ def test_the_usual_style_is_sent_where_none_is_stated_and_the_empty_one_is_refus
     assert delivers(probed(capabilities(styles=()), answer)[0])
 
 
+def test_a_template_of_a_layer_without_a_style_is_filled_with_the_usual_one() -> None:
+    document = capabilities(get="{base}/rest/", encoding="RESTful", template=TEMPLATE, styles=())
+    assert delivers(probed(document, at(REST.replace("grey", "default")))[0])
+
+
 def in_level_6(request: Request) -> Reply:
     """The tile in the layer's middle in matrix 6; nothing elsewhere, as where only that level was made."""
     place = (request.get("TILEMATRIX"), request.get("TILEROW"), request.get("TILECOL"))

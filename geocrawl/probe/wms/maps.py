@@ -108,9 +108,14 @@ def _parameters(target: Target, manner: Manner, version: str, *, swapped: bool) 
         "WIDTH": str(width),
         "HEIGHT": str(height),
         "FORMAT": manner.format,
-        **({"TRANSPARENT": "TRUE"} if manner.transparent else {}),
+        **({"TRANSPARENT": "TRUE"} if manner.transparent and not _is_opaque(manner.format) else {}),
         **_dimension_values(target.dimensions, manner.dimension),
     }
+
+
+def _is_opaque(format_: str) -> bool:
+    """Return whether images of a format have no transparency: some servers refuse TRANSPARENT=TRUE with it."""
+    return format_.partition(";")[0].strip().lower() in ("image/jpeg", "image/jpg")
 
 
 def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[str, str]:

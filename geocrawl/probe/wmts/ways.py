@@ -137,7 +137,7 @@ def _filled(template: str, layer: TileLayer, tile: Tile, manner: Manner) -> str:
     """Return a template with its variables (10.2.1) replaced; their names match in any case."""
     values = {
         "layer": layer.name,
-        "style": manner.style,
+        "style": manner.style or _USUAL_STYLE,  # a path cannot have an empty part
         "tilematrixset": tile.matrix_set,
         "tilematrix": tile.matrix,
         "tilerow": str(tile.row),
