@@ -22,6 +22,7 @@ NAMES = (
     "overhead",
     "choices",
     "fusion",
+    "plans",
     "bayes",
     "urls",
     "harvest",

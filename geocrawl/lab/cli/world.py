@@ -29,7 +29,9 @@ def make(
 
     portal: a directory of map services. agency: many pages, few services. mixed: many sites in several languages.
     wiki: articles and their discussions. ckan: a catalogue of data sets and their files. blog: blogs and a forum.
-    ministry: a ministry and its offices.
+    ministry: a ministry and its offices. geonetwork: metadata records. linklist: directories and rings of links.
+    university: groups, people, courses. spa: applications of scripts and JSON. govsearch: a portal behind search forms.
+    chinese: a family of Chinese sites.
 
     Example: geocrawl world make mixed --pages 5000 --seed 7 --out worlds/mixed-7
     """

@@ -98,6 +98,7 @@ def draw(seed: int, kind: str, names: Sequence[str]) -> Mixture:
     codes = ["en", *rng.sample(LANGUAGES[1:], rng.randint(1, 3) if kind == "mixed" else rng.randint(0, 1))]
     if kind != "mixed":
         rng.shuffle(codes)
+    codes = ["zh"] if kind == "chinese" else codes
     weights = [1.0] + [rng.uniform(0.2, 0.9) if kind == "mixed" else 0.12 for _ in codes[1:]]
     return Mixture(
         vocabularies=vocabularies,

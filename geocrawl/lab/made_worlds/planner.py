@@ -106,6 +106,8 @@ class Planner:
                 path = f"/{word}/{self._number}-{slug}"
         else:
             path = _PATHS[site.manner % len(_PATHS)].format(w=word, n=self._number)
+        if self.web.has(site.at(path)):  # a title that is a number: /news/2015 as the 2015th page and as "2015"
+            path = f"/{word}/{self._number}-{self._number}"
         return site.at(path)
 
     def page(self, site: Site, word: str, title: str, *blocks: Block, jargon: float | None = None) -> Page:

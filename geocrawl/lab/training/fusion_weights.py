@@ -35,7 +35,7 @@ def train_fusion_file(
     weights: Mapping[str, float] = {}
     for number in range(rounds):
         for place, world in enumerate(recorded):
-            taken += examples(read_web(world), _fusion(weights), number * len(recorded) + place)
+            taken += examples(read_web(world), fusion_with(weights), number * len(recorded) + place)
         weights = fit(taken)
         tell(f"round {number + 1} of {rounds}: {len(taken):,} links, {len(weights)} weights")
     made = {
@@ -50,7 +50,7 @@ def train_fusion_file(
     return made
 
 
-def _fusion(weights: Mapping[str, float]) -> FusionStrategy:
+def fusion_with(weights: Mapping[str, float]) -> FusionStrategy:
     """Return fusion with these weights and the shipped models."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-train-") as folder:
         file = Path(folder) / "weights.json"

@@ -82,3 +82,11 @@ def test_no_slot_of_a_sentence_stays_open(seed: int, code: str, jargon: float) -
     site = planner.site(vocabularies()["soil"], code=code, jargon=jargon)
     text = planner.writer(site).paragraph()
     assert text and "{" not in text and "}" not in text
+
+
+def test_a_title_that_is_a_number_does_not_take_the_address_of_a_later_page() -> None:
+    planner = Planner(1, "agency", draw(1, "agency", ()))
+    site = planner.site(vocabularies()["soil"], code="ja")
+    site.spoken, site.manner = False, 0
+    planner.put(site, "/news/1001", "1001")
+    assert planner.page(site, "news", "later").address != site.at("/news/1001")

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 from urllib.robotparser import RobotFileParser
 
 from geocrawl.lab.recorded_worlds.addresses import key_of
@@ -17,9 +17,18 @@ from geocrawl.lab.recorded_worlds.warc import Stored
 from geocrawl.lab.recorded_worlds.world import World
 
 _XML_ADDRESS = re.compile(rb">\s*(http://[^<\s]+)\s*<")
-_JSON_ADDRESS = re.compile(rb'"(http://[^"\s]+)"')
+_JSON_ADDRESS = re.compile(rb'["|](http://[^"|\s]+)["|]')
 _FAR = 10**6
 LINKED = {"href-getcapabilities", "href-getmap", "href-bare", "sitemap", "csw-record", "robots-disallowed"}
+
+
+def _following(key: str) -> Iterator[str]:
+    """The next page of a catalogue's answers, which their interfaces do not name: a client counts."""
+    if "/package_search?" in key:
+        head, _, start = key.rpartition("=")
+        yield f"http://{head}={int(start) + 50}"
+    if found := re.search(r"/q\?.*&from=(\d+)&to=(\d+)", key):
+        yield f"http://{key[: found.start(1)]}{int(found[1]) + 25}&to={int(found[2]) + 25}"
 
 
 class _Links(HTMLParser):
@@ -27,9 +36,28 @@ class _Links(HTMLParser):
         super().__init__()
         self.found: list[str] = []
         self.base = ""
+        self._action = ""
+        self._fields: dict[str, str] = {}
+        self._select = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form" and self._action:
+            self.found.append(f"{self._action}?{urlencode(self._fields)}")
+
+    def _field(self, tag: str, values: dict[str, str | None]) -> None:
+        """What a form sends when a person just presses its button."""
+        if tag == "form":
+            self._action, self._fields = values.get("action") or "", {}
+        if tag == "select":
+            self._select = values.get("name") or ""
+        if tag == "option":
+            self._fields.setdefault(self._select, values.get("value") or "")
+        if tag == "input" and values.get("name") and values.get("value"):
+            self._fields[values["name"] or ""] = values["value"] or ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
+        self._field(tag, values)
         if tag == "base":
             self.base = values.get("href") or ""
         if tag == "meta" and (values.get("http-equiv") or "").lower() == "refresh":
@@ -62,9 +90,7 @@ class _Walk:
             return
         if body[:1] == b"{":
             yield from (found.decode() for found in _JSON_ADDRESS.findall(body))
-            if "/package_search?" in key:  # CKAN names no next page: a client counts
-                head, _, start = key.rpartition("=")
-                yield f"http://{head}={int(start) + 50}"
+            yield from _following(key)
             return
         parser = _Links()
         parser.feed(body.decode("latin-1"))  # addresses are ASCII, whatever the charset
