@@ -17,8 +17,7 @@ def test_fusion_learns_on_other_plans_and_is_judged_beside_bfs_and_the_oracle() 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "without wiki:" in done.stdout
-    areas = {
-        line[0]: float(line[3]) for line in map(str.split, done.stdout.splitlines()) if line[:1] and line[0] in NAMES
-    }
+    table = [line.split() for line in done.stdout.splitlines() if line.startswith(NAMES)]
+    areas = {words[0]: float(words[1]) for words in table if words[1][:1].isdigit()}
     assert areas["oracle"] > max(areas["fusion"], areas["bfs"]) > 0
     assert "finds less than bfs" not in done.stdout
