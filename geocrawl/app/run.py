@@ -48,8 +48,9 @@ def run_session(
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
     watching = None if session.environment else wiring.make_outage_observer(session, observer)
-    with long_run():
-        summary = asyncio.run(_run(session, watching or observer, retrying, max_pages, record))
+    new_loop = session.environment.new_loop if session.environment else None
+    with long_run(), asyncio.Runner(loop_factory=new_loop) as runner:
+        summary = runner.run(_run(session, watching or observer, retrying, max_pages, record))
     if watching is not None:
         retrying.call(watching.end)
     if summary.stopped == "interrupt":  # stored and reported like any signal

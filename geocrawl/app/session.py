@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from geocrawl.model import HARVEST_TIER, Candidate, Evidence, Rank, Url
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     from geocrawl.app.shared_politeness import SharedPoliteness
     from geocrawl.crawler.learning import Learning
     from geocrawl.detect import Detector
@@ -33,6 +35,8 @@ class Environment:
     idle_s: float = 1.0
     """Longest sleep of a worker without work, seconds. It may be long in virtual time, where no other process adds
     work."""
+    new_loop: Callable[[], AbstractEventLoop] | None = None
+    """Makes the event loop of a run; None: asyncio's own."""
 
 
 @dataclass(frozen=True, slots=True)

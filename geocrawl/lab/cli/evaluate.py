@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 Strategies = Annotated[
     str,
     typer.Option(
-        "--strategies", metavar="A,B,C|all", help="Which to compare; presets = all presets, oracle = best order."
+        "--strategies",
+        metavar="A,B,C|all",
+        help="Which to compare; presets = all presets, oracle = best order, as-used = as a crawl runs by default.",
     ),
 ]
 Seeds = Annotated[
@@ -25,6 +27,17 @@ Seeds = Annotated[
 ]
 Topic = Annotated[
     str, typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still.")
+]
+
+Workers = Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Workers of each crawl, in virtual time.")]
+Delay = Annotated[
+    float,
+    typer.Option(
+        "--delay",
+        metavar="SECONDS",
+        min=0.0,
+        help="Between requests to a host, in virtual time \\[0: no host rests]; with it Crawl-delays count.",
+    ),
 ]
 
 
@@ -41,6 +54,8 @@ def evaluate(
     ] = None,
     seeds: Seeds = None,
     topic: Topic = "",
+    workers: Workers = 1,
+    delay: Delay = 0.0,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
@@ -57,7 +72,7 @@ def evaluate(
 
         geocrawl evaluate worlds/agency --strategies gws:paper,gws,bfs
 
-        geocrawl evaluate worlds/mixed --budget 2000
+        geocrawl evaluate worlds/mixed --strategies fusion,bfs,as-used --workers 5 --delay 1
     """
     from geocrawl.app.topics import find_topic
     from geocrawl.cli.addresses import gather_seeds
@@ -72,6 +87,8 @@ def evaluate(
         set=opt.key_value_pairs(set_) if set_ else {},
         seeds=[url.address for url in gather_seeds([], seeds)] if seeds else (),
         topic=find_topic(topic).name if topic else "",
+        workers=workers,
+        delay_s=delay,
     )
     if out is not None:
         from geocrawl.files import demand_folder
@@ -84,13 +101,13 @@ def evaluate(
 def _named(text: str) -> list[str]:
     """Return the strategies to compare, each once.
 
-    `all` means every strategy and the oracle, `presets` every preset.
+    `all` means every strategy, the default one as used, and the oracle; `presets` every preset.
     """
     from geocrawl.priority.registry import presets, strategies
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     if "all" in names:
-        names = [*names, *strategies(), "oracle"]
+        names = [*names, *strategies(), "as-used", "oracle"]
     if "presets" in names:
         names = [*names, *presets()]
     return [name for name in dict.fromkeys(names) if name not in ("all", "presets")]

@@ -24,8 +24,11 @@ from geocrawl.lab.contest.run import CrawlResult, Job, run
 from geocrawl.lab.contest.study import Study, study
 from geocrawl.lab.recorded_worlds.recording import RecordedWeb
 from geocrawl.lab.recorded_worlds.world import World
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
 
 ORACLE = "oracle"
+AS_USED = "as-used"
+"""The default strategy with as many workers and as much delay as a crawl has by default."""
 RANDOM_RUNS = 5
 W = TypeVar("W")
 T = TypeVar("T")
@@ -46,6 +49,9 @@ class Plan:
     """Start pages, of which each world uses those that it contains; none: the worlds' own."""
     topic: str = ""
     """Topic that strategies look for; '' for WMS. What counts as found does not change."""
+    workers: int = 1
+    delay_s: float = 0.0
+    """Delay between two requests to one host, in virtual time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ class Row:
     area_sd: float | None = None
     unrecorded: float | None = None
     """Number of requested addresses that a user's recording does not contain: they count as unreachable."""
+    wall_s: float | None = None
+    """Virtual time of the crawl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +186,14 @@ def _with_pool(ran: Sequence[tuple[CrawlResult, ...]], budget: int) -> list[tupl
 
 
 def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
-    """Return the crawls of one strategy on one world: one, or for `random` one for each of five seeds."""
-    job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic)
+    """Return the crawls of one strategy on one world: one, or for `random` one for each of five seeds.
+
+    `as-used` is the default strategy as people use it.
+    """
+    job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic, plan.workers, plan.delay_s)
+    if strategy == AS_USED:
+        used = Settings()
+        return [replace(job, strategy=DEFAULT_STRATEGY, workers=used.workers, delay_s=used.delay_s, label=AS_USED)]
     if strategy != "random":
         return [job]
     return [replace(job, set={**plan.set, "random.seed": str(plan.seed + n)}) for n in range(RANDOM_RUNS)]
@@ -213,7 +227,7 @@ def mean_row(known: Study, results: Sequence[CrawlResult]) -> Row:
     areas = [score.area for score in scores]
     return Row(
         world=known.world,
-        strategy=first.job.strategy,
+        strategy=first.job.label or first.job.strategy,
         budget=first.job.budget,
         pages=_mean([s.pages for s in scores]),
         found=_mean([s.found for s in scores]),
@@ -233,6 +247,7 @@ def mean_row(known: Study, results: Sequence[CrawlResult]) -> Row:
         cpu_s=_mean([result.cpu_s for result in results]),
         peak_mib=max(result.peak_mib for result in results),
         unrecorded=None if known.has_truth else _mean([result.unrecorded for result in results]),
+        wall_s=_mean([result.wall_s for result in results]),
         area_sd=round(statistics.stdev(areas), 6) if len(areas) > 1 else None,
     )
 

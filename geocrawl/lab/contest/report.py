@@ -10,12 +10,14 @@ from pathlib import Path
 from geocrawl import __version__
 from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
-from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults
+from geocrawl.lab.contest.contest import AS_USED, ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
 from geocrawl.lab.contest.results import options_of, to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, end_lines, model_lines
 from geocrawl.priority.registry import presets
 from geocrawl.sanitize import plain
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
+from geocrawl.wording import counted
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:1150px;margin:2em auto;padding:0 1em}
@@ -30,7 +32,7 @@ li{margin:.25em 0} .agrees::before{content:"\\2713\\a0";color:#009E73;font-weigh
 ul.verdicts{list-style:none;padding-left:0}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
-network as in a real crawl: one worker, no delays, robots.txt obeyed, five links deep. <b>found</b> counts the
+network as in a real crawl: robots.txt obeyed, five links deep. {workers} <b>found</b> counts the
 valid WMS in the catalogue whose capabilities were requested, <b>false</b> those catalogued as valid that are not;
 <b>to 50 %</b>, 90 and 100 are the pages downloaded until the crawl had made that share of its finds;
 <b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.
@@ -39,7 +41,8 @@ pages needed, not in the last values. <b>harvest</b> and
 <b>discovery</b> count relevant pages (naming a valid service, or one link before such a page) among those
 downloaded and among those that can be reached; the <b>judged</b> columns are the same rates by a fixed judge of
 page texts that no strategy uses. <b>oracle</b> is a crawl that knows which pages name services and the shortest
-paths to them.</p>"""
+paths to them. <b>wall</b> is the virtual time of the crawl: the delays, and the times in which the hosts answer,
+which are drawn by their names.</p>"""
 _NO_TRUTH = """This is a recording of a crawl without known truth: the services that any strategy found here count as
 reachable, only the judged columns are about relevant pages, and addresses that were not recorded cannot be reached."""
 _RATES = ("harvest_rate@3000", "discovery_rate@4000")
@@ -91,9 +94,23 @@ def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
         topic = f"The strategies looked for the topic {plan.topic}. " if plan.topic else ""
         seeds = f"The crawls began at the seeds given, of which there are {len(plan.seeds):,}." if plan.seeds else ""
         yield f"<p>{escape(plain(topic + seeds))}</p>"
-    yield _EXPLAINED
+    yield _EXPLAINED.format(workers=escape(workers_line(plan)))
     if results.skipped:
         yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in results.skipped) + "</ul>"
+
+
+def workers_line(plan: Plan) -> str:
+    """Return a sentence on the workers and the delay of the contest's crawls."""
+    used = Settings()
+    line = f"The crawls have {counted(plan.workers, 'worker')} and {_delay(plan.delay_s)}"
+    if AS_USED not in plan.strategies:
+        return f"{line}."
+    own = f"{counted(used.workers, 'worker')} and {_delay(used.delay_s)}"
+    return f"{line}; {AS_USED} is {DEFAULT_STRATEGY} as a crawl runs it by default, with {own}."
+
+
+def _delay(seconds: float) -> str:
+    return f"{seconds:g} s between two requests to one host" if seconds else "no delays"
 
 
 def _options(plan: Plan) -> Iterator[str]:

@@ -54,6 +54,8 @@ def to_json(plan: Plan, results: ContestResults) -> str:
             "set": dict(plan.set),
             "seeds": list(plan.seeds),
             "topic": plan.topic,
+            "workers": plan.workers,
+            "delay_s": plan.delay_s,
         },
         "options": options_of(plan),
         "settings": _settings(plan),
@@ -84,7 +86,8 @@ def _strategy_as_json(strategy: StrategyResult) -> dict[str, object]:
 
 def _settings(plan: Plan) -> dict[str, object]:
     """Return every setting that a crawl of the contest changes from its default."""
-    used = settings_for(Job(Path(), "", plan.budget or 0, dict(plan.set)))
+    job = Job(Path(), "", plan.budget or 0, dict(plan.set), workers=plan.workers, delay_s=plan.delay_s)
+    used = settings_for(job)
     default = type(used)()
     names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))
     return {n: getattr(used, n) for n in names if getattr(used, n) != getattr(default, n)}

@@ -18,8 +18,10 @@ from geocrawl.lab.contest.measure import Score, measure
 from geocrawl.lab.contest.models import Model, models_read, refuse_trained_on
 from geocrawl.lab.contest.recorded_crawls import measure_recording
 from geocrawl.lab.contest.study import seeds_of
+from geocrawl.lab.recorded_worlds.answer_times import TimedTransport
 from geocrawl.lab.recorded_worlds.recording import UNRECORDED, RecordedWeb
-from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Request, Web, WorldWeb
+from geocrawl.lab.recorded_worlds.replay import Request, Web, WorldWeb
+from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
@@ -40,6 +42,11 @@ class Job:
     """Start pages; none: those of the web."""
     topic: str = ""
     """Topic that strategies look for; '' for WMS."""
+    workers: int = 1
+    delay_s: float = 0.0
+    """Delay between two requests to one host, in virtual time."""
+    label: str = ""
+    """Name of the row in the results; '' for the strategy's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class Crawled:
     """(url, kind) of each endpoint catalogued as valid."""
     stopped: str
     cpu_s: float
+    wall_s: float
+    """Virtual time from the first request to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,8 @@ class CrawlResult:
     """CPU time of the crawl alone, without imports and without reading the world and the models."""
     peak_mib: float
     """Peak memory of the process, the world's index included."""
+    wall_s: float
+    """Virtual time of the crawl: delays, and the times in which hosts answer (`recorded_worlds.answer_times`)."""
     models: tuple[Model, ...]
     """The trained models that the strategy uses."""
     unrecorded: int = 0
@@ -73,22 +84,25 @@ class CrawlResult:
 
 
 def settings_for(job: Job, database: str = "") -> Settings:
-    """Return the settings of a crawl in a contest, where only the strategy decides the order.
+    """Return the settings of a crawl in a contest.
 
-    So there is one worker, no host has a delay, and no request is repeated. The crawl waits without limit, in virtual
-    time, for a host that answers 429. There are no content checks: they would change neither the order nor the services
-    that count as found.
+    With one worker and no delay only the strategy decides the order: no host rests, whatever its robots.txt or its
+    failures ask for. With a delay hosts rest as in a crawl, in virtual time. No request is repeated. The crawl waits
+    without limit for a host that answers 429. There are no content checks: they would change neither the order nor the
+    services that count as found.
     """
+    default = Settings()
+    rests = job.delay_s > 0
     return Settings(
         db=database,
         strategy=job.strategy,
         set=dict(job.set),
         topic=job.topic,
         max_pages=job.budget,
-        workers=1,
-        delay_s=0.0,
-        max_crawl_delay_s=0.0,
-        backoff_first_s=0.0,
+        workers=job.workers,
+        delay_s=job.delay_s,
+        max_crawl_delay_s=default.max_crawl_delay_s if rests else 0.0,
+        backoff_first_s=default.backoff_first_s if rests else 0.0,
         patience_s=math.inf,
         max_attempts=1,
         allow_private=True,
@@ -124,6 +138,7 @@ def run(job: Job) -> CrawlResult:
         visited=tuple(request.key for request in crawled.log if request.is_page),
         stopped=crawled.stopped,
         cpu_s=crawled.cpu_s,
+        wall_s=crawled.wall_s,
         peak_mib=peak_mib(),
         models=models,
         unrecorded=len({request.url for request in crawled.log if request.kind == UNRECORDED}),
@@ -136,9 +151,9 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
     Raises UsageError for an unknown strategy or setting and when no seed answers, EnvironmentFault when there is no
     space for the database.
     """
-    clock = ReplayClock()
-    transport = ReplayTransport(web, clock)
-    environment = Environment(clock, transport, lambda: transport.pages, idle_s=math.inf)
+    clock = VirtualClock()
+    transport = TimedTransport(web, clock)
+    environment = Environment(clock, transport, lambda: transport.pages, idle_s=math.inf, new_loop=clock.new_loop)
     with tempfile.TemporaryDirectory(prefix="geocrawl-replay-") as folder:
         database = Path(folder) / "geocrawl.db"
         watch = _Stopwatch()
@@ -146,7 +161,8 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
         cpu_s = round(time.process_time() - watch.begun, 3)
         if report.no_seed_answered:
             raise UsageError(f"none of the seeds answered: {', '.join(seed.address for seed in seeds)[:200]}")
-        return Crawled(transport.log, valid_endpoints(database), report.summary.stopped, cpu_s)
+        summary = report.summary
+        return Crawled(transport.log, valid_endpoints(database), summary.stopped, cpu_s, round(summary.seconds, 1))
 
 
 def valid_endpoints(database: Path) -> list[tuple[str, str]]:

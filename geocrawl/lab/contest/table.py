@@ -10,6 +10,7 @@ from rich.table import Table
 from geocrawl.lab.contest.contest import ContestResults, Row, WorldResults
 from geocrawl.lab.contest.models import Model
 from geocrawl.sanitize import plain
+from geocrawl.utc import span
 
 HEADS = (
     "strategy",
@@ -26,6 +27,7 @@ HEADS = (
     "judged h.",
     "judged d.",
     "false",
+    "wall",
     "CPU s",
     "MiB",
 )
@@ -71,6 +73,7 @@ def cells(row: Row) -> list[str]:
             for value in (row.harvest_rate, row.discovery_rate, row.judged_harvest_rate, row.judged_discovery_rate)
         ),
         f"{row.false_accepts:g}",
+        "-" if row.wall_s is None else span(row.wall_s),
         "-" if row.cpu_s is None else f"{row.cpu_s:,.1f}",
         _whole(row.peak_mib),
     ]

@@ -137,17 +137,23 @@ class ReplayTransport:
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request at once, in virtual time."""
+        url, answer = self.find(request)
+        self._clock.advance(_LATENCY_S + answer.seconds)
+        return self.deliver(request, url, answer)
+
+    def find(self, request: httpx.Request) -> tuple[str, Response]:
+        """Return the address that a request asks for, normalised, and the web's answer."""
         address = str(request.extensions["address"])
         scheme = address.partition("://")[0].lower()
         host, target = split_address(address)
-        answer = self._web.respond(scheme, host, target)
-        url = f"{scheme}://{host}{target}"
-        entry = Request(
-            "GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, host + target
-        )
+        return f"{scheme}://{host}{target}", self._web.respond(scheme, host, target)
+
+    def deliver(self, request: httpx.Request, url: str, answer: Response) -> httpx.Response:
+        """Write an answer into the access log and return it as the fetcher receives it."""
+        key = url.partition("://")[2]
+        entry = Request("GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, key)
         self.log.append(entry)
         self.pages += entry.is_page
-        self._clock.advance(_LATENCY_S + answer.seconds)
         headers, body = _encoded(answer.headers), _Body(answer.body)
         return httpx.Response(answer.status, headers=headers, stream=body, request=request)
 

@@ -24,6 +24,7 @@ from geocrawl.lab.contest.table import HEADS, cells, tables
 from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.priority.models.files import shipped_models
 from geocrawl.priority.registry import presets
+from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from tests.lab.small_world import HOST, write_world
 
 NOBODY = PageJudge({}, -1.0, {})
@@ -220,3 +221,18 @@ def test_the_shipped_judge_tells_map_services_from_news() -> None:
     about = "The OGC Web Map Service (WMS) and WFS of this GeoServer publish layers; GetCapabilities lists them."
     assert judge.is_relevant("OGC WMS layers", about)
     assert not judge.is_relevant("News", "The choir sings on Sunday in the town hall, with tea and cake.")
+
+
+def test_the_row_as_used_has_the_workers_and_the_delay_of_a_crawl(small: Path) -> None:
+    plan = Plan([small], ["bfs", "as-used"])
+    (job,) = jobs(plan, small, "as-used", 10)
+    used = Settings()
+    assert (job.strategy, job.workers, job.delay_s) == (DEFAULT_STRATEGY, used.workers, used.delay_s)
+    outcome = run_contest(plan, lambda line: None)
+    plain, as_used = outcome.rows()
+    assert (plain.strategy, as_used.strategy) == ("bfs", "as-used")
+    assert as_used.found == plain.found
+    assert as_used.wall_s is not None and plain.wall_s is not None and as_used.wall_s > plain.wall_s
+    assert f"as-used is {DEFAULT_STRATEGY} as a crawl runs it by default, with 5 workers" in to_html(
+        plan, outcome, with_plots=False
+    )
