@@ -19,7 +19,6 @@ DEFAULT_STRATEGY = "fusion"
 _AT_WORK_S = 10.0
 """Longest time for which a server is assumed to keep working on a request that was cut off, seconds."""
 
-
 _RUNS = ("crawl", "harvest", "daemon")
 _REQUESTS = (*_RUNS, "probe", "seeds check")
 """Commands that send requests."""
@@ -80,6 +79,11 @@ class Settings:
         0.0, "longest run, such as 90, 10m or 2h", unit="s", empty="no limit", option=Option(("crawl", "harvest"))
     )
     workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
+    economy: float = setting(
+        0.5,
+        "least promise of a page to be read, as a share of the best one's that waits (docs/decisions/011)",
+        option=Option(("crawl", "daemon"), metavar="SHARE"),
+    )
     allow: tuple[str, ...] = setting(
         (),
         "visit nothing else: domains (example.org), top-level domains (.cn), addresses with * (example.org/geo/*)",
@@ -239,9 +243,7 @@ class Settings:
     page_body_bytes: int = setting(5 * MIB, "longest page, decoded", unit="bytes")
     probe_body_bytes: int = setting(128 * MIB, "longest capabilities document; the rest is not read", unit="bytes")
     map_body_bytes: int = setting(8 * MIB, "longest image, tile or feature, decoded", unit="bytes")
-    robots_body_bytes: int = setting(
-        500 * 1024, "longest robots.txt; the rest is not read (RFC 9309, 2.5)", unit="bytes"
-    )
+    robots_body_bytes: int = setting(500 * 1024, "longest robots.txt; the rest is unread (RFC 9309, 2.5)", unit="bytes")
     max_ratio: float = setting(200.0, "largest ratio of decoded to received bytes, once ratio_free is exceeded")
     ratio_free_bytes: int = setting(1 * MIB, "decoded bytes before the ratio is checked", unit="bytes")
     max_encodings: int = setting(2, "most Content-Encodings on one answer")
@@ -317,9 +319,7 @@ class Settings:
             name="--secrets",
         ),
     )
-    metrics_file: str = setting(
-        "", "file for Prometheus' textfile collector, which the daemon writes each minute", empty="none"
-    )
+    metrics_file: str = setting("", "file for Prometheus' textfile collector, written by the daemon", empty="none")
     log_visits: bool = setting(
         False,
         "log two lines for each visit: what was leased, and how it ended",

@@ -44,6 +44,7 @@ NAMES = (
     "tls",
     "relays",
     "browser",
+    "economy",
     "requests",
 )
 

@@ -132,6 +132,7 @@ def make_session(
         settings,
         catalog,
         by_depth=strategy.by_depth,
+        by_yield=strategy.by_yield,
         learns=kind.learns and strategy.learns,
         stride=strategy.stride,
         records_only=kind.records_only,

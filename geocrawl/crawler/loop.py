@@ -243,7 +243,8 @@ class Crawler:
             and not (self._pages_left() and await self._queue.others_at_work())
         ):
             hosts = await self._queue.waiting_hosts(pages=self._pages_left())
-            if not hosts or hosts[0].ready_at - self._answered_at > self._limits.patience_s:
+            next_at = hosts[0].ready_at if hosts else now  # before now: it is held for better ones
+            if not hosts or (next_at > now and next_at - self._answered_at > self._limits.patience_s):
                 self._end(("patience" if hosts else "resting") if self._pages_left() else "max-pages")
                 return None
             self._tell(hosts, now)

@@ -36,6 +36,11 @@ class Strategy(Protocol):
         """Return whether a link's score is minus its depth (breadth-first), so that it changes with the depth."""
 
     @property
+    def by_yield(self) -> bool:
+        """Return whether a link's score, 0 or more, is its expected yield in any unit: half the score, half the yield.
+        Then `economy` holds back pages by the ratio of scores, else by tier (or by depth)."""
+
+    @property
     def needs(self) -> frozenset[str]:
         """Return the parts of a Document that `judge` reads and that are made on request only: "headline", "prose"."""
 

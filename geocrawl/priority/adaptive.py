@@ -74,6 +74,7 @@ class Adaptive(Defaults):
     """Pages near the centroid first. The topic is learnt from the seeds and corrected by pages that resemble them."""
 
     name = NAME
+    by_yield = True
     needs = frozenset({"prose"})
     learns = True
 

@@ -78,6 +78,8 @@ PRESETS: Mapping[str, Preset] = {
 class BestFirst(Defaults):
     """Ranks links by similarity. The strategy learns nothing during a crawl: the text model is trained beforehand."""
 
+    by_yield = True
+
     def __init__(self, name: str, model: TextModel, options: Mapping[str, str]) -> None:
         """Make the strategy called `name`, one of the four. Raises UsageError for a bad option."""
         values = parse_options(name, options, N_OPTIONS if name == N_FIRST else OPTIONS)

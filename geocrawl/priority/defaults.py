@@ -17,6 +17,7 @@ class Defaults:
     name: str
     stride: int = 1
     by_depth: bool = False
+    by_yield: bool = False
     needs: frozenset[str] = frozenset()
     learns: bool = False
 

@@ -78,6 +78,7 @@ class HitsStrategy(GraphStrategy):
     """Ranks links by best-first search and HITS together."""
 
     name = NAME
+    by_yield = True
 
     def __init__(self, model: TextModel, options: Mapping[str, str]) -> None:
         """Read the `options` that people set (see `OPTIONS`). Raises UsageError for a bad one."""

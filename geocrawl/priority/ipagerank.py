@@ -92,6 +92,7 @@ class IPageRankStrategy(GraphStrategy):
     """Ranks links by the improved PageRank of SkyReach."""
 
     name = NAME
+    by_yield = True
 
     def __init__(self, words: TopicWords, page_filter: PageFilter | None, options: Mapping[str, str]) -> None:
         """Read the `options` that people set (see `OPTIONS`). Without `page_filter` pages are not judged.

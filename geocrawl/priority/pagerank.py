@@ -41,6 +41,7 @@ class PageRankStrategy(GraphStrategy):
     """Ranks links by PageRank alone; words of pages and links do not count."""
 
     name = NAME
+    by_yield = True
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """Read the `options` that people set (see `OPTIONS`). Raises UsageError for a bad one."""

@@ -96,6 +96,7 @@ class Learner:
     name = LEARNER
     stride = 1
     by_depth = False
+    by_yield = False
     learns = True
     needs: frozenset[str] = frozenset()
 

@@ -40,6 +40,11 @@ Delay = Annotated[
     ),
 ]
 
+Economy = Annotated[
+    float | None,
+    typer.Option("--economy", metavar="SHARE", min=0.0, max=1.0, help="As of crawl; matters with workers or a delay."),
+]
+
 
 def evaluate(
     worlds: Annotated[
@@ -56,6 +61,7 @@ def evaluate(
     topic: Topic = "",
     workers: Workers = 1,
     delay: Delay = 0.0,
+    economy: Economy = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
     set_: Annotated[
@@ -89,6 +95,7 @@ def evaluate(
         topic=find_topic(topic).name if topic else "",
         workers=workers,
         delay_s=delay,
+        economy=economy,
     )
     if out is not None:
         from geocrawl.files import demand_folder

@@ -52,6 +52,8 @@ class Plan:
     workers: int = 1
     delay_s: float = 0.0
     """Delay between two requests to one host, in virtual time."""
+    economy: float | None = None
+    """The setting of that name; None: its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,8 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
 
     `as-used` is the default strategy as people use it.
     """
-    job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic, plan.workers, plan.delay_s)
+    job = Job(path, strategy, budget, dict(plan.set), tuple(plan.seeds), plan.topic)
+    job = replace(job, workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy)
     if strategy == AS_USED:
         used = Settings()
         return [replace(job, strategy=DEFAULT_STRATEGY, workers=used.workers, delay_s=used.delay_s, label=AS_USED)]

@@ -56,6 +56,7 @@ def to_json(plan: Plan, results: ContestResults) -> str:
             "topic": plan.topic,
             "workers": plan.workers,
             "delay_s": plan.delay_s,
+            "economy": plan.economy,
         },
         "options": options_of(plan),
         "settings": _settings(plan),
@@ -86,7 +87,9 @@ def _strategy_as_json(strategy: StrategyResult) -> dict[str, object]:
 
 def _settings(plan: Plan) -> dict[str, object]:
     """Return every setting that a crawl of the contest changes from its default."""
-    job = Job(Path(), "", plan.budget or 0, dict(plan.set), workers=plan.workers, delay_s=plan.delay_s)
+    job = Job(
+        Path(), "", plan.budget or 0, dict(plan.set), workers=plan.workers, delay_s=plan.delay_s, economy=plan.economy
+    )
     used = settings_for(job)
     default = type(used)()
     names = (field.name for field in fields(used) if field.name not in ("strategy", "max_pages", "sites"))

@@ -45,6 +45,8 @@ class Job:
     workers: int = 1
     delay_s: float = 0.0
     """Delay between two requests to one host, in virtual time."""
+    economy: float | None = None
+    """The setting of that name; None: its default."""
     label: str = ""
     """Name of the row in the results; '' for the strategy's."""
 
@@ -101,6 +103,7 @@ def settings_for(job: Job, database: str = "") -> Settings:
         max_pages=job.budget,
         workers=job.workers,
         delay_s=job.delay_s,
+        economy=default.economy if job.economy is None else job.economy,
         max_crawl_delay_s=default.max_crawl_delay_s if rests else 0.0,
         backoff_first_s=default.backoff_first_s if rests else 0.0,
         patience_s=math.inf,

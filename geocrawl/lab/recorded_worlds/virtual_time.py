@@ -52,6 +52,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: VirtualClock) -> None:
         self._virtual = clock
         super().__init__(_AdvancingSelector(clock))
+        self._clock_resolution = 1e-6  # asyncio's own: a nanosecond, which is less than a float's step after weeks
 
     def time(self) -> float:
         """Return the seconds of virtual time since the replay began."""

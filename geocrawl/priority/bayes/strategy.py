@@ -113,6 +113,7 @@ class BayesStrategy(Defaults):
     """Ranks links by P(+ | features)."""
 
     name = NAME
+    by_yield = True
 
     def __init__(self, model: BayesModel, options: Mapping[str, str]) -> None:
         """Read the `options` that people set (`bayes.online` …, see `OPTIONS`). Raises UsageError for a bad one."""

@@ -99,6 +99,11 @@ class FusionStrategy:
         return False
 
     @property
+    def by_yield(self) -> bool:
+        """Return True: a score is the value, the expected discounted reward."""
+        return True
+
+    @property
     def needs(self) -> frozenset[str]:
         """Return an empty set: fusion needs no optional parts of a document."""
         return frozenset()

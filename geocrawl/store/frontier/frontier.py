@@ -40,6 +40,7 @@ from geocrawl.store.frontier.batches import Batches
 from geocrawl.store.frontier.budgets import QUARANTINED, Budgets, Caps
 from geocrawl.store.frontier.candidate_pages import CandidatePages
 from geocrawl.store.frontier.counters import Counters, read_stats
+from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.enqueue import Enqueuer
 from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
@@ -69,6 +70,7 @@ class SqlFrontier:
         *,
         catalog: Catalog,
         by_depth: bool = False,
+        by_yield: bool = False,
         learns: bool = False,
         stride: int = 1,
         owner: str = "",
@@ -76,10 +78,11 @@ class SqlFrontier:
         not_permitted: Callable[[Url], str] = lambda url: "",
         named_only: bool = False,
     ) -> None:
-        """`by_depth`: a page's score is minus its depth and follows it. `learns`: each settlement records feedback.
-        `stride`: pages taken together (best-N-first). `owner`: text of the `Owner` that has the leases. `records_only`:
-        of pages only those of a harvest are leased. `not_permitted`: as in `ArrivalRules`. `named_only`: only the
-        probes that this frontier adds are leased; they wait in a tier of their own.
+        """`by_depth`: a page's score is minus its depth and follows it. `by_yield`: a score is an expected yield.
+        `learns`: each settlement records feedback. `stride`: pages taken together (best-N-first). `owner`: text of the
+        `Owner` that has the leases. `records_only`: of pages only those of a harvest are leased. `not_permitted`: as in
+        `ArrivalRules`. `named_only`: only the probes that this frontier adds are leased; they wait in a tier of their
+        own.
         """
         self._database = database
         self._connection: Connection = database.connection
@@ -103,7 +106,8 @@ class SqlFrontier:
         self._candidate_pages = CandidatePages(database, self._arrivals, self._queue, settings.max_depth)
         self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
-        parts = (self._connection, settings, self._hosts, limits, self._queue, catalog, budgets)
+        economy = Economy(self._connection, settings, by_yield=by_yield, by_depth=by_depth)
+        parts = (self._connection, settings, self._hosts, limits, self._queue, catalog, budgets, economy)
         self._leases = Leases(*parts, owner=owner, records_only=records_only, named_only=named_only)
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""

@@ -14,6 +14,7 @@ from geocrawl.store.engine.steps import Portion
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
+from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
@@ -53,6 +54,11 @@ class _Ready(NamedTuple):
     best_score: float
     turn: int
 
+    @property
+    def head(self) -> Rank:
+        """Return the rank of the head of the host's queue."""
+        return Rank(self.best_tier, self.best_score)
+
     def place(self, tier: int, score: float) -> tuple[float, ...]:
         """Return the host's place among ready ones if its head had this rank, as `statements.READY_HOSTS` orders them;
         the lowest place is served first."""
@@ -77,6 +83,7 @@ class Leases:
         queue: Queue,
         catalog: CatalogQueries,
         budgets: Budgets,
+        economy: Economy,
         *,
         owner: str,
         records_only: bool,
@@ -91,13 +98,16 @@ class Leases:
         self._queue = queue
         self._catalog = catalog
         self._budgets = budgets
+        self._economy = economy
         self._owner = owner
         self._least_tier = NAMED_TIER if named_only else HARVEST_TIER if records_only else _ANY_TIER
 
     def may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
-        due = self._connection.execute(sql.DUE, (now, 1)).fetchone()
-        return bool(due or self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages))).fetchone())
+        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
+            return True
+        row = self._connection.execute(sql.READY_HOSTS, (now, self._least(pages=pages))).fetchone()
+        return bool(row) and not self._economy.holds(_Ready(*row).head, now)
 
     def wake(self, now: float, portion: Portion) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
@@ -121,8 +131,8 @@ class Leases:
     def lease(self, now: float, portion: Portion, *, pages: bool) -> Lease | None:
         """Lease the best ready entry and its host; `pages=False`: probes only.
 
-        None when nothing is ready now. Also when the portion is spent by URLs that were refused: the next transaction
-        goes on with the rest.
+        None when nothing is ready now, or what is ready waits for better pages (`Economy`). Also when the portion is
+        spent by URLs that were refused: the next transaction goes on with the rest.
         """
         least = self._least(pages=pages)
         while not portion.is_spent:
@@ -134,6 +144,8 @@ class Leases:
             if self._reason(head, host.pages):
                 self._refuse(host, hosts[1:], least, portion)
                 continue
+            if self._economy.holds(host.head, now):
+                return None
             state = HostState(*host[1:10])
             until = now + lease_of_s(state, self._settings)
             self._connection.execute(sql.LEASE, (host.id, until, head[0], self._owner))
@@ -195,10 +207,13 @@ class Leases:
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits.
 
-        A time in the past means at once; for a host that others have leased it is the end of their lease.
+        A time in the past means at once; for a host that others have leased it is the end of their lease. While pages
+        are held, it is the time of better ones.
         """
         least = self._least(pages=pages)
-        if least == _ANY_TIER:
+        if pages and (next_better_at := self._economy.next_at()) is not None:
+            rows = [(next_better_at,), self._connection.execute(sql.NEXT_PARKED).fetchone()]
+        elif least == _ANY_TIER:
             rows = [self._connection.execute(sql.NEXT_READY_ANY).fetchone()]
         else:
             rows = [self._connection.execute(sql.NEXT_READY, (least,)).fetchone()]

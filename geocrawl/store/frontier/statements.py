@@ -76,6 +76,27 @@ SELECT id, name, next_at, errors, last_error_at, crawl_delay_s, asked_day, asked
   lease_token, pages, best_tier, best_score, turn FROM host
 WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND next_at <= ?1 AND best_tier >= ?2
 ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 2"""
+# Read the rank of the best page of tier ?1 or lower at hosts that are not leased and do not back off: of the first host
+# whose head is a page, and of each host with a probe before its pages.
+BEST_RESTING = """
+SELECT * FROM (SELECT best_tier, best_score FROM host
+  WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier <= ?1
+  ORDER BY best_tier DESC, best_score DESC LIMIT 1)
+UNION ALL SELECT u.tier, u.score FROM host h CROSS JOIN url u ON u.id = (
+  SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1
+  ORDER BY tier DESC, score DESC, id LIMIT 1)
+WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1"""
+# Read the rank of the best page of tier ?1 or lower at each leased host, without the URL that is under way.
+BEST_BUSY = """
+SELECT h.id, h.lease_token, u.tier, u.score FROM host h CROSS JOIN url u ON u.id = (
+  SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1 AND id IS NOT h.lease_url
+  ORDER BY tier DESC, score DESC, id LIMIT 1)
+WHERE h.lease_until > 0"""
+# Read when the next host with a better head than ?1, ?2 is ready, and when the next lease ends.
+NEXT_BETTER = """
+SELECT (SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
+    AND best_tier >= ?1 AND (best_tier, best_score) > (?1, ?2)),
+  (SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
 # Lease a host for one of its URLs.
 LEASE = (
     "UPDATE host SET lease_until = ?2, lease_token = lease_token + 1, lease_url = ?3, lease_owner = ?4 WHERE id = ?1"
@@ -116,6 +137,8 @@ SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
   UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
+# Read when the next host's back-off ends.
+NEXT_PARKED = "SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1"
 # Read when the next failed page or probe of tier ?2 or higher is tried again, its host permitting.
 NEXT_RETRY = """
 SELECT max(u.retry_at, h.next_at) FROM url u JOIN host h ON h.id = u.host_id

@@ -18,7 +18,7 @@ from geocrawl.lab.recorded_worlds.virtual_time import VirtualClock
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("worlds") / "mixed"
-    make("mixed", 150, 5, folder)
+    make("mixed", 200, 5, folder)
     return folder
 
 
@@ -73,7 +73,7 @@ def test_workers_ask_a_host_for_one_thing_at_once_and_leave_the_delay_between(
         return response
 
     monkeypatch.setattr(TimedTransport, "handle_async_request", noted)
-    result = run(Job(mixed, "bfs", 150, workers=5, delay_s=1.0))
+    result = run(Job(mixed, "bfs", 120, workers=5, delay_s=1.0))
     assert result.score.pages > 100
     for times in asked.values():
         for (_, ended), (began, _) in itertools.pairwise(times):

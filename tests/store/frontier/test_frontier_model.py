@@ -104,7 +104,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         database = "sqlite://" if self.in_memory else Path(self.folder.name) / "crawl.db"
-        self.world = World(database, Settings(max_depth=MAX_DEPTH, max_attempts=2, lease_s=1e9))
+        self.world = World(database, Settings(economy=0.0, max_depth=MAX_DEPTH, max_attempts=2, lease_s=1e9))
         self.model = Model()
         self.leases: list[Lease] = []
 

@@ -1,0 +1,78 @@
+"""Hold back pages that promise much less than the best that waits at a busy host or one that rests for a moment.
+
+A host is asked by one worker at a time. Without a bar, every other worker would read whatever other hosts offer,
+however little it promises, and spend the page budget on it.
+
+- Of a strategy whose scores are expected yields (`by_yield`) a page is taken when its score is at least the share
+  `economy` of the best one's.
+- The rest of a batch (best-N-first) comes before all else, in any order.
+- By depth (bfs): a page is taken when none of lesser depth waits. Any other: when none of a higher tier waits.
+- A host counts as resting for a moment while it is not parked (`hosts.PARK_S`), and as busy for `MOMENT_S` after its
+  lease was first seen. So nothing is held for long by a slow or dead host, nor by a process that was killed.
+
+The best page is read by indexes: the first of the hosts that are not leased, and one page of each host that is leased,
+or has a probe before its pages, of which there are about as many as workers.
+"""
+
+from __future__ import annotations
+
+from geocrawl.model import Rank
+from geocrawl.settings import Settings
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.lifecycle import BATCH_TIER
+
+MOMENT_S = 10.0
+"""The longest wait for one lease of a host."""
+
+
+class Economy:
+    """Decides which pages wait for better ones. Reads only."""
+
+    def __init__(self, connection: Connection, settings: Settings, *, by_yield: bool, by_depth: bool) -> None:
+        """`by_yield`, `by_depth`: as in `ports.Strategy`. A crawl with less patience than a moment holds nothing."""
+        self._connection = connection
+        self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
+        self._by_yield = by_yield
+        self._by_depth = by_depth
+        self._held: Rank | None = None
+        """The best page that was ready when it was held."""
+        self._leases: dict[int, tuple[int, float]] = {}
+        """Host → its lease's token, and when that lease was first seen."""
+
+    def holds(self, rank: Rank, now: float) -> bool:
+        """Return whether the best ready entry, which is of this rank, has to wait for better pages."""
+        self._held = None
+        if not self._share or rank.tier > BATCH_TIER:
+            return False
+        if any(not self._is_near(rank, better) for better in self._better(now)):
+            self._held = rank
+        return self._held is not None
+
+    def _is_near(self, rank: Rank, better: Rank) -> bool:
+        if rank >= better:
+            return True
+        if self._by_yield and better.tier < BATCH_TIER:
+            return rank.score >= self._share * better.score
+        return rank.tier == better.tier and not self._by_depth
+
+    def _better(self, now: float) -> list[Rank]:
+        """Return the ranks of pages of which one is the best that may be had soon."""
+        rows = self._connection.execute(sql.BEST_RESTING, (BATCH_TIER,)).fetchall()
+        found = [Rank(*row) for row in rows]
+        seen: dict[int, tuple[int, float]] = {}
+        for host_id, token, tier, score in self._connection.execute(sql.BEST_BUSY, (BATCH_TIER,)):
+            known = self._leases.get(host_id)
+            seen[host_id] = known if known and known[0] == token else (token, now)
+            if now - seen[host_id][1] < MOMENT_S:
+                found.append(Rank(tier, score))
+        self._leases = seen
+        return found
+
+    def next_at(self) -> float | None:
+        """Return when a better page than the one held may be leased, or that one be taken; None: nothing is held."""
+        if self._held is None:
+            return None
+        row = self._connection.execute(sql.NEXT_BETTER, tuple(self._held)).fetchone()
+        ends = [since + MOMENT_S for _, since in self._leases.values()]
+        return min([*ends, *(at for at in row if at is not None)], default=None)

@@ -1,0 +1,143 @@
+"""Pages that promise little wait, for moments only, while better ones wait at hosts that are busy or rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Rank
+from geocrawl.settings import Settings
+from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.economy import MOMENT_S
+from geocrawl.store.frontier.lifecycle import BATCH_TIER
+from tests.support.world import World, candidate, link
+
+DELAY_S = 1.0
+
+
+def made(tmp_path: Path, economy: float = 0.5, **more: bool | int) -> World:
+    """A world whose seed, on a host of its own, was read."""
+    settings = Settings(delay_s=DELAY_S, economy=economy, max_fruitless_per_pattern=0)
+    world = World(tmp_path / "c.db", settings, **more)  # type: ignore[arg-type]
+    world.seed("seed.example/")
+    return world
+
+
+def rich_and_poor(tmp_path: Path, economy: float = 0.5, *, poor: float = 0.1) -> World:
+    """Two pages at a rich host, of which one was just read, and one that promises less at another host."""
+    world = made(tmp_path, economy, by_yield=True)
+    links = (link("rich.example/1", 1, 0.9), link("rich.example/2", 1, 0.8), link("poor.example/", 1, poor))
+    world.settle(world.lease(), *links)
+    return world
+
+
+def names(world: World, count: int) -> list[str]:
+    return [world.lease().host.name for _ in range(count)]
+
+
+def test_a_page_of_little_promise_waits_while_the_better_host_is_busy(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    rich = world.lease()
+    assert rich.host.name == "rich.example"
+    assert world.frontier.lease() is None
+    world.settle(rich, next_at=world.clock.now() + DELAY_S)
+    assert world.frontier.lease() is None, "the host rests for a moment"
+    assert world.frontier.ready_at() == world.clock.now() + DELAY_S
+    world.clock.time += DELAY_S
+    assert names(world, 2) == ["rich.example", "poor.example"]
+
+
+@pytest.mark.parametrize(("economy", "poor"), [(0.0, 0.1), (0.5, 0.41), (1.0, 0.8)])
+def test_a_page_that_promises_enough_is_taken(tmp_path: Path, economy: float, poor: float) -> None:
+    world = rich_and_poor(tmp_path, economy, poor=poor)
+    assert names(world, 2) == ["rich.example", "poor.example"]
+
+
+def test_no_busy_host_is_waited_for_longer_than_a_moment(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    world.lease()
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == world.clock.now() + MOMENT_S
+    world.clock.time += MOMENT_S
+    assert world.lease().host.name == "poor.example"
+
+
+def test_a_host_in_back_off_holds_nothing(tmp_path: Path) -> None:
+    world = rich_and_poor(tmp_path)
+    world.settle(world.lease(), next_at=world.clock.now() + 3600.0)
+    assert world.lease().host.name == "poor.example"
+
+
+def test_a_crawl_of_little_patience_holds_nothing(tmp_path: Path) -> None:
+    settings = Settings(delay_s=DELAY_S, economy=1.0, patience_s=0.0, max_fruitless_per_pattern=0)
+    world = World(tmp_path / "c.db", settings, by_yield=True)
+    world.seed("seed.example/")
+    world.settle(world.lease(), link("a.example/1", 1, 0.9), link("a.example/2", 1, 0.9), link("b.example/", 1, 0.1))
+    assert names(world, 2) == ["a.example", "b.example"]
+
+
+def test_probes_are_never_held(tmp_path: Path) -> None:
+    world = made(tmp_path, 1.0, by_yield=True)
+    links = (link("rich.example/1", 1, 0.9), link("rich.example/2", 1, 0.8))
+    found = candidate("http://poor.example/wms?service=WMS&request=GetCapabilities")
+    world.settle(world.lease(), *links, candidates=[(found, None)])
+    assert names(world, 2) == ["poor.example", "rich.example"]
+
+
+def test_pages_behind_a_probe_count_as_waiting(tmp_path: Path) -> None:
+    world = made(tmp_path, by_yield=True)
+    links = (link("rich.example/1", 1, 0.9), link("rich.example/2", 1, 0.8), link("poor.example/", 1, 0.1))
+    world.settle(world.lease(), *links)
+    found = candidate("http://rich.example/wms?service=WMS&request=GetCapabilities")
+    world.settle(world.lease(), candidates=[(found, None)], next_at=world.clock.now() + DELAY_S)
+    assert world.frontier.lease() is None
+    assert world.frontier.ready_at() == world.clock.now() + DELAY_S
+    world.clock.time += DELAY_S
+    assert world.lease().entry.candidate is not None
+    assert world.frontier.lease() is None
+
+
+def test_the_page_under_way_is_no_page_that_waits(tmp_path: Path) -> None:
+    world = made(tmp_path, 1.0, by_yield=True)
+    world.settle(world.lease(), link("rich.example/1", 1, 0.9), link("poor.example/", 1, 0.1))
+    assert names(world, 2) == ["rich.example", "poor.example"]
+
+
+def test_breadth_first_holds_the_depth(tmp_path: Path) -> None:
+    world = made(tmp_path, 0.1, by_depth=True)
+    world.settle(world.lease(), link("a.example/1", 0, -1), link("a.example/2", 0, -1), link("b.example/", 0, -1))
+    a, b = world.lease(), world.lease()
+    world.settle(b, link("c.example/", 0, -2))
+    assert world.frontier.lease() is None, "a page of depth 1 waits at the busy host"
+    world.settle(a)
+    assert names(world, 2) == ["a.example", "c.example"]
+
+
+def test_a_strategy_without_yields_holds_the_tier(tmp_path: Path) -> None:
+    world = made(tmp_path, 0.1)
+    links = [
+        link("a.example/1", 5, 0.9),
+        link("a.example/2", 5, 0.8),
+        link("b.example/", 5, 0),
+        link("c.example/", 4, 1),
+    ]
+    world.settle(world.lease(), *links)
+    assert names(world, 2) == ["a.example", "b.example"]
+    assert world.frontier.lease() is None, "a page of tier 5 waits at the busy host"
+
+
+def test_the_best_page_is_found_by_indexes(tmp_path: Path) -> None:
+    """A queue of any length costs the same: no step of the queries reads a whole table or sorts."""
+    world = made(tmp_path)
+    for statement, values in (
+        (sql.BEST_RESTING, (BATCH_TIER,)),
+        (sql.BEST_BUSY, (BATCH_TIER,)),
+        (sql.NEXT_BETTER, tuple(Rank(1, 0.5))),
+        (sql.NEXT_PARKED, ()),
+    ):
+        steps = [row[3] for row in world.database.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+        reads = [step for step in steps if step.startswith(("SCAN", "SEARCH")) and "(subquery" not in step]
+        assert reads
+        assert all("INDEX" in step or "INTEGER PRIMARY KEY" in step for step in reads if "CONSTANT" not in step), steps
+        assert not any("TEMP B-TREE" in step for step in steps), steps
