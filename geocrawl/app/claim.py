@@ -27,7 +27,9 @@ def claim(session: Session, others: Sequence[OtherRun] = ()) -> list[str]:
     notes = _join(session, others, is_same=is_same)
     if is_same:
         notes += session.learning.restore()
-        if session.learning.begins_anew:  # some strategies learn their topic from the start pages
+        if session.learning.begins_anew:  # an earlier version may have had other tiers
+            session.frontier.rerank((w.id, strategy.rank(w)) for w in session.frontier.waiting())
+            # Some strategies learn their topic from the start pages.
             session.frontier.add_seeds(session.frontier.seeds(), strategy.seed_rank(), again=True)
     else:
         session.frontier.clear_feedback()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import PAGES_SHARE
+from geocrawl.priority.registry import tier_names
 from geocrawl.sanitize import plain
 from geocrawl.utc import moment, span
 from geocrawl.wording import counted
@@ -70,9 +71,13 @@ def _queue_lines(status: CatalogStatus, now: float) -> Iterator[str]:
         )
     if status.blocked:
         yield f"forgotten   {counted(status.blocked, 'host')} removed on request (`geocrawl forget --list`)"
+    names = tier_names(status.strategy or "")
     tiers = "  ".join(f"[{tier}] {count:,}" for tier, count in frontier.waiting_by_tier.items())
     probes = counted(frontier.probes_waiting, "probe")
     yield f"queue       {tiers or 'empty'}   (strategy {status.strategy or '-'}; {probes})"
+    for tier, count in frontier.waiting_by_tier.items():
+        if tier in names:
+            yield f"            [{tier}] {names[tier]}: {counted(count, 'page')}"
     if status.next:
         dues = (f"{_NEXT[what]} {'now' if at <= now else 'in ' + span(at - now)}" for what, at in status.next.items())
         yield "next        " + ", ".join(dues)

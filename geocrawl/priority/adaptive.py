@@ -37,6 +37,8 @@ NAME = "adaptive"
 VERSION = 1
 LINK_TIER = 1
 SEED_TIER = 8
+TIERS = {SEED_TIER: "start pages", LINK_TIER: "links, by nearness to the start pages"}
+"""Tier → its name for people."""
 BLIND_PAGES = 20
 """Pages other than seeds that one run judges without a topic before it ends with an error."""
 PER_LEVEL = 0.1

@@ -11,6 +11,8 @@ from geocrawl.priority.ingredients import Ingredients
 from geocrawl.priority.options import Option, parse_options
 
 OPTIONS: Mapping[str, Option] = {}
+TIERS = {0: "all pages, by depth"}
+"""Tier → its name for people."""
 
 
 class BreadthFirst(Defaults):

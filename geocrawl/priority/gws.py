@@ -25,6 +25,12 @@ from geocrawl.priority.topics.topic_vectors import MOST_WEIGHT, TopicMeasure, To
 NAME = "gws"
 HIGHEST_TIER = 8
 """Tier of the highest of nine priorities with λ = 0.7 (eq. 4); tier 0 is priority 0."""
+TIERS = {
+    HIGHEST_TIER: "highest priority, and start pages",
+    **{tier: f"priority {HIGHEST_TIER + 1 - tier} of {HIGHEST_TIER + 1}" for tier in range(HIGHEST_TIER - 1, 0, -1)},
+    0: "priority 0: neither page nor link is on the topic",
+}
+"""Tier → its name for people."""
 REMEMBERED_LINKS = 50_000
 """Links whose level is cached: a site's navigation is on each of its pages."""
 

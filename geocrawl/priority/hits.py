@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0
+TIERS = {FOLLOWED: "links above the threshold", LAST: "links below the threshold"}
+"""Tier → its name for people."""
 """Tiers: links of pages above the threshold; all others."""
 
 OPTIONS: Mapping[str, Option] = {

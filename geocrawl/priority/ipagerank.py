@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 NAME = "ipagerank"
 FOLLOWED, LAST = 1, 0
+TIERS = {FOLLOWED + 1: "start pages", FOLLOWED: "links above the threshold", LAST: "links below the threshold"}
+"""Tier → its name for people."""
 """Tiers: links above the threshold; links at or below it."""
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NAME = "pagerank"
 SEEDS, FOLLOWED = 1, 0
+TIERS = {SEEDS: "start pages", FOLLOWED: "links, by PageRank"}
+"""Tier → its name for people."""
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
     **graph_options("q", change=0.1),

@@ -16,6 +16,9 @@ _HASH_BYTES = 6
 _HASHES = 2.0**48
 """Number of different 48-bit hashes; 48 bits are exact in the 53 of a float."""
 
+TIERS = {0: "all pages, in the order drawn"}
+"""Tier → its name for people."""
+
 
 class Random(Defaults):
     """Ranks pages by a hash of their URL: the order does not depend on the order in which pages are found."""

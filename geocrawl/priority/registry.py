@@ -86,6 +86,13 @@ def strategy_options(name: str) -> Mapping[str, Option]:
     return options
 
 
+def tier_names(name: str) -> Mapping[int, str]:
+    """Return tier → its name for people, of a strategy or preset whose tiers have names; for another name none."""
+    declared = STRATEGIES.get(name.partition(SEPARATOR)[0])
+    named: Mapping[int, str] = getattr(_module_of(declared), "TIERS", {}) if declared else {}
+    return named
+
+
 def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value]:
     """Return option → value of a strategy or preset with the options people set.
 

@@ -15,9 +15,10 @@ from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.model import Document, Feedback, Purpose, Rank, State
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.bands import SEED_TIER
 from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
 from geocrawl.priority.fusion.prior import Prior, read_prior, write_prior
-from geocrawl.priority.fusion.strategy import OPTIONS, SEED_TIER, FusionStrategy
+from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
 from geocrawl.priority.fusion.value_model import ValueModel, probability
 from geocrawl.priority.fusion.word_models import WordModels
 from geocrawl.priority.models.naive_bayes import BayesModel, FeatureReader

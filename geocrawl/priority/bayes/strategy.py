@@ -39,6 +39,8 @@ from geocrawl.priority.text.contexts import link_contexts
 
 NAME = "bayes"
 SEED_TIER, LINK_TIER = 2, 1
+TIERS = {SEED_TIER: "start pages", LINK_TIER: "links, by their words"}
+"""Tier → its name for people."""
 _EXPLAINED = 12
 """Number of features in the answer of `explain`, the heaviest first."""
 _BATCH = 5_000

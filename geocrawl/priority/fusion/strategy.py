@@ -27,6 +27,7 @@ from geocrawl.model import Document, Feedback, Judgement, Purpose, Rank, Relevan
 from geocrawl.ports import Waiting
 from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import feature_names
+from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
 from geocrawl.priority.fusion.crawl_memory import NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
 from geocrawl.priority.fusion.features_codec import key_of, pack_features, unpack_features
 from geocrawl.priority.fusion.link_reader import LinkReader
@@ -40,10 +41,9 @@ from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
 NAME = "fusion"
-LINK_TIER, SEED_TIER = 1, 8
 HIGH, LOW = 0.68, 0.01
 """Page levels by r = cos(T, P) (gws eq. 2)."""
-_FORMAT = "geocrawl-fusion 2"
+_FORMAT = "geocrawl-fusion 3"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
 _SMALL = 0.004
@@ -132,7 +132,7 @@ class FusionStrategy:
             known = best.get(link.url.identity)
             if known is None or score > known[0]:
                 best[link.url.identity] = (score, numbers)
-        return Judgement(level, r, tuple(Rank(LINK_TIER, score) for score in scores), pack_features(page, level, best))
+        return Judgement(level, r, tuple(rank_of(score) for score in scores), pack_features(page, level, best))
 
     def _scores(
         self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
@@ -160,7 +160,7 @@ class FusionStrategy:
         seen = self._reader.named(waiting)
         arms = feature_names.buckets(seen.arms)
         logit = self._value.logit((*arms, *self._value.states(arms), *feature_names.buckets(seen.names)))
-        return Rank(LINK_TIER, round(probability(logit), 4))
+        return rank_of(round(probability(logit), 4))
 
     def explain(self, waiting: Waiting) -> Mapping[str, object]:
         """Return the value (0…1), the features present with their weights, and visits and rewards of the arms."""
@@ -174,9 +174,11 @@ class FusionStrategy:
         for kind, arm in zip(feature_names.ARM_KINDS, arms, strict=True):
             state = feature_names.arm_state(kind, *self._value.arm(arm))
             weights[state] = self._value.weights[feature_names.bucket(state)]
+        value = kept.score if kept is not None else round(probability(sum(weights.values())), 4)
         visited = {arm: self._value.arm(feature_names.bucket(arm)) for arm in own_arms}
         return {
-            "value": kept.score if kept is not None else round(probability(sum(weights.values())), 4),
+            "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
+            "value": value,
             "features": feature_names.top(weights, 10),
             "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
@@ -290,7 +292,7 @@ class FusionStrategy:
         served = min(4 * self._every, len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
-        ranks = [(ids[at], Rank(LINK_TIER, float(new[at]))) for at in changed]
+        ranks = [(ids[at], rank_of(float(new[at]))) for at in changed]
         for id_, rank in ranks:
             links[id_] = links[id_]._replace(score=rank.score)
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))

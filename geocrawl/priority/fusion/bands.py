@@ -1,0 +1,24 @@
+"""Group links into bands by their value, so that people can read the queue; the order stays that of the value."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from geocrawl.model import Rank
+
+PAGES = (200, 100, 50, 20, 10, 5, 2)
+"""A link of band 1 and above is worth at least one service in so many pages; band 0 is worth less."""
+SEED_TIER = len(PAGES) + 1
+_LEAST = tuple(1 / pages for pages in PAGES)
+
+TIERS = {
+    SEED_TIER: "start pages",
+    **{band: f"one service in {pages} pages or fewer" for band, pages in reversed(list(enumerate(PAGES, 1)))},
+    0: f"one service in more than {PAGES[0]} pages",
+}
+"""Tier → its name for people."""
+
+
+def rank_of(value: float) -> Rank:
+    """Return the rank of a link of this value (0…1): the higher value always has the higher rank."""
+    return Rank(bisect_right(_LEAST, value), value)
