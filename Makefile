@@ -70,14 +70,14 @@ PAPERS := build/papers
 MADE := portal:1800 agency:9000 mixed:5000
 SHARED = $(or $(GEOCRAWL_SHARED),../shared)
 
-papers: env  ## the papers' comparisons on made webs, and on recorded ones where they are at hand: report in build/papers
+papers: env  ## the papers' experiments on made webs, and on recorded ones where they are at hand: report in build/papers
 	@for web in $(MADE); do \
 	  kind=$${web%%:*}; folder=$(PAPERS)/worlds/made-$$kind; \
 	  test -f $$folder/world.json && continue; \
 	  rm -rf $$folder && $(BIN)/geocrawl world make $$kind --pages $${web##*:} --seed 1 --out $$folder || exit; \
 	done
 	$(BIN)/geocrawl evaluate $(PAPERS)/worlds/made-portal $(PAPERS)/worlds/made-agency $(PAPERS)/worlds/made-mixed \
-	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --strategies all,presets --out $(PAPERS)/report
+	  $(patsubst %/world.json,%,$(wildcard $(SHARED)/worlds/*/world.json)) --papers --strategies papers,fusion --out $(PAPERS)/report
 
 lock: env  ## the versions in use, written to requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock

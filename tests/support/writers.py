@@ -119,6 +119,7 @@ READ = frozenset(
             ("config check", "file"),
             ("evaluate", "worlds"),
             ("evaluate", "seeds"),
+            ("evaluate", "judged"),
             ("world check", "folders"),
         ),
         *(("train topic", "pages"), ("train topic", "exclude"), ("train links", "urls"), ("train bayes", "pages")),

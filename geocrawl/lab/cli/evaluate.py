@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,14 @@ import typer
 from geocrawl.cli import options as opt
 
 if TYPE_CHECKING:
+    from geocrawl.lab.contest.claims import Evidence
     from geocrawl.lab.contest.contest import ContestResults, Plan
 
 
+Worlds = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[WORLD...]", help="Recorded webs: folders, or WARC files of crawl --record."),
+]
 Strategies = Annotated[
     str,
     typer.Option(
@@ -21,12 +27,30 @@ Strategies = Annotated[
         help="Which to compare; presets = all presets, oracle = best order, as-used = as a crawl runs by default.",
     ),
 ]
+Budget = Annotated[
+    int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded \\[as many as the world has].")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html …")
+]
 Seeds = Annotated[
     Path | None,
     typer.Option("--seeds", metavar="FILE", help="Other start pages, one a line; unrecorded ones are left out."),
 ]
 Topic = Annotated[
     str, typer.Option("--topic", metavar="NAME", help="Topic that strategies look for \\[WMS]; finds are WMS still.")
+]
+Papers = Annotated[
+    bool,
+    typer.Option("--papers", help="Run the papers' experiments, too, and print the verdict on each of their claims."),
+]
+Sample = Annotated[
+    str,
+    typer.Option("--sample", metavar="N|N%", help="Draw pages of each crawl for a person to judge (needs --out)."),
+]
+Judged = Annotated[
+    Path | None,
+    typer.Option("--judged", metavar="FILE", help="A sample.csv with judgements: print the precision by them."),
 ]
 
 Workers = Annotated[int, typer.Option("--workers", metavar="N", min=1, help="Workers of each crawl, in virtual time.")]
@@ -44,19 +68,19 @@ Economy = Annotated[
     float | None,
     typer.Option("--economy", metavar="SHARE", min=0.0, max=1.0, help="As of crawl; matters with workers or a delay."),
 ]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of a strategy: gws.lambda=0.7.")
+]
 
 
 def evaluate(
-    worlds: Annotated[
-        list[Path], typer.Argument(metavar="WORLD...", help="Recorded webs: folders, or WARC files of crawl --record.")
-    ],
+    worlds: Worlds = None,
     strategies: Strategies = "all",
-    budget: Annotated[
-        int | None, typer.Option("--budget", metavar="N", min=1, help="Pages downloaded \\[as many as the world has].")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Write results.csv, results.json, plots, report.html.")
-    ] = None,
+    budget: Budget = None,
+    out: Out = None,
+    papers: Papers = False,
+    sample: Sample = "",
+    judged: Judged = None,
     seeds: Seeds = None,
     topic: Topic = "",
     workers: Workers = 1,
@@ -64,9 +88,7 @@ def evaluate(
     economy: Economy = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     processes: Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Crawls at once.")] = 2,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of a strategy: gws.lambda=0.7.")
-    ] = None,
+    set_: Set = None,
     json: opt.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
 ) -> None:
@@ -79,14 +101,20 @@ def evaluate(
         geocrawl evaluate worlds/agency --strategies gws:paper,gws,bfs
 
         geocrawl evaluate worlds/mixed --strategies fusion,bfs,as-used --workers 5 --delay 1
+
+        geocrawl evaluate worlds/mixed --strategies gws,bfs --sample 5% --out contest
+
+        geocrawl evaluate --judged contest/sample.csv
     """
+    if judged is not None:
+        return _show_judged(judged, json=json)
     from geocrawl.app.topics import find_topic
     from geocrawl.cli.addresses import gather_seeds
     from geocrawl.lab.contest.contest import Plan, run_contest
 
     plan = Plan(
-        worlds,
-        _named(strategies),
+        worlds or [],
+        _named("papers" if papers and strategies == "all" else strategies),
         budget=budget,
         seed=seed,
         processes=processes,
@@ -97,19 +125,45 @@ def evaluate(
         delay_s=delay,
         economy=economy,
     )
-    if out is not None:
-        from geocrawl.files import demand_folder
-
-        demand_folder(out, ("results.csv", "results.json", "report.html"))
+    _demand_out(out, sample)
     tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
-    _show(plan, run_contest(plan, tell), out, json=json)
+    results = run_contest(plan, tell)
+    evidence = _evidence(plan, results, tell) if papers else None
+    if out is not None:
+        _write(plan, results, evidence, out, sample)
+    _show(plan, results, evidence, json=json)
+
+
+def _evidence(plan: Plan, results: ContestResults, tell: Callable[[str], None]) -> Evidence:
+    """Run the papers' experiments on the worlds of a contest."""
+    from geocrawl.lab.contest.experiments import run_experiments
+
+    return run_experiments(plan, results, tell)
+
+
+def _demand_out(out: Path | None, sample: str) -> None:
+    """Raise UsageError or EnvironmentFault before the crawls when their results could not be written."""
+    from geocrawl.errors import UsageError
+    from geocrawl.files import demand_folder
+    from geocrawl.lab.contest.sample import DRAWN_FILE, SAMPLE_FILE, read_size, refuse_judged
+
+    if sample:
+        read_size(sample)
+        if out is None:
+            raise UsageError("--sample writes sample.csv: name a folder for it with --out DIR")
+        refuse_judged(out)
+    if out is not None:
+        files = ("results.csv", "results.json", "rates.csv", "claims.csv", "report.html")
+        demand_folder(out, (*files, *((SAMPLE_FILE, DRAWN_FILE) if sample else ())))
 
 
 def _named(text: str) -> list[str]:
     """Return the strategies to compare, each once.
 
-    `all` means every strategy, the default one as used, and the oracle; `presets` every preset.
+    `all` means every strategy, the default one as used, and the oracle; `presets` every preset; `papers` the presets of
+    the papers' claims, `bfs` and the oracle.
     """
+    from geocrawl.lab.contest.papers import strategies_of_papers
     from geocrawl.priority.registry import presets, strategies
 
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -117,22 +171,64 @@ def _named(text: str) -> list[str]:
         names = [*names, *strategies(), "as-used", "oracle"]
     if "presets" in names:
         names = [*names, *presets()]
-    return [name for name in dict.fromkeys(names) if name not in ("all", "presets")]
+    if "papers" in names:
+        names = [*names, *strategies_of_papers(), "oracle"]
+    return [name for name in dict.fromkeys(names) if name not in ("all", "presets", "papers")]
 
 
-def _show(plan: Plan, results: ContestResults, out: Path | None, *, json: bool) -> None:
-    """Write the results to the folder `out`, if one is given, and print them."""
-    if out is not None:
-        from geocrawl.lab.contest.report import write_all
+def _write(plan: Plan, results: ContestResults, evidence: Evidence | None, out: Path, sample: str) -> None:
+    """Write the results to the folder `out`, and a sample of the pages if one is wanted."""
+    from geocrawl.lab.contest.report import write_all
+    from geocrawl.lab.contest.sample import draw, read_size, write_sample
 
-        for line in write_all(plan, results, out):
+    for line in write_all(plan, results, out, evidence):
+        typer.echo(line, err=True)
+    if sample:
+        for line in write_sample(draw(results, read_size(sample), plan.seed), plan.worlds, out, plan.seed):
             typer.echo(line, err=True)
+
+
+def _show_judged(path: Path, *, json: bool) -> None:
+    """Print the precision of each crawl by a person's judgements."""
+    from dataclasses import asdict
+
+    from geocrawl.cli.output import echo_json, print_table
+    from geocrawl.lab.contest.sample import read_judged
+
+    found = read_judged(path)
+    if json:
+        echo_json([asdict(each) for each in found])
+        return
+    rows = [
+        (
+            each.world,
+            each.strategy,
+            f"{each.visited:,}",
+            f"{each.judged:,}",
+            f"{each.relevant:,}",
+            "-" if each.precision is None else f"{each.precision:.1%}",
+            "-" if each.low is None or each.high is None else f"{each.low:.1%} to {each.high:.1%}",
+            f"{each.not_judged:,}",
+        )
+        for each in found
+    ]
+    heads = ("world", "strategy", "visited", "judged", "relevant", "precision", "95 % confidence", "not judged")
+    print_table(heads, rows)
+
+
+def _show(plan: Plan, results: ContestResults, evidence: Evidence | None, *, json: bool) -> None:
+    """Print the results, and the verdicts on the papers' claims if their experiments ran."""
     if json:
         from geocrawl.lab.contest.results import to_json
 
         typer.echo(to_json(plan, results), nl=False)
     else:
         _print(results)
+        if evidence is not None:
+            from geocrawl.lab.contest.claims import findings, findings_lines
+
+            for line in findings_lines(findings(evidence)):
+                typer.echo(line)
 
 
 def _print(results: ContestResults) -> None:

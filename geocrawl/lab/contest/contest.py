@@ -49,6 +49,8 @@ class Plan:
     """Start pages, of which each world uses those that it contains; none: the worlds' own."""
     topic: str = ""
     """Topic that strategies look for; '' for WMS. What counts as found does not change."""
+    kind: str = ""
+    """Kind of service that makes a page relevant; '' for any."""
     workers: int = 1
     delay_s: float = 0.0
     """Delay between two requests to one host, in virtual time."""
@@ -132,7 +134,7 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
     worlds = []
     with ThreadPoolExecutor(max(plan.processes, 1)) as pool:
         studies = {
-            path: pool.submit(_in_own_process, partial(study_path, seeds=tuple(plan.seeds)), path)
+            path: pool.submit(in_own_process, partial(study_path, seeds=tuple(plan.seeds), kind=plan.kind), path)
             for path in plan.worlds
         }
         for path in plan.worlds:
@@ -144,11 +146,11 @@ def run_contest(plan: Plan, tell: Callable[[str], None]) -> ContestResults:
     return ContestResults(tuple(worlds), tuple(skipped))
 
 
-def study_path(path: Path, seeds: Sequence[str] = ()) -> Study:
+def study_path(path: Path, seeds: Sequence[str] = (), kind: str = "") -> Study:
     """Return the truth about a world, or the judge's verdicts on a recording. Runs in a separate process."""
     if path.is_file():
         return study_recording(RecordedWeb(path), read_judge())
-    return study(World(path), read_judge(), chosen_seeds=seeds)
+    return study(World(path), read_judge(), chosen_seeds=seeds, kind=kind)
 
 
 def _run_on_world(
@@ -161,7 +163,7 @@ def _run_on_world(
 ) -> WorldResults:
     budget = plan.budget or known.pages
     running = [
-        (name, [pool.submit(_in_own_process, run, job) for job in jobs(plan, path, name, budget)])
+        (name, [pool.submit(in_own_process, run, job) for job in jobs(plan, path, name, budget)])
         for name in plan.strategies
         if name != ORACLE
     ]
@@ -202,7 +204,7 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
     return [replace(job, set={**plan.set, "random.seed": str(plan.seed + n)}) for n in range(RANDOM_RUNS)]
 
 
-def _in_own_process(work: Callable[[W], T], what: W) -> T:
+def in_own_process(work: Callable[[W], T], what: W) -> T:
     """Run `work(what)` in a fresh process: its memory and time are measured alone, and its crash ends nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, what).result()

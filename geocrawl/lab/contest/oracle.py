@@ -25,8 +25,8 @@ def oracle(
     `named_at`: answer → ids of services named there. Redirects, scripts and sitemaps cost nothing; a page is at most
     `max_depth` pages behind a seed.
     """
-    parents = _tree(links, is_page, seeds, barred, max_depth)
-    ways = {key: _way(parents, key) for key in named_at if key in parents}
+    parents = shortest_ways(links, is_page, seeds, barred, max_depth)
+    ways = {key: way_to(parents, key) for key in named_at if key in parents}
     fetched: set[str] = set()
     found: set[str] = set()
     pages, pages_at_finds = 0, list[int]()
@@ -51,7 +51,7 @@ def oracle(
     return tuple(pages_at_finds)
 
 
-def _tree(
+def shortest_ways(
     links: Mapping[str, Sequence[str]],
     is_page: Mapping[str, bool],
     seeds: Sequence[str],
@@ -76,7 +76,8 @@ def _tree(
     return parents
 
 
-def _way(parents: Mapping[str, str | None], key: str) -> tuple[str, ...]:
+def way_to(parents: Mapping[str, str | None], key: str) -> tuple[str, ...]:
+    """Return the answers on the way to `key`, the seed first."""
     way: list[str] = []
     step: str | None = key
     while step is not None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
+from geocrawl.lab.contest.claims import Evidence, findings, findings_csv
 from geocrawl.lab.contest.contest import AS_USED, ContestResults, Plan, WorldResults
-from geocrawl.lab.contest.papers import PAPERS, Paper, value_label, value_of, verdicts
+from geocrawl.lab.contest.html import table
+from geocrawl.lab.contest.papers import PAPERS
+from geocrawl.lab.contest.papers_report import claims_table, paper_section
+from geocrawl.lab.contest.rates import rates_csv
 from geocrawl.lab.contest.results import options_of, to_csv, to_json
 from geocrawl.lab.contest.table import HEADS, cells, end_lines, model_lines
 from geocrawl.priority.registry import presets
@@ -27,9 +31,7 @@ table{border-collapse:collapse;font-size:13px;margin:.8em 0} caption{text-align:
 th,td{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid #555}
 .beside{display:flex;flex-wrap:wrap;gap:2.5em} img{max-width:100%;height:auto} small,.note{color:#555}
-li{margin:.25em 0} .agrees::before{content:"\\2713\\a0";color:#009E73;font-weight:700}
-.differs::before{content:"\\2717\\a0";color:#D55E00;font-weight:700} .none::before{content:"\\2013\\a0";color:#555}
-ul.verdicts{list-style:none;padding-left:0}
+li{margin:.25em 0} table.texts td{text-align:left;white-space:normal;vertical-align:top}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
 network as in a real crawl: robots.txt obeyed, five links deep. {workers} <b>found</b> counts the
@@ -45,24 +47,27 @@ paths to them. <b>wall</b> is the virtual time of the crawl: the delays, and the
 which are drawn by their names.</p>"""
 _NO_TRUTH = """This is a recording of a crawl without known truth: the services that any strategy found here count as
 reachable, only the judged columns are about relevant pages, and addresses that were not recorded cannot be reached."""
-_RATES = ("harvest_rate@3000", "discovery_rate@4000")
 
 
-def write_all(plan: Plan, results: ContestResults, folder: Path) -> Iterator[str]:
+def write_all(plan: Plan, results: ContestResults, folder: Path, evidence: Evidence | None = None) -> Iterator[str]:
     """Write every file of a contest and yield a line for each. Raises EnvironmentFault when a file cannot be written.
 
-    Without matplotlib no plots are written, and a line states that.
+    `evidence`: the contest with the papers' experiments; None: no experiment ran. Without matplotlib no plots are
+    written, and a line states that.
     """
+    evidence = evidence or Evidence({"": results})
     write_whole(folder / "results.csv", to_csv(results))
     write_whole(folder / "results.json", to_json(plan, results))
-    yield f"wrote {folder / 'results.csv'} and results.json"
+    write_whole(folder / "rates.csv", rates_csv(evidence.experiments))
+    write_whole(folder / "claims.csv", findings_csv(findings(evidence)))
+    yield f"wrote {folder / 'results.csv'}, results.json, rates.csv and claims.csv"
     missing = plots.missing()
     if missing:
         yield missing
     else:
         for world in results.worlds:
             yield _write_plots(world, folder)
-    write_whole(folder / "report.html", to_html(plan, results, with_plots=not missing))
+    write_whole(folder / "report.html", to_html(plan, results, evidence, with_plots=not missing))
     yield f"wrote {folder / 'report.html'}"
 
 
@@ -73,13 +78,14 @@ def _write_plots(world: WorldResults, folder: Path) -> str:
     return f"wrote {folder / world.study.world}-curves and -areas, .svg and .png"
 
 
-def to_html(plan: Plan, results: ContestResults, *, with_plots: bool = True) -> str:
-    """Return the report as one page: styles and pictures inside, no scripts."""
-    body = [*_opening(plan, results)]
+def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = None, *, with_plots: bool = True) -> str:
+    """Return the report as one page: styles and pictures inside, no scripts. `evidence` as for `write_all`."""
+    evidence = evidence or Evidence({"": results})
+    body = [*_opening(plan, results), *claims_table(evidence)]
     for world in results.worlds:
         body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
-        body += _paper(paper, results)
+        body += paper_section(paper, evidence)
     body += _options(plan)
     body += _closing(results)
     head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
@@ -125,7 +131,7 @@ def _options(plan: Plan) -> Iterator[str]:
             yield f"<p>{escape(plain(shown)) or 'no options'}</p>"
             continue
         rows = [(option, str(values[option]), each.source, each.ours) for option, each in preset.constants.items()]
-        yield _table(("option", "value", "in the paper", "ours"), rows, "Constants")
+        yield table(("option", "value", "in the paper", "ours"), rows, "Constants")
         yield "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in preset.differs) + "</ul>"
 
 
@@ -146,7 +152,7 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
     if not study.has_truth:
         asked = ", ".join(f"{row.strategy} {row.unrecorded or 0:,.0f}" for row in rows)
         yield f"<p>{_NO_TRUTH} Requested and not recorded: {escape(asked)}.</p>"
-    yield _table(HEADS, [cells(row) for row in rows], "Best area first")
+    yield table(HEADS, [cells(row) for row in rows], "Best area first")
     if with_plots and rows:
         for drawing, what in ((plots.curves(world), "harvest curves"), (plots.bars(world), "areas")):
             data = base64.b64encode(plots.drawn(drawing, "svg")).decode()
@@ -154,50 +160,8 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
             yield f"<p><img alt='{label}' src='data:image/svg+xml;base64,{data}'></p>"
 
 
-def _paper(paper: Paper, results: ContestResults) -> Iterator[str]:
-    yield f"<h2>{escape(paper.title)}</h2><div class='beside'><div>"
-    yield _table(paper.head, paper.table, "The paper")
-    yield "</div><div>"
-    for world in results.worlds:
-        yield _ours(paper, world)
-    yield f"</div></div><p class='note'>{escape(paper.note)}</p>"
-    lines = verdicts(paper, results)
-    yield (
-        "<ul class='verdicts'>" + "".join(f"<li class='{_mark(line)}'>{escape(line)}</li>" for line in lines) + "</ul>"
-    )
-
-
-def _ours(paper: Paper, world: WorldResults) -> str:
-    budget = world.strategies[0].row.budget if world.strategies else 0
-    rates = [value_label(name, budget) for name in _RATES]
-    head = ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area", *rates, "CPU s")
-    shown = [HEADS.index(name) for name in ("strategy", "pages", "found", "precision", "recall", "to 90 %", "area")]
-    rows = []
-    for strategy in world.strategies:
-        if strategy.row.strategy in paper.strategies:
-            texts = cells(strategy.row)
-            values = [value_of(strategy, world, name) for name in _RATES]
-            after = ["-" if value is None else f"{value:.1%}" for value in values]
-            rows.append([*(texts[i] for i in shown), *after, texts[HEADS.index("CPU s")]])
-    return _table(head, rows, f"Ours: {world.study.world}")
-
-
-def _mark(line: str) -> str:
-    verdict = line.partition(": ")[2].partition(":")[0]
-    return verdict if verdict in ("agrees", "differs") else "none"
-
-
 def _closing(results: ContestResults) -> Iterator[str]:
     yield "<h2>Models and what they were trained on</h2><ul>"
     for line in model_lines(results):
         yield f"<li>{escape(plain(line))}</li>"
     yield "</ul><p>No model was trained on a world that it is measured on: such a strategy would have been skipped.</p>"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    heads = "".join(f"<th scope='col'>{escape(text)}</th>" for text in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(plain(text))}</td>" for text in row) + "</tr>" for row in rows)
-    return (
-        f"<div class='wide'><table><caption>{escape(plain(caption))}</caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
-    )

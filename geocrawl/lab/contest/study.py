@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from geocrawl.errors import UsageError
 from geocrawl.fetch.robots import Rules, read_text
 from geocrawl.lab.contest.judge import PageJudge
-from geocrawl.lab.contest.oracle import oracle
+from geocrawl.lab.contest.oracle import oracle, shortest_ways
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.documents import documents, named_at, targets
 from geocrawl.lab.recorded_worlds.world import World
@@ -37,6 +38,10 @@ class Study:
     """SHA-256 of the file of recorded pages."""
     has_truth: bool = True
     """False: only the judge decides which pages are relevant."""
+    parents: Mapping[str, str | None] = field(default_factory=dict)
+    """Answer → the answer before it on a shortest way from a seed that a crawl may go; None for a seed."""
+    named: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    """Answer → ids of the services of the topic that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +71,18 @@ def seeds_of(own: Sequence[str], recorded: Iterable[str], chosen: Sequence[str],
     return found
 
 
-def study(world: World, judge: PageJudge, *, max_depth: int | None = None, chosen_seeds: Sequence[str] = ()) -> Study:
+def study(
+    world: World,
+    judge: PageJudge,
+    *,
+    max_depth: int | None = None,
+    chosen_seeds: Sequence[str] = (),
+    kind: str = "",
+) -> Study:
     """Return the truth about a world.
 
     `max_depth`: most links from a seed to the oracle's pages; None: as in crawls. `chosen_seeds`: see `seeds_of`.
+    `kind`: the kind of service that makes a page relevant; '' for any.
     """
     links: dict[str, Sequence[str]] = {}
     judged = set()
@@ -85,14 +98,17 @@ def study(world: World, judge: PageJudge, *, max_depth: int | None = None, chose
         barred=_barred(world),
     )
     depth = Settings().max_depth if max_depth is None else max_depth
+    named = named_at(world)
     return Study(
         world=world.name,
         pages=world.pages,
-        relevant=frozenset(_relevant(world, graph)),
+        relevant=frozenset(_relevant(world, graph, kind)),
         reachable=frozenset(_reachable(graph)),
         judged=frozenset(judged),
-        oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, named_at(world), max_depth=depth),
+        oracle=oracle(graph.links, graph.is_page, graph.seeds, graph.barred, named, max_depth=depth),
         sha256=world.sha256,
+        parents=shortest_ways(graph.links, graph.is_page, graph.seeds, graph.barred, depth),
+        named=named,
     )
 
 
@@ -113,8 +129,9 @@ def _barred(world: World) -> frozenset[str]:
     return frozenset(key for key, host in hosts.items() if host in rules and not rules[host].allows(f"http://{key}"))
 
 
-def _relevant(world: World, graph: Graph) -> Iterator[str]:
-    naming = {key_of(page) for service in world.services if service.valid for page, _ in service.exposures}
+def _relevant(world: World, graph: Graph, kind: str) -> Iterator[str]:
+    services = [service for service in world.services if service.valid and kind in ("", service.kind)]
+    naming = {key_of(page) for service in services for page, _ in service.exposures}
     for key, page in graph.is_page.items():
         if page and (key in naming or any(target in naming for target in graph.links.get(key, ()))):
             yield key
