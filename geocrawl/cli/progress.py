@@ -108,7 +108,7 @@ class LogObserver:
     EVERY_S = 10.0
 
     def __init__(self) -> None:
-        self._log = structlog.get_logger()
+        self._log = structlog.get_logger().bind()  # once: the lazy logger is made anew at each use
         self._summary = RunSummary()
         self._began = time.monotonic()
         self._next = self._began + self.EVERY_S
