@@ -32,11 +32,17 @@ class Declaration(NamedTuple):
     """Name of the mapping of options in the strategy's module."""
     presets: tuple[str, ...] = ()
     """Names of its presets; "paper" is STRATEGY:paper in `PRESETS` of the module."""
+    tiers: str = ""
+    """Module with `TIERS` where it is another one, so that `status` need not load the strategy."""
 
 
 _PAPER = ("paper",)
 STRATEGIES: Mapping[str, Declaration] = {
-    "fusion": Declaration("the value of a link, learnt during the crawl from all evidence at once", "fusion.strategy"),
+    "fusion": Declaration(
+        "the value of a link, learnt during the crawl from all evidence at once",
+        "fusion.strategy",
+        tiers="fusion.bands",
+    ),
     "gws": Declaration("best-first by the words of page and link (Shen et al. 2015)", "gws", presets=_PAPER),
     "best-first": Declaration(
         "best-first by the similarity of page and anchor with the topic", "best_first", presets=_PAPER
@@ -82,14 +88,16 @@ def strategy_options(name: str) -> Mapping[str, Option]:
     Raises UsageError for an unknown strategy.
     """
     declared = STRATEGIES[_strategy_of(name)]
-    options: Mapping[str, Option] = getattr(_module_of(declared), declared.options)
+    options: Mapping[str, Option] = getattr(_module(declared.module), declared.options)
     return options
 
 
 def tier_names(name: str) -> Mapping[int, str]:
     """Return tier → its name for people, of a strategy or preset whose tiers have names; for another name none."""
     declared = STRATEGIES.get(name.partition(SEPARATOR)[0])
-    named: Mapping[int, str] = getattr(_module_of(declared), "TIERS", {}) if declared else {}
+    if declared is None:
+        return {}
+    named: Mapping[int, str] = getattr(_module(declared.tiers or declared.module), "TIERS", {})
     return named
 
 
@@ -122,7 +130,7 @@ def make_strategy(
     trained = topic is None or topic.shipped_model
     given = _with_preset(name, options)
     ingredients = Ingredients(strategy, given, models_dir or shipped_models(), None if trained else topic)
-    made: Any = _module_of(STRATEGIES[strategy]).make(ingredients)
+    made: Any = _module(STRATEGIES[strategy].module).make(ingredients)
     if name != strategy:
         made.name = name
     strategy_made: Strategy = made
@@ -152,8 +160,8 @@ def _demand_owner(key: str) -> None:
         raise UsageError(f"unknown option {key}: an option is STRATEGY.NAME, STRATEGY one of {_known()}")
 
 
-def _module_of(declared: Declaration) -> Any:
-    return import_module(f"geocrawl.priority.{declared.module}")
+def _module(name: str) -> Any:
+    return import_module(f"geocrawl.priority.{name}")
 
 
 def _preset(name: str) -> Preset | None:
@@ -161,7 +169,7 @@ def _preset(name: str) -> Preset | None:
     strategy = _strategy_of(name)
     if name == strategy:
         return None
-    preset: Preset = _module_of(STRATEGIES[strategy]).PRESETS[name]
+    preset: Preset = _module(STRATEGIES[strategy].module).PRESETS[name]
     return preset
 
 

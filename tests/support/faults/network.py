@@ -71,7 +71,8 @@ def names_down(folder: Path, seconds: float) -> Row:
             "PYTHONPATH": str(folder),
             "NAMES_DOWN": str(switch),
             "WEB_PORT": web.proxy_url.rpartition(":")[2],
-            "GEOCRAWL_REQUESTS_PER_IP": "0",  # all names lead to one address, and new names are to be looked up
+            "GEOCRAWL_REQUESTS_PER_IP": "0",  # all names lead to one address
+            "GEOCRAWL_ECONOMY": "0",  # new hosts are visited meanwhile, so that names are looked up
         }
         with place.daemon("--allow-private", "--delay", "1", "--workers", "8", **environ) as daemon:
             before = under_way(place)
