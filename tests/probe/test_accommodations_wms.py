@@ -300,6 +300,22 @@ def test_an_extent_that_makes_no_sense_is_requested_as_it_is_stated() -> None:
     assert (delivers(report), asked[0].get("BBOX")) == (True, "46,-124,47,-123")
 
 
+@pytest.mark.parametrize("far", ["1e308", "1.7e308", "1e200"])
+@pytest.mark.parametrize("scales", ["", "<MinScaleDenominator>1e308</MinScaleDenominator>"])
+def test_an_extent_too_large_for_any_calculation_is_none(far: str, scales: str) -> None:
+    stated = f'<BoundingBox SRS="EPSG:31370" minx="-{far}" miny="-{far}" maxx="{far}" maxy="1"/>{scales}'
+    report, asked = probed(capabilities(layer=stated, crs=("EPSG:31370",), version="1.1.1"))
+    assert not delivers(report)
+    assert all(far not in each.get("BBOX") and "inf" not in each.get("BBOX") for each in asked)
+
+
+@pytest.mark.parametrize("limit", ["1e308", "1e-308"])
+def test_limits_on_the_scale_that_are_nonsense_break_nothing(limit: str) -> None:
+    for name in ("MinScaleDenominator", "MaxScaleDenominator"):
+        report, _ = probed(capabilities(layer=f"{BOX}<{name}>{limit}</{name}>"), lambda request: refused("no"))
+        assert not delivers(report)
+
+
 # --------------------------------------------------------------------------- optional parameters
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from geocrawl.formats.json_values import JsonObject, number_of, object_of
+from geocrawl.probe.extents.boxes import is_extent
 from geocrawl.probe.extents.systems import NO_BOX, Box, in_numbered_system
 
 Bounds = tuple[str, float, float, float, float]
@@ -30,7 +31,7 @@ def esri_bounds(extent: JsonObject, service: JsonObject) -> Bounds | None:
     sides = [number_of(extent.get(name)) for name in ("xmin", "ymin", "xmax", "ymax")]
     known = [side for side in sides if side is not None]
     code = esri_system(system)
-    if len(known) < 4 or not code or known[0] >= known[2] or known[1] >= known[3]:
+    if len(known) < 4 or not code or not is_extent(known[0], known[1], known[2], known[3]):
         return None
     return code[0], known[0], known[1], known[2], known[3]
 

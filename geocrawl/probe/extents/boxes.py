@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 _SLACK_DEG = 1e-6
 """Largest excess in degrees that counts as rounding, not as a fault."""
+_FARTHEST = 1e12
+"""Greatest coordinate in any unit; the earth's circumference is 4e10 mm."""
 _POINT_DEG = 1e-6
 """Extent of a point or a line in degrees (0.1 m): a polygon needs an area."""
+
+
+def is_extent(west: float, south: float, east: float, north: float) -> bool:
+    """Return whether sides in any reference system enclose an area and are no nonsense that overflows a calculation."""
+    return -_FARTHEST <= west < east <= _FARTHEST and -_FARTHEST <= south < north <= _FARTHEST
 
 
 def read_box(west: str, south: str, east: str, north: str) -> tuple[Polygon | None, tuple[str, ...]]:

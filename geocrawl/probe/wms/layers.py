@@ -6,7 +6,6 @@ list of reference systems. Every part is optional: a faulty part is left out, ne
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, line_of, local_name, text_of, texts
 from geocrawl.model import Deviation, Layer
-from geocrawl.probe.extents.boxes import axes_are_swapped, read_box
+from geocrawl.probe.extents.boxes import axes_are_swapped, is_extent, read_box
 from geocrawl.probe.ows.wms_service import read_keywords
 from geocrawl.probe.stream import ItemSpec
 from geocrawl.probe.wms.visibility import read_dimensions, read_scales
@@ -105,8 +104,7 @@ def _bounds(element: etree._Element) -> tuple[str, float, float, float, float] |
         west, south, east, north = (float(attribute(element, edge)) for edge in _EDGES)
     except ValueError:
         return None
-    finite = all(map(math.isfinite, (west, south, east, north)))
-    return (code, west, south, east, north) if code and finite and west < east and south < north else None
+    return (code, west, south, east, north) if code and is_extent(west, south, east, north) else None
 
 
 def _read_own_box(parts: _Parts, shared: _Shared) -> tuple[Polygon | None, tuple[str, ...]]:

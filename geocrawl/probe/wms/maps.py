@@ -6,6 +6,7 @@ the dimensions' defaults. `remedies` changes it after a refusal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -129,11 +130,14 @@ def _dimension_values(dimensions: tuple[Dimension, ...], which: Value) -> dict[s
 
 
 def size(target: Target) -> tuple[int, int]:
-    """Return width and height in pixels, the longer 256, in the proportion of the extent."""
+    """Return width and height in pixels, the longer 256, in the proportion of the extent; a square for an extent that
+    limits on the scale have made nonsense of."""
     west, south, east, north = target.sides
     across, up = east - west, north - south
     longest = max(across, up)
+    if not (math.isfinite(across + up) and longest > 0):
+        return PIXELS, PIXELS
     return (
-        max(_LEAST_PIXELS, round(PIXELS * across / longest)),
-        max(_LEAST_PIXELS, round(PIXELS * up / longest)),
+        max(_LEAST_PIXELS, round(PIXELS * (across / longest))),
+        max(_LEAST_PIXELS, round(PIXELS * (up / longest))),
     )

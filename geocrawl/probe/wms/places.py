@@ -189,7 +189,7 @@ def _within_scales(target: Target, scales: tuple[float, float]) -> Target:
     unit = _METRES_A_DEGREE if is_geographic(target.crs) else 1.0
     scale = max(east - west, north - south) * unit / PIXELS / PIXEL_M
     least, greatest = scales
-    if least * _MARGIN <= scale <= greatest / _MARGIN:
+    if not scale or least * _MARGIN <= scale <= greatest / _MARGIN:
         return target
     share = _goal(least, greatest) / scale / 2
     x, y = (west + east) / 2, (south + north) / 2
