@@ -225,7 +225,8 @@ class HttpClient:
         request = httpx.Request(
             "GET",
             url.address,
-            headers={**self._headers[purpose], **conditional_fields},
+            # Host is stated: httpx would decode its A-labels, and fails for those of no IDNA (emoji, typos).
+            headers={"Host": url.origin.partition("://")[2], **self._headers[purpose], **conditional_fields},
             extensions={"address": url.address, "proxy": proxy},
         )
         if credentials := self._settings.credentials_of(url.host, url.origin):

@@ -48,6 +48,17 @@ async def test_an_address_is_asked_byte_for_byte(kit: MakeKit, through_proxy: bo
     assert server.targets == [(base if through_proxy else "") + path for path in paths]
 
 
+@pytest.mark.parametrize("host", ["xn--a.example", "xn--zzzzzz99999.example", "xn--i-7iq.example", "xn--.example"])
+@pytest.mark.parametrize("purpose", [Purpose.PAGE, Purpose.PROBE])
+async def test_a_host_whose_labels_are_no_idna_is_asked_by_its_name(kit: MakeKit, host: str, purpose: Purpose) -> None:
+    async with serve(lambda target, writer: answer(b"ok")) as server:
+        asking = kit(proxy=server.base)
+        for port in ("", ":8080"):
+            assert isinstance(await asking.get(f"http://{host}{port}/wms?a=b", purpose), Page)
+    assert [fields["host"] for fields in server.fields] == [host, f"{host}:8080"]
+    assert isinstance(await kit().get(f"http://{host}/", purpose), Failure)
+
+
 async def test_a_request_names_the_crawler_and_its_encodings(kit: MakeKit) -> None:
     async with serve(lambda target, writer: answer(b"ok")) as server:
         await kit().get(server.base + "/")
