@@ -1,8 +1,8 @@
 """The address guard: which network addresses a crawler that follows strangers' links may connect to.
 
 The address is checked at every connect (the connector calls `socket_factory` for each, literal addresses included), so
-a name cannot pass the check and resolve to something else later. Literal addresses are also checked before each
-request, because through a proxy it is the proxy that connects.
+a name cannot pass the check and resolve to something else later. Literal addresses, and names that standards keep for
+private networks, are also checked before each request, because through a proxy it is the proxy that connects.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ _SPECIAL = tuple(
 )
 """Special-purpose networks that `ipaddress` calls global, at least in one version of Python (IANA, IPv4 and IPv6
 Special-Purpose Address Registries; a cloud's own address besides)."""
+_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
+"""RFC 6761, 6.3; RFC 6762, 3; ICANN's board on 29 July 2024; RFC 8375."""
+_BELOW_PRIVATE_NAMES = tuple(f".{name}" for name in _PRIVATE_NAMES)
 _ISATAP = 0x5EFE  # RFC 5214, 6.1: interface identifier [00|02]00:5efe:a.b.c.d
 
 
@@ -67,14 +70,21 @@ class AddressGuard:
             raise GuardRefusal(host)
 
     def lets_pass(self, host: str) -> bool:
-        """Return whether `host` may be requested, judged by its text: True for every name."""
-        return self._allow_private or not is_literal(host) or is_public(host)
+        """Return whether `host` may be requested, judged by its text: no address and no name of a private network."""
+        if self._allow_private:
+            return True
+        return is_public(host) if is_literal(host) else not _is_private_name(host)
 
     def open_socket(self, info: AddrInfo) -> socket.socket:
         """Return a socket for the address that is about to be connected; raise GuardRefusal if it must not be."""
         family, kind, protocol, _, address = info
         self.check(str(address[0]))
         return socket.socket(family, kind, protocol)
+
+
+def _is_private_name(host: str) -> bool:
+    """Return whether a name belongs to no public host by a standard: a proxy would look it up in its own network."""
+    return host in _PRIVATE_NAMES or host.endswith(_BELOW_PRIVATE_NAMES)
 
 
 def is_literal(host: str) -> bool:

@@ -63,10 +63,17 @@ def test_nothing_passes_that_the_standard_library_calls_local(
 
 def test_names_are_left_to_their_addresses() -> None:
     guard = AddressGuard(allow_private=False)
-    guard.check_host("localhost")
+    guard.check_host("localhost.example")
     assert is_literal("127.0.0.1") and is_literal("::1") and not is_literal("a1.example")
     with pytest.raises(GuardRefusal):
         guard.check_host("10.0.0.1")
+
+
+@pytest.mark.parametrize("name", ["localhost", "maps.localhost", "nas.local", "db.internal", "router.home.arpa"])
+def test_a_name_of_private_networks_is_refused_without_a_look_up(name: str) -> None:
+    with pytest.raises(GuardRefusal, match=name):
+        AddressGuard(allow_private=False).check_host(name)
+    AddressGuard(allow_private=True).check_host(name)
 
 
 def test_no_socket_is_made_for_a_private_address() -> None:
