@@ -27,6 +27,8 @@ _FOUND_IN = (
     | {"gdal", "dcat"}
 )
 """Places of a link that are recorded as the way a candidate was found, instead of the sign in its address."""
+MOST_CANDIDATES = 5_000
+"""Most candidates of a page. Writing 20,000 into the catalogue holds the event loop for three seconds."""
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
 
 
@@ -46,7 +48,8 @@ class Detector:
         """Return candidates of a page, each with the index of its link in `document.links`.
 
         The index is None when the document itself is a candidate (it was read as capabilities), and when the link stays
-        an ordinary link: its query only contains the address of a service, or requests records of a catalogue.
+        an ordinary link: its query only contains the address of a service, or requests records of a catalogue. After
+        `MOST_CANDIDATES` all links stay ordinary ones.
         """
         found: list[tuple[Candidate, int | None]] = []
         if kind := kind_of_document(self._rules, document):
@@ -55,6 +58,8 @@ class Detector:
             if kind is not Kind.STAC or not _is_part(document, endpoint):
                 found.append((Candidate(endpoint, evidence), None))
         for index, link in enumerate(document.links):
+            if len(found) >= MOST_CANDIDATES:
+                break
             candidate = self._of_link(link)
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
+from geocrawl.detect.detector import MOST_CANDIDATES
 from geocrawl.model import Candidate, Document, Kind, Link, Url
 from geocrawl.model.kinds import HostForm, ParameterForm, PathForm
 from geocrawl.probe.registry import declaration, declarations
@@ -344,3 +345,9 @@ def test_kinds_that_are_not_declared_are_no_candidates() -> None:
 def test_a_kind_that_a_person_names_is_asked_for() -> None:
     found = DETECTOR.candidate_at(url(f"{HOST}/any"), Kind.CSW)
     assert (found.endpoint.kind, found.weak) == (Kind.CSW, False)
+
+
+def test_a_page_of_endless_services_has_so_many_candidates_and_the_rest_stay_links() -> None:
+    links = [Link(url(f"http://h{number}.example/wms?")) for number in range(MOST_CANDIDATES + 10)]
+    found = DETECTOR.candidates(page(*links))
+    assert [index for _, index in found] == list(range(MOST_CANDIDATES))
