@@ -9,7 +9,8 @@ import pytest
 from geocrawl.probe.registry import probes
 from tests.support import fuzz
 
-COUNT = 1_000
+COUNT = 300
+"""A small number, for minutes count in the tests; `python -m benchmarks.shows sturdy_fuzz` tries 30,000."""
 LARGEST_BYTES = 15_000
 SLOWEST_S = 10.0
 """Far above what any takes: only a reader whose time grows with the square of the length comes near."""
