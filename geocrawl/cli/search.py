@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import re
 import sys
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,130 +16,152 @@ from geocrawl.sanitize import plain
 from geocrawl.utc import iso
 
 if TYPE_CHECKING:
-    from geocrawl.store import BBox, Found, SearchResult
+    from geocrawl.search import Filters, Hit, Results
 
 FORMATS = ("table", "json", "jsonl", "csv")
 
 
+Words = Annotated[
+    list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words, and conditions such as kind:wms.")
+]
+OfKind = Annotated[
+    str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
+]
+InBox = Annotated[
+    str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Only services that intersect this box (degrees).")
+]
+InSystem = Annotated[
+    str | None, typer.Option("--crs", metavar="EPSG:N", help="Only services with a layer in this reference system.")
+]
+Alive = Annotated[bool, typer.Option("--alive", help="Only services valid at the last probe.")]
+AtLevel = Annotated[
+    str | None,
+    typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
+]
+Order = Annotated[str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health or newest.")]
+Facets = Annotated[bool, typer.Option("--facets", help="Also count kinds, countries, providers … found.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")]
+Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first rows.")]
+Format = Annotated[
+    str, typer.Option("--format", metavar="|".join(FORMATS), help="Output format; jsonl: one JSON object a line.")
+]
+
+
 def search(
     overrides: opt.Overrides,
-    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words in titles, layers …")] = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
-    ] = None,
-    bbox: Annotated[
-        str | None, typer.Option("--bbox", metavar="W,S,E,N", help="Only services that intersect this box (degrees).")
-    ] = None,
-    crs: Annotated[
-        str | None, typer.Option("--crs", metavar="EPSG:N", help="Only services with a layer in this reference system.")
-    ] = None,
-    alive: Annotated[bool, typer.Option("--alive", help="Only services valid at the last probe.")] = False,
-    level: Annotated[
-        str | None,
-        typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Print at most this many rows.")] = 20,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Output format; jsonl: one JSON object a line.")
-    ] = "table",
+    words: Words = None,
+    kind: OfKind = None,
+    bbox: InBox = None,
+    crs: InSystem = None,
+    alive: Alive = False,
+    level: AtLevel = None,
+    sort: Order = "relevance",
+    facets: Facets = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+    format_: Format = "table",
     json: opt.Json = False,
 ) -> None:
-    """Find services by words (all must occur; `wat*` matches prefixes), place and reference system.
+    """Find services by words in any language, place, kind, reference system (docs/search.md).
+
+    All words first, then most of them; `wat*` finds what begins so, "land cover" a phrase, -word leaves out.
 
     Examples:
 
-        geocrawl search geology --bbox 5,47,15,55 --alive
+        geocrawl search geology bavaria wms --level delivers
 
-        geocrawl search 地图 --format json
+        geocrawl search 'kind:wms alive:30d "land cover" -historic' --facets
+
+        geocrawl search 土地利用 --format json
     """
-    from geocrawl.errors import UsageError
+    from geocrawl.search import Sort
+    from geocrawl.search.filters import read_system
 
     chosen = opt.chosen_format(format_, json, FORMATS)
-    if level is not None and level.lower() not in ("advertised", "answers", "delivers"):
-        raise UsageError(f"--level {level!r}: expected advertised, answers or delivers")
-    box = _bbox(bbox) if bbox else None
-    system = _reference_system(crs) if crs else None
-    wanted = opt.kind_of(kind) if kind else None
-    show_in_full(opt.settings_from(overrides).export_secrets)
+    system = read_system(crs, "--crs") if crs else ""
+    filters = replace(_filters(kind, bbox, level), systems=(system,) if system else (), alive=alive)
+    order = opt.one_of(Sort, sort, "--sort")
+    in_full = opt.settings_from(overrides).export_secrets
+    show_in_full(in_full)
     with opt.reading(overrides) as queries:
-        found = queries.search(
-            " ".join(words or []), kind=wanted, bbox=box, crs=system, alive=alive, level=level, limit=limit
-        )
-        is_offered = bool(found.rows) or system is None or queries.offers_reference_system(system)
-    _print(found, chosen)
-    if not found.rows:
+        engine = queries.search_engine(shows_secrets=in_full)
+        text = " ".join(words or [])
+        found = engine.search(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
+        is_offered = bool(found.hits) or not system or queries.offers_reference_system(system)
+    _print(found, chosen, with_facets=facets)
+    if not found.hits:
         said = "No service matches." if is_offered else f"No layer in the catalogue is offered in {system}."
         typer.echo(said, err=True)
         raise typer.Exit(1)
 
 
-_URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)
-_CODE = re.compile(r"[A-Za-z][\w-]*:[\w.-]+")
+def _filters(kind: str | None, bbox: str | None, level: str | None) -> Filters:
+    """Return the conditions that options name. Raises UsageError for values that cannot be read."""
+    from geocrawl.search import Filters
+    from geocrawl.search.filters import read_box, read_level
+
+    return Filters(
+        kinds=(opt.kind_of(kind),) if kind else (),
+        box=read_box(bbox, "--bbox") if bbox else None,
+        level=read_level(level, "--level") if level else "",
+    )
 
 
-def _reference_system(text: str) -> str:
-    """Return the code that `--crs` means: `4326` and `urn:ogc:def:crs:EPSG::4326` are `EPSG:4326`.
-
-    Raises UsageError for text that is no code.
-    """
-    from geocrawl.errors import UsageError
-
-    code = text.strip()
-    if code.isdecimal():
-        return f"EPSG:{int(code)}"
-    if urn := _URN.fullmatch(code):
-        return f"{urn[1].upper()}:{urn[2]}"
-    if not _CODE.fullmatch(code):
-        raise UsageError(f"--crs {text!r}: expected the code of a reference system, such as EPSG:4326 or CRS:84")
-    return code
-
-
-def _bbox(text: str) -> BBox:
-    """Return west, south, east, north of the text of `--bbox`.
-
-    Raises UsageError for text that is no box.
-    """
-    from geocrawl.errors import UsageError
-
-    wrong = UsageError(f"--bbox {text!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55")
-    try:
-        west, south, east, north = (float(part) for part in text.split(","))
-    except ValueError:
-        raise wrong from None
-    if not (-180 <= west <= 180 and -180 <= east <= 180 and -90 <= south <= north <= 90):
-        raise wrong
-    return west, south, east, north
-
-
-def _print(found: SearchResult, format_: str) -> None:
-    rows = found.rows
+def _print(found: Results, format_: str, *, with_facets: bool) -> None:
+    if found.is_suggested:
+        typer.echo(f"Nothing has these words; shown is: {plain(found.suggestion or '')}", err=True)
     if format_ in ("json", "jsonl"):
+        rows = [_as_json(hit) for hit in found.hits]
         with output.json_lines(format_ == "jsonl"):
-            output.echo_json([asdict(row) | {"last_ok": iso(row.last_ok)} for row in rows])
+            if with_facets and format_ == "json":
+                facets = {name: [asdict(value) for value in values] for name, values in found.facets.items()}
+                output.echo_json({"total": found.total, "read_as": found.read_as, "facets": facets, "hits": rows})
+            else:
+                output.echo_json(rows)
     elif format_ == "csv":
-        _print_csv(rows)
-    elif rows:
-        output.print_table(
-            ("id", "kind", "alive", "level", "layers", "title", "address"),
-            [(row.id, row.kind, row.alive, row.level, row.layers, row.title, row.url) for row in rows],
-        )
-        for row in rows:
-            if row.tls:
-                typer.echo(f"{row.id}: the server's TLS was not verified ({row.tls})", err=True)
-        output.say_more(len(rows), found.total)
+        _print_csv(found.hits)
+    elif found.hits:
+        _print_table(found)
+
+
+def _print_table(found: Results) -> None:
+    output.print_table(
+        ("id", "kind", "alive", "level", "layers", "title", "address"),
+        [(hit.id, _kinds(hit), hit.alive, hit.level, hit.layer_count, hit.title, hit.address) for hit in found.hits],
+    )
+    for hit in found.hits:
+        if hit.tls:
+            typer.echo(f"{hit.id}: the server's TLS was not verified ({hit.tls})", err=True)
+    output.say_more(len(found.hits), found.total)
+    for name, values in found.facets.items():
+        if values:
+            typer.echo(f"{name}: " + ", ".join(f"{plain(value.label, 40)} {value.count:,}" for value in values[:8]))
+
+
+def _kinds(hit: Hit) -> str:
+    """Return the kind of a hit and those of its twins: wms, wfs."""
+    return ", ".join(dict.fromkeys((hit.kind, *(twin.kind for twin in hit.twins))))
+
+
+def _as_json(hit: Hit) -> dict[str, Any]:
+    """Return a hit with the names that other software has read since the first version, and the new ones after."""
+    row = asdict(hit)
+    named = {"layers": hit.layer_count, "url": hit.address, "last_ok": iso(hit.last_ok), "box": hit.extent}
+    first = {name: row[name] for name in ("id", "kind", "title", "provider", "version", "alive", "level", "tls")}
+    more = ("health", "availability", "country", "abstract", "twins", "score", "is_whole")
+    return first | named | {name: row[name] for name in more} | {"matching_layers": row["layers"]}
 
 
 _FOUND = ("id", "kind", "alive", "level", "layers", "url", "title", "provider", "version", "last_ok")
 
 
-def _print_csv(rows: list[Found]) -> None:
+def _print_csv(hits: tuple[Hit, ...]) -> None:
     from geocrawl.export.csv import formula_safe
 
     writer = csv.writer(sys.stdout)
     writer.writerow((*_FOUND, "west", "south", "east", "north", "tls"))
-    for row in rows:
-        texts = [formula_safe(plain(text)) for text in (row.title, row.provider, row.version)]
-        box = row.box or ("", "", "", "")
-        writer.writerow(
-            (row.id, row.kind, row.alive, row.level, row.layers, row.url, *texts, iso(row.last_ok), *box, row.tls)
-        )
+    for hit in hits:
+        texts = [formula_safe(plain(text)) for text in (hit.title, hit.provider, hit.version)]
+        box = hit.extent or ("", "", "", "")
+        first = (hit.id, hit.kind, hit.alive, hit.level, hit.layer_count, hit.address)
+        writer.writerow((*first, *texts, iso(hit.last_ok), *box, hit.tls))

@@ -1,0 +1,316 @@
+"""Search the catalogue: the one engine of the command line, the web page and the interfaces.
+
+    with Store.open_readonly(url) as queries:
+        results = queries.search_engine().search("land use bavaria kind:wms")
+
+An engine holds facts of all services in memory and reads what changed before each search, so it may be kept for as
+long as its database is open. It is for one thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.model.health import DAY_S
+from geocrawl.sanitize import masked, plain
+from geocrawl.search.conditions import meeting
+from geocrawl.search.facets import count
+from geocrawl.search.filters import HEALTHS, LEVELS, Box, Filters, QueryError, Sort
+from geocrawl.search.ordering import Keys, Positions, keys_of, page
+from geocrawl.search.places import shipped_places
+from geocrawl.search.plan import Concept, Plan, Planner
+from geocrawl.search.port import HitRow, SearchIndex
+from geocrawl.search.query import read_query
+from geocrawl.search.ranking import Scores, all_and_most, match_concept, match_together, of_places, with_quality
+from geocrawl.search.reading_aloud import read_aloud
+from geocrawl.search.remembering import Remembering
+from geocrawl.search.results import Hit, LayerHit, Results, Twin
+from geocrawl.search.snapshot import Flags, Snapshot
+from geocrawl.search.vocabulary import Vocabulary, shipped_vocabulary
+
+if TYPE_CHECKING:
+    from geocrawl.search.suggest import Corrector
+
+MOST_HITS = 1_000
+"""Most hits of one page."""
+MOST_SKIPPED = 1_000_000
+"""Most hits before a page."""
+_ENOUGH = 20
+"""So many services with all words are enough: those with most words are left out."""
+_ABOVE = 1e4
+"""More than any score: services with all words come before those with most of them."""
+_LONG = 2_000
+"""Words of texts in which all words of a query are found by chance."""
+_TELLING = 0.5
+"""Least share of the best score of a service with long texts that is among those with all words."""
+_AVAILABILITY_DAYS = 30
+_ABSTRACT_CHARS = 300
+_MOST_LAYERS = 5
+_MOST_TWINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The services that a query finds, by their positions in the snapshot."""
+
+    positions: Positions
+    """Positions of the found services."""
+    keys: Keys
+    """A number for each of `positions` to sort by: the higher, the sooner."""
+    scores: NDArray[np.floating[Any]]
+    """Scores of all positions of the snapshot."""
+    whole: Flags
+    """Whether all words of the query occur, for all positions of the snapshot."""
+    missing: tuple[Concept, ...] = ()
+    """Concepts of the query that occur in no service."""
+    dropped_kinds: bool = False
+    """Whether the kinds that words named were left out, since no service of these kinds has the other words."""
+    is_suggested: bool = False
+    """Whether a corrected query found the services."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """How well the service at each position of the snapshot fits the words of a query."""
+
+    scores: NDArray[np.floating[Any]]
+    """Score of each position's texts for the words (BM25); without words, the time of the last valid answer."""
+    whole: Flags
+    """Whether all words occur."""
+    most: Flags
+    """Whether most words occur."""
+    placed: Flags
+    """Whether the service is of every place that the query names."""
+    concepts: int = 0
+    """Number of the query's concepts."""
+    missing: tuple[Concept, ...] = ()
+    """Concepts that occur in no service."""
+
+
+class SearchEngine:
+    """Searches one catalogue."""
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        *,
+        now: Callable[[], float] = time.time,
+        shows_secrets: bool = False,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        """Search `index` (`Queries.search_engine` makes it). `now`: seconds since 1970 UTC. `shows_secrets`: addresses
+        are not masked, for an operator's own eyes. `vocabulary`: words that mean the same, those shipped by default."""
+        self._index = Remembering(index)
+        self._now = now
+        self._shown = (lambda address: address) if shows_secrets else masked
+        self._snapshot = Snapshot()
+        self._vocabulary = vocabulary or shipped_vocabulary()
+        self._planner = Planner(self._vocabulary, shipped_places())
+        self._corrector: Corrector | None = None
+
+    def search(
+        self,
+        text: str = "",
+        filters: Filters = Filters(),  # noqa: B008 frozen
+        *,
+        sort: Sort = Sort.RELEVANCE,
+        limit: int = 20,
+        offset: int = 0,
+        facets: bool = False,
+    ) -> Results:
+        """Return the services that a query (docs/search.md) finds, best first; all services for an empty one.
+
+        `filters` hold besides the query's own conditions; `sort:` in the query goes before `sort`. Raises QueryError
+        for a query or numbers that cannot be read, DatabaseFault for a database that cannot.
+        """
+        if not 0 <= limit <= MOST_HITS or not 0 <= offset <= MOST_SKIPPED:
+            raise QueryError(
+                f"limit {limit}, offset {offset}: expected at most {MOST_HITS:,} and {MOST_SKIPPED:,}, neither below 0"
+            )
+        began = time.perf_counter()
+        plan, found, suggestion = self._answer(text, filters)
+        order = plan.sort or sort
+        positions = found.positions
+        keys = found.keys if order is Sort.RELEVANCE else keys_of(self._snapshot, positions, order)
+        total, groups = page(self._snapshot, positions, keys, offset=offset, limit=limit)
+        return Results(
+            hits=tuple(self._hits(plan, found, groups)),
+            total=total,
+            services=len(found.positions),
+            facets=count(self._snapshot, found.positions) if facets else {},
+            read_as=read_aloud(plan, dropped_kinds=found.dropped_kinds),
+            suggestion=suggestion,
+            is_suggested=found.is_suggested,
+            ms=round(1000 * (time.perf_counter() - began), 1),
+        )
+
+    def numbers(self, text: str = "", filters: Filters = Filters()) -> frozenset[int]:  # noqa: B008 frozen
+        """Return the numbers of all services that `search` finds, twins included, without an order.
+
+        Raises QueryError for a query that cannot be read, DatabaseFault for a database that cannot.
+        """
+        _, found, _ = self._answer(text, filters)
+        return frozenset(self._snapshot["id"][found.positions].tolist())
+
+    def forget(self) -> None:
+        """Forget the words that were looked up last, for measurements."""
+        self._index.forget()
+
+    # ----------------------------------------------------------------------- finding
+
+    def _answer(self, text: str, filters: Filters) -> tuple[Plan, _Found, str | None]:
+        """Return the plan of a query, or of a corrected one that finds more; the services; the corrected query."""
+        plan = self._planner.plan(read_query(text), filters)
+        if self._snapshot.refresh(self._index):
+            self._index.forget()
+        found = self._find(plan)
+        suggestion = self._corrected(text, found)
+        if suggestion is not None:
+            plan, found = self._better(suggestion, filters, plan, found)
+        return plan, found, suggestion
+
+    def _find(self, plan: Plan) -> _Found:
+        now, snapshot = self._now(), self._snapshot
+        meets = snapshot["is_there"].copy()
+        for filters in plan.filters:
+            meets &= meeting(snapshot, filters, now)
+        for filters in plan.without:
+            meets &= ~meeting(snapshot, filters, now)
+        for phrases in plan.excluded:
+            meets[snapshot.positions(self._index.match(phrases))] = False
+        of_kinds = meets.copy()
+        for named in plan.kind_words:
+            of_kinds &= meeting(snapshot, Filters(kinds=named.kinds), now)
+        scored = self._score(plan)
+        if np.count_nonzero(of_kinds & scored.whole) < _ENOUGH:
+            scored = self._score(plan, goes_on=True)
+        found = self._chosen(of_kinds, scored)
+        if plan.kind_words and not len(found.positions):
+            return replace(self._chosen(meets, scored), dropped_kinds=True)
+        return found
+
+    def _corrected(self, text: str, found: _Found) -> str | None:
+        """Return a query with mistyped words corrected, when some words occur nowhere and no service has all words."""
+        if not found.missing or found.whole[found.positions].any():
+            return None
+        if self._corrector is None:
+            from geocrawl.search.suggest import Corrector
+
+            self._corrector = Corrector(self._vocabulary, shipped_places(), self._index)
+        return self._corrector.corrected(text, found.missing, self._snapshot.upto)
+
+    def _better(self, suggestion: str, filters: Filters, plan: Plan, found: _Found) -> tuple[Plan, _Found]:
+        """Return the plan and the services of a corrected query, if it finds more words; else the given ones."""
+        other_plan = self._planner.plan(read_query(suggestion), filters)
+        other = self._find(other_plan)
+        if len(other.positions) and len(other.missing) < len(found.missing):
+            return other_plan, replace(other, is_suggested=True)
+        return plan, found
+
+    def _score(self, plan: Plan, *, goes_on: bool = False) -> _Scored:
+        """Return the scores of all positions: without words, the times of the last valid answers."""
+        snapshot = self._snapshot
+        everything = np.ones(snapshot.count, np.bool_)
+        if not plan.concepts:
+            return _Scored(snapshot["last_ok"].astype(np.float64), everything, everything, everything)
+        matched = [match_concept(concept, self._index, snapshot, goes_on=goes_on) for concept in plan.concepts]
+        whole, most = all_and_most(plan.concepts, matched)
+        scores: Scores = np.asarray(np.sum([match.scores for match in matched], axis=0), np.float32)
+        weight = max(match.weight for match in matched)
+        for phrase in plan.together:
+            scores += match_together(phrase, weight, self._index, snapshot)
+        missing = tuple(
+            concept
+            for concept, match in zip(plan.concepts, matched, strict=True)
+            if not concept.is_weak and not match.scores.any()
+        )
+        return _Scored(
+            with_quality(scores, snapshot), whole, most, of_places(plan.concepts, matched), len(matched), missing
+        )
+
+    def _is_about(self, positions: Positions, scored: _Scored) -> Flags:
+        """Return for each of some positions whether the service has all words; the words of one with long texts must
+        tell something, too, for a server with thousands of layers has words of every theme."""
+        scores = scored.scores[positions]
+        telling = scores >= _TELLING * scores.max(initial=0)
+        found: Flags = scored.whole[positions] & (telling | (self._snapshot["words"][positions] <= _LONG))
+        return found
+
+    def _chosen(self, meets: Flags, scored: _Scored) -> _Found:
+        """Return the services that meet the filters and have all words; with most words where these are few."""
+        chosen = meets & scored.whole
+        if np.count_nonzero(chosen) < _ENOUGH:
+            chosen = meets & (scored.whole | scored.most)
+        positions = np.flatnonzero(chosen)
+        keys = scored.scores[positions].astype(np.float64)
+        if scored.concepts:
+            keys += _ABOVE * (2.0 * self._is_about(positions, scored) + scored.placed[positions])
+        return _Found(positions, keys, scored.scores, scored.whole, scored.missing)
+
+    # ----------------------------------------------------------------------- showing
+
+    def _hits(self, plan: Plan, found: _Found, groups: Sequence[Positions]) -> list[Hit]:
+        """Return what is shown of groups of twins, each the best one first."""
+        ids = self._snapshot["id"]
+        shown = [[int(ids[position]) for position in group[: _MOST_TWINS + 1]] for group in groups]
+        rows = self._index.rows([number for group in shown for number in group])
+        hits = list[Hit]()
+        for group, positions in zip(shown, groups, strict=True):
+            first, *others = group
+            if first in rows:  # it may have been deleted just now
+                twins = [rows[number] for number in others if number in rows]
+                hits.append(self._hit(plan, found, int(positions[0]), rows[first], twins))
+        return hits
+
+    def _hit(self, plan: Plan, found: _Found, position: int, row: HitRow, twins: Sequence[HitRow]) -> Hit:
+        """Return what is shown of one service."""
+        snapshot, now = self._snapshot, self._now()
+        column = {name: snapshot[name][position] for name in ("country", "health", "level", "alive")}
+        return Hit(
+            id=row.id,
+            kind=row.kind,
+            title=row.title,
+            abstract=plain(row.abstract, _ABSTRACT_CHARS),
+            address=self._shown(row.url),
+            provider=row.provider,
+            version=row.version,
+            layer_count=row.layer_count,
+            extent=self._extent(position),
+            country=snapshot.countries.texts[column["country"]],
+            health=HEALTHS[column["health"]],
+            level=("", *LEVELS)[column["level"]],
+            alive=bool(column["alive"]),
+            availability=self._availability(row, now),
+            first_seen=row.first_seen,
+            last_ok=row.last_ok,
+            endpoint_id=row.endpoint_id,
+            tls=row.tls,
+            layers=self._layers(plan, row.id),
+            twins=tuple(Twin(each.id, each.kind, self._shown(each.url), each.health) for each in twins),
+            score=round(float(found.scores[position]), 3),
+            is_whole=bool(found.whole[position]),
+        )
+
+    def _extent(self, position: int) -> Box | None:
+        """Return the extent of the service at a position; None when none is known."""
+        west, south, east, north = (
+            float(self._snapshot[side][position]) for side in ("west", "south", "east", "north")
+        )
+        return None if west != west else (west, south, east, north)  # not a number: no extent is known
+
+    def _availability(self, row: HitRow, now: float) -> float | None:
+        """Return the availability of a service's best endpoint, 0 to 1; None when it is not known."""
+        if row.endpoint_id is None:
+            return None
+        return self._index.availability(row.endpoint_id, now - _AVAILABILITY_DAYS * DAY_S, now)
+
+    def _layers(self, plan: Plan, number: int) -> tuple[LayerHit, ...]:
+        """Return the first layers of a service in which words of the query occur."""
+        phrases = [phrase for concept in plan.concepts for phrase in (*concept.exact, *concept.similar)]
+        return self._index.layers(number, phrases, _MOST_LAYERS) if phrases else ()

@@ -1,0 +1,127 @@
+"""Say which services a search is about, besides its words."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from geocrawl.errors import UsageError
+from geocrawl.model import Kind
+
+DAY_S = 86_400.0
+LEVELS = ("advertised", "answers", "delivers")
+"""Levels of proof, the lowest first."""
+HEALTHS = ("new", "alive", "degraded", "down", "gone")
+
+Box = tuple[float, float, float, float]
+"""West, south, east, north in degrees (WGS 84); west > east crosses the antimeridian."""
+
+
+class QueryError(UsageError):
+    """A query that cannot be read; its message says what was typed and what is expected."""
+
+
+class Sort(StrEnum):
+    """The order of the results."""
+
+    RELEVANCE = "relevance"
+    NAME = "name"
+    HEALTH = "health"
+    NEWEST = "newest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Conditions that a service must meet, all of them; of several values of one field, any of them."""
+
+    kinds: tuple[Kind, ...] = ()
+    box: Box | None = None
+    """The extent meets this box."""
+    systems: tuple[str, ...] = ()
+    """Reference systems, such as EPSG:25832: of the service or any of its layers."""
+    formats: tuple[str, ...] = ()
+    """Media types or parts of them, such as image/png or geojson."""
+    countries: tuple[str, ...] = ()
+    """ISO 3166-1 codes of two letters, in upper case."""
+    providers: tuple[str, ...] = ()
+    """Words, all of which the provider's name, or the address's host, contains."""
+    health: tuple[str, ...] = ()
+    level: str = ""
+    """The least level of proof: advertised, answers or delivers."""
+    alive: bool = False
+    """Valid at the last probe."""
+    answered_within_s: float | None = None
+    """The last valid answer is not older, seconds."""
+    new_within_s: float | None = None
+    """The service was not found earlier, seconds."""
+
+
+_URN = re.compile(r"urn:(?:x-)?ogc:def:crs:([A-Za-z]+):[\w.]*:([\w.]+)", re.I)
+_URL = re.compile(r"https?://www\.opengis\.net/def/crs/([A-Za-z]+)/[\w.]*/([\w.]+)", re.I)
+_CODE = re.compile(r"[A-Za-z][\w-]*:[\w.-]+")
+_SPAN = re.compile(r"(\d{1,6})\s*([hdwmy]?)", re.I)
+_SPAN_S = {"h": DAY_S / 24, "": DAY_S, "d": DAY_S, "w": 7 * DAY_S, "m": 30 * DAY_S, "y": 365 * DAY_S}
+
+
+def read_box(text: str, said: str = "bbox") -> Box:
+    """Return the box of `W,S,E,N` in degrees; raise QueryError for text that is none. `said`: what the user typed
+    before it, for the message."""
+    wrong = QueryError(
+        f"{said} {text[:80]!r}: expected W,S,E,N in degrees, south below north, such as 5,47,15,55 (W above E crosses "
+        "the antimeridian)"
+    )
+    try:
+        west, south, east, north = (float(part) for part in text.split(","))
+    except ValueError:
+        raise wrong from None
+    sides = (west, south, east, north)
+    if not all(map(math.isfinite, sides)) or not (-180 <= west <= 180 and -180 <= east <= 180):
+        raise wrong
+    if not -90 <= south <= north <= 90:
+        raise wrong
+    return sides
+
+
+def read_system(text: str, said: str = "crs") -> str:
+    """Return the code of a reference system: `4326` and `urn:ogc:def:crs:EPSG::4326` are `EPSG:4326`. Raises
+    QueryError for text that is no code."""
+    code = text.strip()
+    if code.isascii() and code.isdecimal() and len(code) <= 9:
+        return f"EPSG:{int(code)}"
+    if named := _URN.fullmatch(code) or _URL.fullmatch(code):
+        return f"{named[1].upper()}:{named[2]}"
+    if not _CODE.fullmatch(code):
+        raise QueryError(f"{said} {text[:80]!r}: expected the code of a reference system, such as EPSG:4326 or CRS:84")
+    return code
+
+
+def read_span(text: str, said: str) -> float:
+    """Return the seconds of `12h`, `30d`, `2w`, `6m`, `1y`; a number alone means days. Raises QueryError."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise QueryError(f"{said} {text[:80]!r}: expected a time such as 12h, 30d, 2w, 6m or 1y")
+    return int(found[1]) * _SPAN_S[found[2].lower()]
+
+
+def read_level(text: str, said: str = "level") -> str:
+    """Return a level of proof. Raises QueryError for another word."""
+    if text.lower() not in LEVELS:
+        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
+    return text.lower()
+
+
+def read_health(text: str, said: str = "health") -> str:
+    """Return a state of health. Raises QueryError for another word."""
+    if text.lower() not in HEALTHS:
+        raise QueryError(f"{said} {text[:80]!r}: expected {', '.join(HEALTHS[:-1])} or {HEALTHS[-1]}")
+    return text.lower()
+
+
+def read_kind(text: str, said: str = "kind") -> Kind:
+    """Return a kind of service by its name in the catalogue. Raises QueryError for another word."""
+    try:
+        return Kind(text.strip().lower())
+    except ValueError:
+        raise QueryError(f"{said} {text[:80]!r}: expected one of {', '.join(Kind)} (`geocrawl kinds`)") from None

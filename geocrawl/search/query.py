@@ -1,0 +1,185 @@
+"""Read a query as people type it: words, "phrases", -words, beginnings* and conditions such as kind:wms.
+
+No text can do harm: what is no condition is a word. A condition whose value cannot be read raises QueryError, which
+says what is expected. docs/search.md describes the language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from geocrawl.search.filters import (
+    Filters,
+    QueryError,
+    Sort,
+    read_box,
+    read_health,
+    read_kind,
+    read_level,
+    read_span,
+    read_system,
+)
+from geocrawl.search.places import read_country
+from geocrawl.wording import counted
+
+MAX_CHARS = 2_000
+"""Longest query."""
+MAX_TERMS = 64
+"""Most words, phrases and conditions of a query."""
+_MOST_VALUES = 20
+
+_QUOTES = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "：": ":", "\u3000": " "}
+)
+_TERM = re.compile(r'(?P<minus>-?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+_SYSTEM = re.compile(r'(?<![:\w"])EPSG\s*:{0,2}\s*(\d{4,6})\b', re.I)
+"""A reference system in plain words (`EPSG 25832`), which is read as the condition crs:EPSG:25832."""
+_WORD_LETTER = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or a phrase of a query."""
+
+    text: str
+    """The word or the phrase, as it was typed, without its quotes or star."""
+    is_phrase: bool = False
+    """Whether the words were typed in quotes, to be found next to each other."""
+    is_prefix: bool = False
+    """Whether every word that begins with the text is meant (`wat*`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that was read."""
+
+    terms: tuple[Term, ...] = ()
+    """Words and phrases to find."""
+    excluded: tuple[Term, ...] = ()
+    """Words and phrases that a found service must not have (`-word`)."""
+    filters: Filters = field(default_factory=Filters)
+    """Conditions that a found service meets."""
+    without: tuple[Filters, ...] = ()
+    """Conditions of which a found service meets none (`-kind:csw`)."""
+    sort: Sort | None = None
+    """The order that the query names (`sort:newest`); None for none."""
+
+
+def read_query(text: str) -> Query:
+    """Return what a query says. Raises QueryError for a query that is too long and for a condition that cannot be
+    read."""
+    if len(text) > MAX_CHARS:
+        raise QueryError(f"the query has {counted(len(text), 'character')}; shorten it to {MAX_CHARS:,} at most")
+    plain = _SYSTEM.sub(r"crs:EPSG:\1", text.translate(_QUOTES))
+    found = [match for match in _TERM.finditer(plain) if match["phrase"] != ""]
+    if len(found) > MAX_TERMS:
+        raise QueryError(f"the query has {counted(len(found), 'word')}; shorten it to {MAX_TERMS} at most")
+    query = Query()
+    for match in found:
+        query = _with(query, match)
+    return query
+
+
+def _with(query: Query, match: re.Match[str]) -> Query:
+    """Return the query with one more word, phrase or condition."""
+    key, value = (match["key"] or "").lower(), match["phrase"] or match["word"] or ""
+    is_excluded = bool(match["minus"])
+    if key == "sort":
+        return replace(query, sort=_sort(value))
+    if key in CONDITIONS:
+        if is_excluded:
+            return replace(query, without=(*query.without, CONDITIONS[key](Filters(), value)))
+        return replace(query, filters=CONDITIONS[key](query.filters, value))
+    term = _term(match, value)
+    if not _WORD_LETTER.search(term.text):
+        return query
+    if is_excluded:
+        return replace(query, excluded=(*query.excluded, term))
+    return replace(query, terms=(*query.terms, term))
+
+
+def _term(match: re.Match[str], value: str) -> Term:
+    """Return the word or phrase of a match that is no condition; an unknown `key:value` is a word."""
+    if match["phrase"]:
+        return Term(value, is_phrase=True)
+    text = f"{match['key']}:{value}" if match["key"] else value
+    stem = text.rstrip("*")
+    return Term(stem, is_prefix=stem != text)
+
+
+# --------------------------------------------------------------------------- conditions
+
+
+def _values(text: str) -> list[str]:
+    """Return the values of `a,b,c`."""
+    values = [value.strip() for value in text.split(",") if value.strip()]
+    if len(values) > _MOST_VALUES:
+        raise QueryError(f"{text[:80]!r}: has {len(values)} values; name {_MOST_VALUES} at most")
+    return values
+
+
+def _sort(text: str) -> Sort:
+    """Return the order of a name. Raises QueryError for another text."""
+    try:
+        return Sort(text.lower())
+    except ValueError:
+        raise QueryError(f"sort:{text[:80]}: expected {', '.join(Sort)}") from None
+
+
+def _kind(filters: Filters, text: str) -> Filters:
+    return replace(filters, kinds=(*filters.kinds, *(read_kind(each, "kind:") for each in _values(text))))
+
+
+def _bbox(filters: Filters, text: str) -> Filters:
+    return replace(filters, box=read_box(text, "bbox:"))
+
+
+def _crs(filters: Filters, text: str) -> Filters:
+    return replace(filters, systems=(*filters.systems, *(read_system(each, "crs:") for each in _values(text))))
+
+
+def _format(filters: Filters, text: str) -> Filters:
+    return replace(filters, formats=(*filters.formats, *_values(text)))
+
+
+def _country(filters: Filters, text: str) -> Filters:
+    return replace(filters, countries=(*filters.countries, *(read_country(each) for each in _values(text))))
+
+
+def _provider(filters: Filters, text: str) -> Filters:
+    return replace(filters, providers=(*filters.providers, *_values(text)))
+
+
+def _health(filters: Filters, text: str) -> Filters:
+    return replace(filters, health=(*filters.health, *(read_health(each, "health:") for each in _values(text))))
+
+
+def _level(filters: Filters, text: str) -> Filters:
+    return replace(filters, level=read_level(text, "level:"))
+
+
+def _alive(filters: Filters, text: str) -> Filters:
+    if text.lower() in ("yes", "true", "1"):
+        return replace(filters, alive=True)
+    return replace(filters, answered_within_s=read_span(text, "alive:"))
+
+
+def _new(filters: Filters, text: str) -> Filters:
+    return replace(filters, new_within_s=read_span(text, "new:"))
+
+
+CONDITIONS: Mapping[str, Callable[[Filters, str], Filters]] = {
+    "kind": _kind,
+    "bbox": _bbox,
+    "crs": _crs,
+    "format": _format,
+    "country": _country,
+    "provider": _provider,
+    "health": _health,
+    "level": _level,
+    "alive": _alive,
+    "new": _new,
+}
+"""Name of a condition → how its value is added to the filters."""

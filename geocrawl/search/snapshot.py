@@ -1,0 +1,162 @@
+"""Hold the facts of all services in arrays, so that filters, orders and counts take milliseconds.
+
+A service has a position, at which every array says something of it. 100,000 services take about 30 MB. Changes of the
+catalogue are read as they come; only what changed is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geocrawl.search.filters import HEALTHS, LEVELS
+from geocrawl.search.fold import words_of
+from geocrawl.search.port import Numbers, SearchIndex, ServiceFacts
+from geocrawl.search.quality import quality_of
+from geocrawl.search.twins import server_of
+
+Flags = NDArray[np.bool_]
+
+_COLUMNS: Final[Mapping[str, Any]] = {
+    "id": np.int64,
+    "kind": np.int32,
+    "provider": np.int32,
+    "country": np.int32,
+    "health": np.int8,
+    "level": np.int8,
+    "alive": np.bool_,
+    "west": np.float64,
+    "south": np.float64,
+    "east": np.float64,
+    "north": np.float64,
+    "first_seen": np.float64,
+    "last_ok": np.float64,
+    "systems": np.int32,
+    "formats": np.int32,
+    "title_words": np.int32,
+    "words": np.int32,
+    "quality": np.float32,
+    "server": np.int32,
+    "is_there": np.bool_,
+}
+_HEALTHS = {health: number for number, health in enumerate(HEALTHS)}
+_LEVELS = {level: number for number, level in enumerate(LEVELS, 1)}
+_FIRST_ROOM = 1_024
+
+
+class Names:
+    """Texts that many services share, by number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+
+    def number(self, text: str) -> int:
+        """Return the number of a text, a new one for a new text."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return number
+
+    def find(self, text: str) -> int:
+        """Return the number of a text; -1 when no service has it."""
+        return self._numbers.get(text, -1)
+
+
+class Snapshot:
+    """The facts of all services, as of the last `refresh`."""
+
+    def __init__(self) -> None:
+        self.upto = 0
+        self.count = 0
+        """Positions in use, those of deleted services included."""
+        self.columns: dict[str, NDArray[Any]] = {name: np.zeros(_FIRST_ROOM, dtype) for name, dtype in _COLUMNS.items()}
+        self.kinds, self.providers, self.countries, self.servers = Names(), Names(), Names(), Names()
+        self.hosts: list[str] = []
+        self.titles: list[str] = []
+        self.items: dict[int, tuple[str, ...]] = {}
+        self._folded_providers: list[str] = []
+        self._positions = np.full(_FIRST_ROOM, -1, np.int32)
+        """Position by id."""
+
+    def refresh(self, index: SearchIndex) -> bool:
+        """Read what has changed; return whether anything has."""
+        changes = index.changes(self.upto)
+        if changes is None:
+            return False
+        self.items.update(index.items(max(self.items, default=0)))
+        for number in changes.dropped:
+            if (position := self.position(number)) >= 0:
+                self.columns["is_there"][position] = False
+        if changes.written:
+            self._write(changes.written)
+        self.upto = changes.upto
+        return True
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return an array of one fact of all positions."""
+        return self.columns[name][: self.count]
+
+    def position(self, number: int) -> int:
+        """Return the position of a service; -1 when it is not known."""
+        return int(self._positions[number]) if 0 <= number < len(self._positions) else -1
+
+    def positions(self, numbers: Numbers) -> NDArray[np.int32]:
+        """Return the positions of those services that are known."""
+        known = numbers[(numbers >= 0) & (numbers < len(self._positions))]
+        found: NDArray[np.int32] = self._positions[known]
+        return found[found >= 0]
+
+    @property
+    def services(self) -> int:
+        """Return how many services there are."""
+        return int(np.count_nonzero(self["is_there"]))
+
+    def provider_words(self) -> Sequence[str]:
+        """Return each provider, folded, with spaces around its words."""
+        for text in self.providers.texts[len(self._folded_providers) :]:
+            self._folded_providers.append(f" {' '.join(words_of(text))} ")
+        return self._folded_providers
+
+    def _write(self, written: Sequence[ServiceFacts]) -> None:
+        """Write the facts of services, all of one column at once."""
+        facts: dict[str, tuple[Any, ...]] = dict(zip(ServiceFacts._fields, zip(*written, strict=True), strict=True))
+        places = [self._place(number) for number in facts["id"]]
+        for place, title, host in zip(places, facts["title"], facts["host"], strict=True):
+            self.titles[place], self.hosts[place] = title, host
+        columns = self.columns
+        for name in ("west", "south", "east", "north"):  # None becomes not a number
+            columns[name][places] = np.array(facts[name], np.float64)
+        for name in ("id", "alive", "first_seen", "last_ok", "systems", "formats", "title_words", "words"):
+            columns[name][places] = facts[name]
+        for name, names in (("kind", self.kinds), ("provider", self.providers), ("country", self.countries)):
+            columns[name][places] = list(map(names.number, facts[name]))
+        keys = zip(facts["key"], facts["id"], strict=True)
+        columns["server"][places] = [self.servers.number(server_of(key) or f"#{number}") for key, number in keys]
+        columns["health"][places] = [_HEALTHS.get(health, 0) for health in facts["health"]]
+        columns["level"][places] = [_LEVELS.get(level, 0) for level in facts["level"]]
+        columns["quality"][places] = list(map(quality_of, facts["health"], facts["level"], facts["completeness"]))
+        columns["is_there"][places] = True
+
+    def _place(self, number: int) -> int:
+        """Return the position of a service, a new one for a new service."""
+        position = self.position(number)
+        return position if position >= 0 else self._add(number)
+
+    def _add(self, number: int) -> int:
+        position = self.count
+        self.count += 1
+        if position >= len(self.columns["id"]):
+            self.columns = {name: np.resize(column, 2 * position) for name, column in self.columns.items()}
+        if number >= len(self._positions):
+            grown = np.full(2 * number + 1, -1, np.int32)
+            grown[: len(self._positions)] = self._positions
+            self._positions = grown
+        self._positions[number] = position
+        self.titles.append("")
+        self.hosts.append("")
+        return position

@@ -1,0 +1,93 @@
+"""The search index is made for catalogues of older versions, and anew when a person asks for it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from geocrawl.cli import app
+from geocrawl.errors import DatabaseFault
+from geocrawl.store.engine.sqlite.upgrade import upgrade
+from geocrawl.store.operations.retention import Retention
+from geocrawl.store.store import Store
+from tests.search.catalogue import engine_of, filled
+from tests.support.world import ManualClock
+
+_SERVICE = """
+INSERT INTO service (id, kind, fingerprint, site, title, abstract, keywords, provider, contact, fees,
+  access_constraints, version, formats, online_resource, layer_count, first_seen, last_ok)
+VALUES (?1, 'wms', 'f' || ?1, 'a.example', 'Peat bogs ' || ?1, '', '[]', '', '{}', '',
+  '', '1.3.0', '[]', '', 1, 1, 1)"""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A catalogue of the version before the search index, with 500 services."""
+    path = tmp_path / "old.db"
+    upgrade(path, "0012")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executemany(_SERVICE, [(number,) for number in range(1, 501)])
+        connection.commit()
+    return path
+
+
+def test_an_old_catalogue_is_indexed_when_it_is_opened_to_be_written(old: Path) -> None:
+    with Store.open(old, clock=ManualClock()) as store:
+        assert store.queries.search_engine().search("peat bog").services == 500
+        texts = store.database.connection.execute("SELECT count(*) FROM search_text").fetchone()
+    assert texts == (500,)
+
+
+def test_an_old_catalogue_that_is_only_read_says_what_to_do(old: Path) -> None:
+    with Store.open_readonly(old) as queries, pytest.raises(DatabaseFault, match="geocrawl check --repair"):
+        queries.search_engine()
+    done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
+    assert (done.exit_code, "500 services" in done.stdout) == (0, True)
+    found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])
+    assert len(json.loads(found.stdout)) == 3
+
+
+def test_a_repair_leaves_what_a_settlement_would_have_written(tmp_path: Path) -> None:
+    world = filled(tmp_path / "crawl.db")
+    tables = "SELECT rowid, * FROM search_text ORDER BY rowid", "SELECT * FROM search_entry ORDER BY service_id"
+    before = [world.database.connection.execute(table).fetchall() for table in tables]
+    lists = [engine_of(world).search("kind:wms", facets=True).facets]
+    assert world.store.index_again() == len(before[1])
+    after = [world.database.connection.execute(table).fetchall() for table in tables]
+    assert after[0] == before[0]
+    assert [row[3:] for row in after[1]] == [row[3:] for row in before[1]]
+    assert [engine_of(world).search("kind:wms", facets=True).facets] == lists
+
+
+def test_an_index_in_many_parts_is_merged_by_the_tidying(tmp_path: Path) -> None:
+    world = filled(tmp_path / "crawl.db")
+    connection = world.database.connection
+    parts, found = "SELECT count(DISTINCT segid) FROM search_text_idx", engine_of(world).search("soil").hits
+    for setting, value in (("automerge", 0), ("crisismerge", 1_000)):
+        connection.execute("INSERT INTO search_text (search_text, rank) VALUES (?, ?)", (setting, value))
+    for number in range(10):
+        with world.database.transaction:
+            connection.execute("INSERT INTO search_text (rowid, title) VALUES (?, 'peat')", (1_000 + number,))
+    assert connection.execute(parts).fetchone()[0] > 8
+    Retention(world.database, keep_days=365).tidy(world.clock.now())
+    assert connection.execute(parts).fetchone() == (1,)
+    assert engine_of(world).search("soil").hits == found
+
+
+def test_the_search_prints_facets_and_refuses_what_it_cannot_read(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    filled(path).store.close()
+    runner = CliRunner()
+    shown = runner.invoke(app, ["search", "soil", "--facets", "--db", str(path)]).stdout
+    assert "kind: wms 2, wfs 1" in shown and "country: DE 2, FR 1" in shown
+    told = json.loads(runner.invoke(app, ["search", "soil", "--facets", "--json", "--db", str(path)]).stdout)
+    assert told["total"] == len(told["hits"]) and told["read_as"] and told["facets"]["kind"]
+    suggested = runner.invoke(app, ["search", "forrest", "--db", str(path)])
+    assert "Nothing has these words; shown is: forest" in suggested.stderr
+    for words in (["kind:nothing"], ["word"] * 200, ["bbox:1,2"], ["--sort", "best"]):
+        assert runner.invoke(app, ["search", *words, "--db", str(path)]).exception is not None
