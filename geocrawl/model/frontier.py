@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from geocrawl.model.services import Candidate, ContentReport, Status, Verdict
@@ -136,10 +136,6 @@ class Visit:
     """Seconds until the next attempt, if any is left; None: no other attempt."""
     features: bytes = b""
     """`Judgement.features`."""
-    dump: bytes | None = None
-    """The strategy's dump from before this visit's feedback, when a dump is due; else None."""
-    dump_counts: Mapping[str, int] = field(default_factory=dict)
-    """With `dump`: counts of what the strategy has learnt, for status."""
     stored: StoredPage | None = None
     """The page to be kept, if any."""
     validators: Validators | None = None
@@ -171,7 +167,8 @@ class Feedback:
     """The result of one settled visit, from which a strategy learns.
 
     Feedback is stored until the strategy's next dump covers it. The dump and the feedback after it, learnt again in
-    order, restore the strategy's state, whenever the process was killed.
+    order, restore the strategy's state, whenever the process was killed. Of several processes one learns from the
+    feedback of all.
     """
 
     number: int

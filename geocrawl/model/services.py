@@ -227,6 +227,9 @@ class Attempt:
     detail: str = ""
     """One line: text of the exception, size of the image, number of colours."""
     url: str = ""
+    zoom: int | None = None
+    """Zoom level of a tile by its scale, where 0 is the world in one tile of 256 pixels in Web Mercator, as in maps of
+    the web; None for other content and for tiles of another grid."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ class Link(NamedTuple):
     """
     before: int = 0
     """Number of characters of `context` that stand before the link; descriptions in records and XML stand behind."""
+    tag_path: str = ""
+    """Tags from the page's body down to an `a` element; '' for other links, and unless the reader was asked for it."""
 
 
 ADDRESS_ONLY = frozenset(

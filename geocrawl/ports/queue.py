@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from geocrawl.model import Candidate, Feedback, FrontierStats, HostState, Lease, Rank, Settled, Url, Visit, WaitingHost
@@ -16,8 +16,11 @@ class CrawlQueue(Protocol):
     store cannot be written.
     """
 
-    async def lease(self, *, pages: bool = True) -> Lease | None:
-        """Lease the best ready entry with its host; None when nothing is ready now. `pages=False`: probes only."""
+    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
+        """Lease the best ready entries with their hosts, the best first; none when nothing is ready now.
+
+        `wanted` returns how many are wanted, once other tasks that are ready have asked, too; a store in which a lease
+        costs little lets none of them run and gives one. `pages=False`: probes only."""
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (past: at once; leased by others: when that expires); None when
@@ -43,17 +46,32 @@ class CrawlQueue(Protocol):
 
     async def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
         """Store new ranks of waiting pages; return how many changed. A rank of None drops the page. `through`: the
-        number of the feedback after which the ranks were made."""
+        number of the feedback after which the ranks were made; then LearnsElsewhere is raised when another process has
+        become the learner."""
 
 
 class LearningLog(Protocol):
-    """Stores what restores a strategy: its last dump, the feedback since then, and the waiting pages to rank."""
+    """Stores what restores a strategy: its last dump, the feedback since then, and the waiting pages to rank. Elects
+    the learner, the one process that learns."""
 
     def strategy_state(self) -> bytes | None:
         """Return the strategy's last dump; None when there was none."""
 
-    def feedback(self) -> Iterator[Feedback]:
-        """Yield the feedback since the last dump, in order."""
+    def lead(self) -> bool:
+        """Take or renew the role of the learner unless another process has it; return whether this process has it."""
+
+    def resign(self) -> None:
+        """Give that role up, if this process has it."""
+
+    def version(self) -> int:
+        """Return the number of the last feedback that the last dump covers; 0: there is none."""
+
+    def publish(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
+        """Store a dump that covers the feedback up to `version`, with counts of what was learnt, and drop that
+        feedback. Raises LearnsElsewhere when another process has become the learner."""
+
+    def feedback(self, after: int | None = None) -> Iterator[Feedback]:
+        """Yield the feedback after a number, None: since the last dump, in order, of all processes."""
 
     def revised(self) -> int:
         """Return the feedback after which the queue was last reranked (`rerank`'s `through`); 0: never."""
@@ -64,8 +82,8 @@ class LearningLog(Protocol):
     def clear_feedback(self) -> None:
         """Drop the dump and the feedback: another strategy begins."""
 
-    def stop_recording_feedback(self) -> None:
-        """Record no more feedback: another process, whose strategy learns, does."""
+    def wrote(self, number: int) -> bool:
+        """Return whether this process wrote the feedback of this number, not long ago."""
 
     def waiting(self) -> Iterator[Waiting]:
         """Yield the pages that wait or were dropped by the present strategy, in the order first seen."""

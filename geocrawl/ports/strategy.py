@@ -42,7 +42,10 @@ class Strategy(Protocol):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Return the parts of a Document that `judge` reads and that are made on request only: "headline", "prose"."""
+        """Return the parts of a Document that `judge` reads and that are made on request only.
+
+        Known are "headline", "prose" and, for the links, "tag_paths".
+        """
 
     def seed_rank(self) -> Rank: ...
 

@@ -1,13 +1,14 @@
-"""Keep what a crawl knows, in one SQLite file: the frontier, the catalogue, robots.txt, the state of hosts.
+"""Keep what a crawl knows, in SQLite or PostgreSQL: the frontier, the catalogue, robots.txt, the state of hosts.
 
 Other rooms import from this file alone: `Store`, which opens a database by its URL and gives its parts, and the types
 of these parts and of what they return. A name is loaded when it is first used, so that `status` loads no frontier.
 
 - `schema/` describes the tables and migrates older files;
-- `engine/` opens the file, runs transactions and translates SQLite's errors;
+- `engine/` opens the database, runs transactions and translates its errors; one folder an engine;
 - `frontier/` decides which URL is next and writes what a visit brought;
 - `catalog/` writes what probes found out about services;
 - `queries/` reads for people and programs: modules named after commands, which create and change nothing;
+- `search/` keeps the search index and answers what `geocrawl.search` asks;
 - `operations/` maintains a database: backup, opt-out, retention, start pages.
 """
 
@@ -17,65 +18,88 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.operations.daemon_lock import BEAT_S, DaemonLock
+    from geocrawl.store.operations.migrate import TableSum
     from geocrawl.store.operations.opt_out import BlockedHost
     from geocrawl.store.operations.outages import Outages, Standing, UnreachedEndpoint, UnreachedHost
     from geocrawl.store.operations.seeds import NewSeed, SeedRow
+    from geocrawl.store.operations.watches import MOST_FAILURES, Watches
     from geocrawl.store.queries.addresses import Address
+    from geocrawl.store.queries.export import ExportRow
     from geocrawl.store.queries.history import EndpointHistory, Survival
     from geocrawl.store.queries.kinds import KindCount
+    from geocrawl.store.queries.news import NewsRow
+    from geocrawl.store.queries.published import Selection
     from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.runs import OtherRun, WorkingProcess
-    from geocrawl.store.queries.search import BBox, Found, SearchResult
-    from geocrawl.store.queries.show import EndpointRow, ServiceDetail
+    from geocrawl.store.queries.show import EndpointRow, LayerRow, ServiceDetail
+    from geocrawl.store.queries.statistics import Growth, SoftwareGrowth, Statistics
     from geocrawl.store.queries.status import CatalogStatus, Run
     from geocrawl.store.queries.why import UrlRow, Why
+    from geocrawl.store.queries.workers import Worker
     from geocrawl.store.store import Store
 
 _MODULES = {
+    "frontier.options": "FrontierOptions",
     "operations.daemon_lock": "BEAT_S DaemonLock",
+    "operations.migrate": "TableSum",
     "operations.opt_out": "BlockedHost",
     "operations.outages": "Outages Standing UnreachedEndpoint UnreachedHost",
     "operations.seeds": "NewSeed SeedRow",
+    "operations.watches": "MOST_FAILURES Watches",
     "queries.addresses": "Address",
+    "queries.export": "ExportRow",
     "queries.history": "EndpointHistory Survival",
     "queries.kinds": "KindCount",
+    "queries.published": "Selection",
+    "queries.news": "NewsRow",
     "queries.queries": "Queries",
     "queries.runs": "OtherRun WorkingProcess",
-    "queries.search": "BBox Found SearchResult",
-    "queries.show": "EndpointRow ServiceDetail",
+    "queries.show": "EndpointRow LayerRow ServiceDetail",
+    "queries.statistics": "Growth SoftwareGrowth Statistics",
     "queries.status": "CatalogStatus Run",
     "queries.why": "UrlRow Why",
+    "queries.workers": "Worker",
     "store": "Store",
 }
 """Module of this package → names in it that other rooms import."""
 
 __all__ = [
     "BEAT_S",
+    "MOST_FAILURES",
     "Address",
-    "BBox",
     "BlockedHost",
     "CatalogStatus",
     "DaemonLock",
     "EndpointHistory",
     "EndpointRow",
-    "Found",
+    "ExportRow",
+    "FrontierOptions",
+    "Growth",
     "KindCount",
+    "LayerRow",
     "NewSeed",
+    "NewsRow",
     "OtherRun",
     "Outages",
     "Queries",
     "Run",
-    "SearchResult",
     "SeedRow",
+    "Selection",
     "ServiceDetail",
+    "SoftwareGrowth",
     "Standing",
+    "Statistics",
     "Store",
     "Survival",
+    "TableSum",
     "UnreachedEndpoint",
     "UnreachedHost",
     "UrlRow",
+    "Watches",
     "Why",
+    "Worker",
     "WorkingProcess",
 ]
 

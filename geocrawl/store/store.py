@@ -6,14 +6,14 @@ package do the work. Parts are imported when they are needed: reading the status
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.store.engine.database import Database
-from geocrawl.urls.database import path_of
+from geocrawl.urls.database import Place, file_of, place_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     from geocrawl.store.catalog.catalog import Catalog
     from geocrawl.store.frontier.awaited import AwaitedFrontier
     from geocrawl.store.frontier.frontier import SqlFrontier
+    from geocrawl.store.frontier.options import FrontierOptions
     from geocrawl.store.operations.clock_limits import ClockLimits
     from geocrawl.store.operations.daemon_lock import DaemonLock
     from geocrawl.store.operations.facts import Facts
     from geocrawl.store.operations.forget import Removed
+    from geocrawl.store.operations.migrate import TableSum
     from geocrawl.store.operations.opt_out import OptOut
     from geocrawl.store.operations.outages import Outages
     from geocrawl.store.operations.retention import Retention
     from geocrawl.store.operations.seeds import NewSeed
+    from geocrawl.store.operations.watches import Watches
     from geocrawl.store.queries.addresses import Address
     from geocrawl.store.queries.queries import Queries
     from geocrawl.store.queries.runs import OtherRun
@@ -46,25 +49,30 @@ class Store:
         self._clock = clock
 
     @classmethod
-    def open(cls, url: str | Path, *, clock: Clock, create: bool = True) -> Store:
+    def open(cls, url: str | Place, *, clock: Clock, create: bool = True) -> Store:
         """Open the database at `url`, and upgrade its schema if needed. `create`: create a missing database.
 
-        `url` is `sqlite:///path` (four slashes before an absolute path), `sqlite://` for a new one in memory, or a
-        path. Raises UsageError for another scheme, DatabaseFault for a database that cannot be used.
+        `url` is `sqlite:///path` (four slashes before an absolute path), `sqlite://` for a new one in memory, a path,
+        or `postgresql://user@host/name`. Raises UsageError for another scheme, DatabaseFault for a database that cannot
+        be used.
         """
-        return cls(Database.open(path_of(url), create=create, clock=clock), clock)
+        from geocrawl.store.search.upkeep import index_missing
+
+        store = cls(Database.open(place_of(url), create=create, clock=clock), clock)
+        index_missing(store.database)
+        return store
 
     @classmethod
-    def join(cls, url: str | Path, *, clock: Clock) -> Store:
+    def join(cls, url: str | Place, *, clock: Clock) -> Store:
         """Open the database at `url` as it is: it is neither created nor upgraded.
 
         Raises DatabaseFault when it is missing, damaged, of another program or of another schema.
         """
-        return cls(Database.join(path_of(url), clock=clock), clock)
+        return cls(Database.join(place_of(url), clock=clock), clock)
 
     @staticmethod
     @contextmanager
-    def open_readonly(url: str | Path) -> Iterator[Queries]:
+    def open_readonly(url: str | Place) -> Iterator[Queries]:
         """Open the database at `url` to read it, and close it at the end; nothing is created or changed.
 
         Raises DatabaseFault when it is missing, not ours, or of a schema that this program does not know.
@@ -72,19 +80,19 @@ class Store:
         from geocrawl.store.engine.reading import open_readonly
         from geocrawl.store.queries.queries import Queries
 
-        with open_readonly(path_of(url)) as connection:
+        with open_readonly(place_of(url)) as connection:
             yield Queries(connection)
 
     @staticmethod
-    def exists(url: str | Path) -> bool:
+    def exists(url: str | Place) -> bool:
         """Return whether there is a database at `url`. Raises DatabaseFault when that cannot be determined."""
-        from geocrawl.store.engine.faults import is_there
+        from geocrawl.store.engine.database import exists
 
-        return is_there(path_of(url))
+        return exists(place_of(url))
 
     @property
-    def path(self) -> Path:
-        """Return the database's file, as named in messages."""
+    def path(self) -> Place:
+        """Return the database's place, as named in messages."""
         return self.database.path
 
     def close(self) -> None:
@@ -107,39 +115,12 @@ class Store:
 
         return Catalog(self.database, self._clock)
 
-    def frontier(
-        self,
-        settings: Settings,
-        catalog: Catalog,
-        *,
-        by_depth: bool = False,
-        by_yield: bool = False,
-        learns: bool = False,
-        stride: int = 1,
-        owner: str = "",
-        records_only: bool = False,
-        not_permitted: Callable[[Url], str] = lambda url: "",
-        named_only: bool = False,
-    ) -> SqlFrontier:
-        """Return the queue for commands and for learning (`ports.Frontier`). Arguments as in `SqlFrontier`;
-        `owner` is this process by default."""
-        from geocrawl.store.engine.owner import this_process
+    def frontier(self, settings: Settings, catalog: Catalog, options: FrontierOptions | None = None) -> SqlFrontier:
+        """Return the queue for commands and for learning (`ports.Frontier`)."""
         from geocrawl.store.frontier.frontier import SqlFrontier
+        from geocrawl.store.frontier.options import FrontierOptions
 
-        return SqlFrontier(
-            self.database,
-            settings,
-            self._clock,
-            catalog=catalog,
-            by_depth=by_depth,
-            by_yield=by_yield,
-            learns=learns,
-            stride=stride,
-            owner=owner or this_process().text,
-            records_only=records_only,
-            not_permitted=not_permitted,
-            named_only=named_only,
-        )
+        return SqlFrontier(self.database, settings, self._clock, catalog=catalog, options=options or FrontierOptions())
 
     def queue(self, frontier: SqlFrontier) -> AwaitedFrontier:
         """Return a frontier as the loop awaits it (`ports.CrawlQueue`)."""
@@ -263,6 +244,12 @@ class Store:
 
         return Outages(self.database)
 
+    def watches(self) -> Watches:
+        """Return the watches, which tell people of changes."""
+        from geocrawl.store.operations.watches import Watches
+
+        return Watches(self.database)
+
     def clock_limits(self, settings: Settings) -> ClockLimits:
         """Return the operation that limits times that a wrong clock wrote."""
         from geocrawl.store.operations.clock_limits import ClockLimits
@@ -280,9 +267,13 @@ class Store:
     def quick_check(self, limit_s: float) -> bool:
         """Check for damage for at most `limit_s` seconds; return whether the whole database was checked. Raises
         DatabaseFault for damage."""
-        from geocrawl.store.engine.integrity import quick_check
+        return self.database.connection.check(limit_s)
 
-        return quick_check(self.database.connection, self.path, limit_s)
+    def index_again(self) -> int:
+        """Make the search index anew from the catalogue; return how many services it has."""
+        from geocrawl.store.search.upkeep import index_again
+
+        return index_again(self.database)
 
     def try_write(self, write: Callable[[], object]) -> PassingFault | None:
         """Call `write`; return the temporary fault that still prevents it, None when `write` succeeded. Raises
@@ -292,31 +283,45 @@ class Store:
         return try_write(self.database, write)
 
     @staticmethod
-    def back_up(url: str | Path, target: Path) -> int:
+    def back_up(url: str | Place, target: Path) -> int:
         """Write a consistent, checked copy of the database at `url`; return its size in bytes.
 
         Raises DatabaseFault for a database that cannot be read, EnvironmentFault for a target that cannot be written.
         """
         from geocrawl.store.operations.backup import back_up
 
-        return back_up(path_of(url), target)
+        return back_up(file_of(url, "a backup"), target)
 
     @staticmethod
-    def remove_if_only_of(url: str | Path, hosts: Set[str], now: float) -> None:
+    def remove_if_only_of(url: str | Place, hosts: Set[str], now: float) -> None:
         """Remove the database at `url`, if there is one, unless it holds other hosts than these.
 
         Raises DatabaseFault when it does, or is not ours; EnvironmentFault while anybody uses it.
         """
         from geocrawl.store.operations.remove import remove_if_only_of
 
-        remove_if_only_of(path_of(url), hosts, now)
+        remove_if_only_of(file_of(url, "removing a database"), hosts, now)
 
     @staticmethod
-    def restore(source: Path, url: str | Path, now: float) -> Path | None:
+    def migrate(
+        source: str | Place, target: str | Place, clock: Clock, tell: Callable[[str, int], object]
+    ) -> Mapping[str, TableSum]:
+        """Copy everything from the database at `source` into the empty or missing one at `target`, and compare both;
+        return the number and hash of each table's rows. `tell(table, rows)` is called after each table.
+
+        Raises DatabaseFault when the target is not empty, somebody works on the source, or a table arrived otherwise.
+        """
+        from geocrawl.store.operations.migrate import migrate
+
+        with Store.open(source, clock=clock, create=False) as one, Store.open(target, clock=clock) as other:
+            return migrate(one.database, other.database, clock.now(), tell)
+
+    @staticmethod
+    def restore(source: Path, url: str | Place, now: float) -> Path | None:
         """Put a copy in the place of the database at `url`; return where the former one was kept, None without one.
 
         Raises DatabaseFault for a damaged copy or one of a newer geocrawl, EnvironmentFault while a daemon runs.
         """
         from geocrawl.store.operations.backup import restore
 
-        return restore(source, path_of(url), now)
+        return restore(source, file_of(url, "restoring a backup"), now)

@@ -8,4 +8,6 @@ from __future__ import annotations
 
 def is_host_or_subdomain(column: str, parameter: str) -> str:
     """Return the SQL condition that the host in `column` is the one that `parameter` names, or a subdomain of it."""
-    return f"({column} = {parameter} OR substr({column}, -length({parameter}) - 1) = '.' || {parameter})"
+    name = f"CAST({parameter} AS TEXT)"
+    last = f"substr({column}, length({column}) - length({name}), length({name}) + 1)"
+    return f"({column} = {name} OR {last} = '.' || {name})"

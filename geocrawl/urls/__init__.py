@@ -9,7 +9,7 @@ are data in `geocrawl/data`, never code.
 
 from geocrawl.urls.allow_deny import AddressRules, is_within_domains
 from geocrawl.urls.endpoints import capabilities_url, endpoint_key, query_parameters, request_url
-from geocrawl.urls.hosts import is_registry, site_of
+from geocrawl.urls.hosts import is_own_machine, is_private_name, is_registry, site_of
 from geocrawl.urls.patterns import pattern_of, service_pattern
 from geocrawl.urls.portals import CKAN_SEARCH, arcgis_search_url, ckan_search_url
 from geocrawl.urls.reading import read_url
@@ -32,6 +32,8 @@ __all__ = [
     "document_endpoint",
     "endpoint_key",
     "get_records_url",
+    "is_own_machine",
+    "is_private_name",
     "is_registry",
     "is_within_domains",
     "pattern_of",

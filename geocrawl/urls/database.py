@@ -1,13 +1,46 @@
-"""Read the URL that names a database: `sqlite:///path`, `sqlite://`, or a path."""
+"""Read the URL that names a database: `sqlite:///path`, `sqlite://`, a path, or `postgresql://user@host/name`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from geocrawl.errors import UsageError
 
 MEMORY = ":memory:"
 """The path of a database in memory, which ends with its process: SQLite's own name for it."""
+_SERVER_SCHEMES = frozenset({"postgresql", "postgres"})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDatabase:
+    """A database on a PostgreSQL server. As text it is its host and name: nothing that gives access."""
+
+    url: str = field(repr=False)
+    """`postgresql://…` as libpq reads it, with user and password."""
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        named = parse_qs(parts.query)
+        host = parts.netloc.rpartition("@")[2] or ",".join(named.get("host", ()))
+        return f"postgresql://{host}/{parts.path.strip('/') or ','.join(named.get('dbname', ()))}"
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return the passwords in the URL, as written and decoded: no message shows them."""
+        parts = urlsplit(self.url)
+        found = [parts.password or "", unquote(parts.password or ""), *parse_qs(parts.query).get("password", ())]
+        return tuple(dict.fromkeys(filter(None, found)))
+
+
+Place = Path | ServerDatabase
+"""Where a database is: a file (`Path(MEMORY)`: this process's memory), or a database of a server."""
+
+
+def is_server(text: str) -> bool:
+    """Return whether a text is the URL of a database on a server."""
+    scheme, separator, _ = text.partition("://")
+    return bool(separator) and scheme.lower() in _SERVER_SCHEMES
 
 
 def sqlite_path(text: str) -> str:
@@ -21,7 +54,8 @@ def sqlite_path(text: str) -> str:
         return text
     if scheme.lower() != "sqlite":
         raise UsageError(
-            f"db {scheme}://…: only SQLite is supported; give a path, sqlite:///path, or sqlite:// for one in memory"
+            f"db {scheme}://…: only SQLite and PostgreSQL are supported; give a path, sqlite:///path, sqlite:// for "
+            "one in memory, or postgresql://user@host/name"
         )
     if not rest:
         return MEMORY
@@ -30,7 +64,33 @@ def sqlite_path(text: str) -> str:
     return rest[1:]
 
 
-def path_of(url: str | Path) -> Path:
-    """Return the path of the database that `url` names; `Path(MEMORY)` for one in memory. Raises UsageError as
-    `sqlite_path` does."""
-    return url if isinstance(url, Path) else Path(sqlite_path(url))
+def server_of(text: str) -> ServerDatabase:
+    """Return the database of a server that a URL names. Raises UsageError for a URL that cannot be read."""
+    try:
+        parts = urlsplit(text)
+        named = parse_qs(parts.query, strict_parsing=bool(parts.query))
+        _ = parts.port
+    except ValueError:  # its message may quote the password
+        raise UsageError(
+            "db postgresql://…: cannot be read; expected postgresql://user:password@host:port/name"
+        ) from None
+    if not parts.path.strip("/") and "dbname" not in named:
+        raise UsageError("db postgresql://…: names no database; expected postgresql://user@host/name")
+    return ServerDatabase(text)
+
+
+def place_of(url: str | Place) -> Place:
+    """Return the place of the database that `url` names; `Path(MEMORY)` for one in memory. Raises UsageError as
+    `sqlite_path` and `server_of` do."""
+    if not isinstance(url, str):
+        return url
+    return server_of(url) if is_server(url) else Path(sqlite_path(url))
+
+
+def file_of(url: str | Place, what: str) -> Path:
+    """Return the path of the database that `url` names, for `what` works on files alone ("a backup"). Raises UsageError
+    for a database of a server."""
+    place = place_of(url)
+    if isinstance(place, ServerDatabase):
+        raise UsageError(f"{place}: {what} is for SQLite's files alone; docs/postgresql.md tells what to use instead")
+    return place

@@ -1,4 +1,4 @@
-"""Read the part of a URL before its path: host, port, origin and registered domain.
+"""Read the part of a URL before its path: host, port, origin and registered domain, and recognise private names.
 
 Hosts are read as browsers read them (WHATWG URL standard, sections 3.5 "host parsing" and 3.6 "IPv4 parser"), so that a
 number in any spelling (2130706433, 127.1, 0x7f.1, 0177.0.0.1) is recognised as an IP address before anybody connects to
@@ -23,6 +23,11 @@ _DNS_NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _MAX_NAME_CHARS = 253
 _MAX_WRITTEN_CHARS = 9 * _MAX_NAME_CHARS  # every character as three escaped bytes
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_OWN_MACHINE = "localhost"
+_PRIVATE_NAMES = (_OWN_MACHINE, "local", "internal", "home.arpa")
+"""Names that no public host bears, nor any name below them: `localhost` is the machine itself (RFC 6761, 6.3), the
+others are kept for private networks (`local`: RFC 6762, 3; `internal`: ICANN's board on 29 July 2024; `home.arpa`:
+RFC 8375)."""
 
 
 class Authority(NamedTuple):
@@ -91,6 +96,20 @@ def is_registry(host: str) -> bool:
     if ":" in host or host.rpartition(".")[2].isdigit():
         return False
     return _suffixes().privatesuffix(host) is None
+
+
+def is_own_machine(host: str) -> bool:
+    """Return whether a name means, by its standard, the machine that looks it up: `localhost` and all below it."""
+    return _is_at_or_below(host, _OWN_MACHINE)
+
+
+def is_private_name(host: str) -> bool:
+    """Return whether a name belongs, by a standard, to no public host: `localhost`, `nas.local`, `router.home.arpa`."""
+    return any(_is_at_or_below(host, name) for name in _PRIVATE_NAMES)
+
+
+def _is_at_or_below(host: str, name: str) -> bool:
+    return host == name or host.endswith("." + name)
 
 
 @lru_cache(maxsize=1)

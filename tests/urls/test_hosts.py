@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.urls import read_url, site_of
+from geocrawl.urls import is_own_machine, is_private_name, read_url, site_of
 from geocrawl.urls.hosts import read_authority, read_host
 from tests.urls.strategies import texts
 
@@ -139,3 +139,22 @@ def test_no_host_makes_it_raise(text: str) -> None:
     host = read_host(text.encode("utf-8", "replace").decode())
     if host is not None:
         assert read_host(f"[{host}]" if ":" in host else host) == host
+
+
+@pytest.mark.parametrize(
+    ("host", "own_machine", "private"),
+    [
+        ("localhost", True, True),
+        ("maps.localhost", True, True),
+        ("nas.local", False, True),
+        ("db.internal", False, True),
+        ("home.arpa", False, True),
+        ("router.home.arpa", False, True),
+        ("mylocalhost", False, False),
+        ("notlocal.example", False, False),
+        ("local.example", False, False),
+        ("in-addr.arpa", False, False),
+    ],
+)
+def test_names_of_private_networks(host: str, own_machine: bool, private: bool) -> None:
+    assert (is_own_machine(host), is_private_name(host)) == (own_machine, private)

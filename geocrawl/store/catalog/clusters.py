@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import bindparam, delete, func, literal, or_, select, union
-from sqlalchemy.dialects import sqlite
-
-from geocrawl.model import Service, Url
+from geocrawl.model import Service
+from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.matching import SIGNALS, Description, describe, match
+from geocrawl.store.engine.columns import insert
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, SAME_SERVICE
-from geocrawl.urls import display_order, read_url
+from geocrawl.store.stored_url import stored_url
+from geocrawl.urls import display_order
 
 MOST_COMPARED = 8
 """Most endpoints of the same document, and of the same family of addresses, with which an endpoint is compared. Others
@@ -28,59 +27,6 @@ MOST_REGROUPED = 1_000
 compared. A server with a host name for everybody has as many endpoints as it likes."""
 _MOST_RANKED = 200
 """Addresses of a service among which the best is chosen: the shortest."""
-
-_FIELDS = tuple(DESCRIPTION.c[name] for name in Description.__dataclass_fields__)
-_ADD_DESCRIPTION = sqlite.insert(DESCRIPTION)
-_KEEP_DESCRIPTION = _ADD_DESCRIPTION.on_conflict_do_update(
-    index_elements=[DESCRIPTION.c.endpoint_id],
-    set_={field.name: _ADD_DESCRIPTION.excluded[field.name] for field in _FIELDS[1:]},
-)
-_DESCRIPTION = select(*_FIELDS).where(DESCRIPTION.c.endpoint_id == bindparam("endpoint"))
-_OTHERS = (
-    select(*_FIELDS)
-    .where(DESCRIPTION.c.kind == bindparam("kind"), DESCRIPTION.c.endpoint_id != bindparam("endpoint"))
-    .order_by(DESCRIPTION.c.endpoint_id)
-    .limit(bindparam("most"))
-)
-_COMPARED = union(
-    select(_OTHERS.where(DESCRIPTION.c.fingerprint == bindparam("fingerprint")).subquery()),
-    select(_OTHERS.where(DESCRIPTION.c.family == bindparam("family")).subquery()),
-)
-_OF_PAIR = or_(SAME_SERVICE.c.first_id == bindparam("endpoint"), SAME_SERVICE.c.second_id == bindparam("endpoint"))
-_FORGET_EDGES = delete(SAME_SERVICE).where(_OF_PAIR, SAME_SERVICE.c.signal != "person")
-_ADD_EDGE = sqlite.insert(SAME_SERVICE)
-_KEEP_EDGE = _ADD_EDGE.on_conflict_do_update(
-    index_elements=[SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal],
-    set_={name: _ADD_EDGE.excluded[name] for name in ("detail", "same", "at")},
-)
-_EDGES = (
-    select(SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id, SAME_SERVICE.c.signal, SAME_SERVICE.c.same)
-    .where(_OF_PAIR)
-    .order_by(SAME_SERVICE.c.signal != "person", SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id)
-    .limit(MOST_REGROUPED)
-)
-_OTHER = ENDPOINT.alias("other")
-_SAME_NOW = (
-    select(_OTHER.c.id)
-    .select_from(ENDPOINT.join(_OTHER, _OTHER.c.service_id == ENDPOINT.c.service_id))
-    .where(ENDPOINT.c.id == bindparam("endpoint"))
-    .order_by(_OTHER.c.id)
-    .limit(MOST_REGROUPED)
-)
-_JOINED_SERVICES = (
-    select(ENDPOINT.c.service_id)
-    .distinct()
-    .select_from(SAME_SERVICE.join(ENDPOINT, ENDPOINT.c.id.in_([SAME_SERVICE.c.first_id, SAME_SERVICE.c.second_id])))
-    .where(_OF_PAIR, ENDPOINT.c.id != bindparam("endpoint"), ENDPOINT.c.service_id.is_not(None))
-)
-_ANY_DIFFERENT = select(literal(1)).where(SAME_SERVICE.c.same == 0).limit(1)
-_IS_VALID = ENDPOINT.c.status == "valid"
-_ADDRESSES = (
-    select(ENDPOINT.c.id, ENDPOINT.c.url, _IS_VALID, func.coalesce(ENDPOINT.c.last_ok, 0))
-    .where(ENDPOINT.c.service_id == bindparam("service"))
-    .order_by(_IS_VALID.desc(), func.length(ENDPOINT.c.url), ENDPOINT.c.url)
-    .limit(_MOST_RANKED)
-)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -102,11 +48,12 @@ class EndpointClusters:
     def keep_description(self, endpoint_id: int, key: str, service: Service, at: float) -> bool:
         """Write an endpoint's present description and its edges. Returns whether the description has changed."""
         now = describe(endpoint_id, key, service)
-        row = self._connection.run(_DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
+        row = self._connection.execute(sql.DESCRIPTION, {"endpoint": endpoint_id}).fetchone()
         if row is not None and Description(*row) == now:
             return False
-        self._connection.run(_KEEP_DESCRIPTION, asdict(now))
-        self._connection.run(_FORGET_EDGES, {"endpoint": endpoint_id})
+        fields = asdict(now)
+        self._connection.execute(insert("description", fields, sql.KEEP_DESCRIPTION), fields)
+        self._connection.execute(sql.FORGET_EDGES, {"endpoint": endpoint_id})
         for other in self._compared_with(now):
             matched = match(now, other)
             if matched is not None:
@@ -122,9 +69,10 @@ class EndpointClusters:
 
         None when a person has called any endpoints different, so that only `clusters_around` can decide.
         """
-        if self._connection.run(_ANY_DIFFERENT).fetchone():
+        if self._connection.execute(sql.ANY_DIFFERENT).fetchone():
             return None
-        return tuple(sorted(row[0] for row in self._connection.run(_JOINED_SERVICES, {"endpoint": endpoint_id})))
+        joined = self._connection.execute(sql.JOINED_SERVICES, {"endpoint": endpoint_id})
+        return tuple(sorted(row[0] for row in joined))
 
     def clusters_around(self, endpoint_id: int) -> list[tuple[int, ...]]:
         """Return the clusters of all endpoints that are or were one service with this one; see `partition`. Of more
@@ -149,10 +97,9 @@ class EndpointClusters:
         """Return the endpoint whose address is the best of a service: valid, then last valid, then the plainest
         address; None for a service without endpoints."""
         ranked = []
-        for number, address, valid, last_ok in self._connection.run(_ADDRESSES, {"service": service_id}):
-            url: Url | None = read_url(address)
-            assert url is not None, "an address that was written by read_url is read by it"
-            ranked.append((not valid, 0.0 if valid else -last_ok, display_order(url), number))
+        asked = {"service": service_id, "most": _MOST_RANKED}
+        for number, address, valid, last_ok in self._connection.execute(sql.ADDRESSES, asked):
+            ranked.append((not valid, 0.0 if valid else -last_ok, display_order(stored_url(address)), number))
         return min(ranked)[-1] if ranked else None
 
     def _compared_with(self, now: Description) -> list[Description]:
@@ -163,18 +110,21 @@ class EndpointClusters:
             "family": now.family,
             "most": MOST_COMPARED,
         }
-        return [Description(*row) for row in self._connection.run(_COMPARED, values).fetchall()]
+        return [Description(*row) for row in self._connection.execute(sql.COMPARED, values).fetchall()]
 
     def _keep_edge(self, one: int, other: int, signal: str, detail: str, *, same: bool, at: float) -> None:
         first, second = sorted((one, other))
         pair = {"first_id": first, "second_id": second}
-        self._connection.run(_KEEP_EDGE, {**pair, "signal": signal, "detail": detail, "same": int(same), "at": at})
+        edge = {**pair, "signal": signal, "detail": detail, "same": int(same), "at": at}
+        self._connection.execute(sql.KEEP_EDGE, edge)
 
     def _same_now(self, endpoint_id: int) -> set[int]:
-        return {row[0] for row in self._connection.run(_SAME_NOW, {"endpoint": endpoint_id})}
+        asked = {"endpoint": endpoint_id, "most": MOST_REGROUPED}
+        return {row[0] for row in self._connection.execute(sql.SAME_NOW, asked)}
 
     def _edges(self, endpoint_id: int) -> Iterator[Edge]:
-        for first, second, signal, same in self._connection.run(_EDGES, {"endpoint": endpoint_id}):
+        asked = {"endpoint": endpoint_id, "most": MOST_REGROUPED}
+        for first, second, signal, same in self._connection.execute(sql.EDGES, asked):
             yield Edge(SIGNALS.index(signal) if signal in SIGNALS else len(SIGNALS), first, second, bool(same))
 
 

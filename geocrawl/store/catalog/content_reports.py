@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import sqlite
-
 from geocrawl.model import ContentReport
+from geocrawl.store.catalog import statements as sql
+from geocrawl.store.engine.columns import insert
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import ENDPOINT, PROOF, THUMBNAIL
 
-_WRITE_LEVEL = (
-    update(ENDPOINT)
-    .where(ENDPOINT.c.id == bindparam("endpoint"))
-    .values(https=func.coalesce(bindparam("answers_https"), ENDPOINT.c.https))
-)
-_FORGET_REQUESTS = delete(PROOF).where(PROOF.c.endpoint_id == bindparam("endpoint"))
-_ADD_REQUEST = insert(PROOF)
-_ADD_THUMBNAIL = sqlite.insert(THUMBNAIL)
-_KEEP_THUMBNAIL = _ADD_THUMBNAIL.on_conflict_do_update(
-    index_elements=[THUMBNAIL.c.endpoint_id],
-    set_={"at": _ADD_THUMBNAIL.excluded.at, "image": _ADD_THUMBNAIL.excluded.image},
-)
-_NEWEST_FIRST = select(
-    THUMBNAIL.c.endpoint_id,
-    func.sum(func.length(THUMBNAIL.c.image))
-    .over(order_by=[THUMBNAIL.c.at.desc(), THUMBNAIL.c.endpoint_id.desc()])
-    .label("bytes"),
-).subquery()
-_DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
-    THUMBNAIL.c.endpoint_id.in_(
-        select(_NEWEST_FIRST.c.endpoint_id).where(_NEWEST_FIRST.c.bytes > bindparam("most_bytes"))
-    )
-)
 _DETAIL_CHARS = 500
 _MOST_IMAGE_BYTES = 32_768
 _LOOK_EVERY = 64
@@ -55,30 +30,30 @@ class ContentReportWriter:
             "cors": report.cors,
             "answers_https": None if report.https is None else int(report.https),
         }
-        self._connection.run(_WRITE_LEVEL, {"endpoint": endpoint_id, **level})
-        self._connection.run(_FORGET_REQUESTS, {"endpoint": endpoint_id})
-        self._connection.run_many(
-            _ADD_REQUEST,
-            [
-                {
-                    "endpoint_id": endpoint_id,
-                    "position": position,
-                    "layer": attempt.layer,
-                    "crs": attempt.crs,
-                    "outcome": attempt.outcome,
-                    "elapsed_ms": round(attempt.milliseconds, 1),
-                    "detail": attempt.detail[:_DETAIL_CHARS],
-                    "url": attempt.url,
-                }
-                for position, attempt in enumerate(report.attempts)
-            ],
-        )
+        self._connection.execute(sql.WRITE_LEVEL, {"endpoint": endpoint_id, **level})
+        self._connection.execute(sql.FORGET_REQUESTS, {"endpoint": endpoint_id})
+        rows = [
+            {
+                "endpoint_id": endpoint_id,
+                "position": position,
+                "layer": attempt.layer,
+                "crs": attempt.crs,
+                "outcome": attempt.outcome,
+                "elapsed_ms": round(attempt.milliseconds, 1),
+                "detail": attempt.detail[:_DETAIL_CHARS],
+                "url": attempt.url,
+                "zoom": attempt.zoom,
+            }
+            for position, attempt in enumerate(report.attempts)
+        ]
+        if rows:
+            self._connection.executemany(insert("proof", rows[0]), rows)
         if report.thumbnail and self._thumbnail_bytes > 0:
             self._keep_thumbnail(endpoint_id, report.thumbnail, at)
 
     def _keep_thumbnail(self, endpoint_id: int, image: bytes, at: float) -> None:
-        self._connection.run(_KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
+        self._connection.execute(sql.KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})
         self._written_thumbnails += 1
         is_small = self._thumbnail_bytes < _LOOK_EVERY * _MOST_IMAGE_BYTES
         if is_small or self._written_thumbnails % _LOOK_EVERY == 0:
-            self._connection.run(_DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})
+            self._connection.execute(sql.DROP_OLD_THUMBNAILS, {"most_bytes": self._thumbnail_bytes})

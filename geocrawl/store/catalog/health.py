@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, insert, select, update
-
 from geocrawl.model.health import DAY_S, Condition, Health, after
+from geocrawl.store.catalog import statements as sql
+from geocrawl.store.engine.columns import insert, update
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import ENDPOINT, HEALTH_EVENT
 
 NO_SERVICE = frozenset({"html", "not-capabilities", "not-json", "other-kind", "part", "moved", "wrong-type"})
 """Reasons that say for good that an address is no service. (Not http-404: a service may be announced before it
@@ -14,21 +13,6 @@ exists.)"""
 UNASKED_S = 7 * DAY_S
 GUESSED = 2
 """`endpoint.weak` of an endpoint that nobody named: another kind of service, guessed next to a valid one."""
-
-_THIS = ENDPOINT.c.id == bindparam("endpoint")
-_READ = select(
-    *(ENDPOINT.c.key, ENDPOINT.c.health, ENDPOINT.c.health_since, ENDPOINT.c.in_a_row, ENDPOINT.c.interval_s),
-    *(ENDPOINT.c.due_at, ENDPOINT.c.last_ok, ENDPOINT.c.weak),
-).where(_THIS)
-_WRITE = update(ENDPOINT).where(_THIS)
-_ADD_EVENT = insert(HEALTH_EVENT)
-_POSTPONE = update(ENDPOINT).where(_THIS, ENDPOINT.c.due_at.is_not(None))
-_DUE = (
-    select(ENDPOINT.c.id)
-    .where(ENDPOINT.c.due_at.is_not(None), ENDPOINT.c.due_at <= bindparam("now"))
-    .order_by(ENDPOINT.c.due_at, ENDPOINT.c.id)
-    .limit(bindparam("most"))
-)
 
 
 class HealthWriter:
@@ -43,7 +27,7 @@ class HealthWriter:
         An address that never was valid is not probed again when its answer is no service (an ordinary page, or a
         mistyped link), or when it was only guessed.
         """
-        row = self._connection.run(_READ, {"endpoint": endpoint_id}).fetchone()
+        row = self._connection.execute(sql.READ_HEALTH, {"endpoint": endpoint_id}).fetchone()
         key, state, since, in_a_row, interval_s, due_at, last_ok, weak = row
         before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at)
         now = after(before, ok=ok, at=at, key=key)
@@ -55,16 +39,17 @@ class HealthWriter:
             "interval_s": now.interval_s,
             "due_at": None if is_no_service else now.due_at,
         }
-        self._connection.run(_WRITE, {"endpoint": endpoint_id, **condition})
+        statement = update("endpoint", condition, "id = :endpoint")
+        self._connection.execute(statement, {"endpoint": endpoint_id, **condition})
         if now.state is not before.state:
             event = {"endpoint_id": endpoint_id, "at": at, "before": before.state, "after": now.state, "reason": reason}
-            self._connection.run(_ADD_EVENT, event)
+            self._connection.execute(insert("health_event", event), event)
 
     def write_unasked(self, endpoint_id: int, at: float) -> None:
         """Postpone the next probe of an endpoint that could not be asked: robots.txt may allow it in a week."""
-        self._connection.run(_POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
+        self._connection.execute(sql.POSTPONE, {"endpoint": endpoint_id, "due_at": at + UNASKED_S})
 
 
 def due(connection: Connection, now: float, most: int) -> list[int]:
     """Return the ids of the endpoints whose next probe is due, the longest overdue first."""
-    return [row[0] for row in connection.run(_DUE, {"now": now, "most": most})]
+    return [row[0] for row in connection.execute(sql.DUE, {"now": now, "most": most})]

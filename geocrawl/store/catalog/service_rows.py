@@ -4,12 +4,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from geocrawl.model import Layer, Service
+from geocrawl.sanitize import masked
 
 Box = tuple[float | None, float | None, float | None, float | None]
 _SIDES = ("west", "south", "east", "north")
+_Described = TypeVar("_Described", Service, Layer)
 _NO_BOX: Box = (None, None, None, None)
+
+
+_TEXTS = ("title", "abstract", "provider", "fees", "access_constraints")
+_TEXTS_OF_LAYER = ("title", "abstract")
+
+
+def without_secrets(service: Service) -> Service:
+    """Return a description without the keys and passwords of addresses in its running texts.
+
+    A text is published as it is stored, and no request needs it. `online_resource` stays whole.
+    """
+    layers = tuple(_changed(layer, _TEXTS_OF_LAYER) for layer in service.layers)
+    if any(new is not old for new, old in zip(layers, service.layers, strict=True)):
+        service = replace(service, layers=layers)
+    return _changed(service, _TEXTS)
+
+
+def _changed(described: _Described, names: tuple[str, ...]) -> _Described:
+    """Return a value of a dataclass with the secrets in these texts masked: the same one when there are none."""
+    texts: dict[str, Any] = {name: masked(text) for name in names if masked(text := getattr(described, name)) != text}
+    keywords = tuple(map(masked, described.keywords))
+    if keywords != described.keywords:
+        texts["keywords"] = keywords
+    return replace(described, **texts) if texts else described
 
 
 def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
@@ -28,6 +56,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "version": service.version,
         "formats": _json(service.formats),
         "online_resource": service.online_resource,
+        "masked_online_resource": masked(service.online_resource),
         "layer_count": sum(1 for layer in service.layers if layer.name),
         "last_ok": at,
         **dict(zip(_SIDES, _union(_box(layer) for layer in service.layers), strict=True)),

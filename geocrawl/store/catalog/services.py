@@ -9,80 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ClauseElement, bindparam, delete, func, insert, literal, select, update
-
 from geocrawl.model import Endpoint, Service
+from geocrawl.store.catalog import statements as sql
 from geocrawl.store.catalog.clusters import EndpointClusters
-from geocrawl.store.catalog.index_words import Segment
 from geocrawl.store.catalog.service_rows import layer_row, service_row
+from geocrawl.store.engine.columns import insert, update
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE, SERVICE_TEXT
-
-_THIS = SERVICE.c.id == bindparam("service")
-_ADD = insert(SERVICE).returning(SERVICE.c.id)
-_WRITE = update(SERVICE).where(_THIS)
-_CONFIRM = update(SERVICE).where(_THIS).values(last_ok=func.max(SERVICE.c.last_ok, bindparam("at")))
-_FINGERPRINT = select(SERVICE.c.fingerprint).where(_THIS)
-_DROP = delete(SERVICE).where(_THIS)
-_COPIED = [column for column in SERVICE.c if column.name not in ("id", "best_id")]
-_COPY = (
-    insert(SERVICE)
-    .from_select([column.name for column in _COPIED], select(*_COPIED).where(_THIS))
-    .returning(SERVICE.c.id)
-)
-
-_SERVICE_OF = select(ENDPOINT.c.service_id).where(ENDPOINT.c.id == bindparam("endpoint"))
-_PUT = (
-    update(ENDPOINT)
-    .where(ENDPOINT.c.id == bindparam("endpoint"), ENDPOINT.c.service_id.is_distinct_from(bindparam("service")))
-    .values(service_id=bindparam("service"))
-)
-_MOVE_ALL = update(ENDPOINT).where(ENDPOINT.c.service_id == bindparam("former"))
-_ENDPOINTS = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == bindparam("service"))
-_ANY_ENDPOINT = select(literal(1)).where(ENDPOINT.c.service_id == bindparam("service")).limit(1)
-_SAYS_STILL = (
-    select(literal(1))
-    .select_from(DESCRIPTION.join(ENDPOINT, ENDPOINT.c.id == DESCRIPTION.c.endpoint_id))
-    .where(ENDPOINT.c.service_id == bindparam("service"), DESCRIPTION.c.fingerprint == bindparam("fingerprint"))
-)
-_LAST_DESCRIBED_BY = (
-    select(SERVICE.c.id)
-    .select_from(
-        ENDPOINT.join(SERVICE, SERVICE.c.id == ENDPOINT.c.service_id).outerjoin(
-            DESCRIPTION, DESCRIPTION.c.endpoint_id == ENDPOINT.c.id
-        )
-    )
-    .where(
-        ENDPOINT.c.id == bindparam("endpoint"),
-        (DESCRIPTION.c.fingerprint == SERVICE.c.fingerprint) | DESCRIPTION.c.fingerprint.is_(None),
-    )
-)
-
-_OF_SERVICE = LAYER.c.service_id == bindparam("service")
-_ADD_LAYER = insert(LAYER)
-_DROP_LAYERS = delete(LAYER).where(_OF_SERVICE)
-_COPIED_OF_LAYER = [column for column in LAYER.c if column.name != "service_id"]
-_COPY_LAYERS = insert(LAYER).from_select(
-    ["service_id", *(column.name for column in _COPIED_OF_LAYER)],
-    select(bindparam("copy"), *_COPIED_OF_LAYER).where(_OF_SERVICE),
-)
-
-_WORDS = [column for column in SERVICE_TEXT.c if column.name != "rowid"]
-_ADD_WORDS = insert(SERVICE_TEXT)
-_DROP_WORDS = delete(SERVICE_TEXT).where(SERVICE_TEXT.c.rowid == bindparam("service"))
-_COPY_WORDS = insert(SERVICE_TEXT).from_select(
-    ["rowid", *(column.name for column in _WORDS)],
-    select(bindparam("copy"), *_WORDS).where(SERVICE_TEXT.c.rowid == bindparam("service")),
-)
+from geocrawl.store.search.writer import SearchWriter
 
 
 class ServiceWriter:
     """Writes services; every method works inside the caller's transaction."""
 
-    def __init__(self, connection: Connection, segment: Segment) -> None:
-        """Write services; `segment` splits texts into words for the index."""
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._segment = segment
+        self._search = SearchWriter(connection)
+        self._unindexed = set[int]()
+        """Services whose words are written to the index when their endpoints are assigned."""
         self._clusters = EndpointClusters(connection)
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
@@ -97,10 +40,13 @@ class ServiceWriter:
         number = self._service_of(endpoint_id)
         assert number is not None, "joined or regrouped with a description of its own"
         self._describe(number, service, endpoint_id, site, at)
+        if self._search.is_behind(number):
+            self._unindexed.add(number)
+        self._index()
 
     def last_described_by(self, endpoint_id: int) -> int | None:
         """Return the service of an endpoint, if the service's stored description is the last one of this endpoint."""
-        number: int | None = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id)
+        number: int | None = self._value(sql.LAST_DESCRIBED_BY, endpoint=endpoint_id)
         return number
 
     def decide(self, one: int, other: int, *, same: bool, at: float) -> None:
@@ -108,13 +54,14 @@ class ServiceWriter:
         self._clusters.decide(one, other, same=same, at=at)
         for endpoint_id in (one, other):
             self._regroup(endpoint_id)
+        self._index()
 
     def regroup_what_is_left(self, services: Iterable[int]) -> int:
         """Regroup the endpoints that remain of services that lost some of theirs, and delete services that lost all;
         return how many were deleted."""
         dropped = 0
         for number in services:
-            left = [row[0] for row in self._connection.run(_ENDPOINTS, {"service": number})]
+            left = [row[0] for row in self._connection.execute(sql.ENDPOINTS_OF, {"service": number})]
             regrouped = set[int]()
             for endpoint_id in left:
                 if endpoint_id not in regrouped:
@@ -122,11 +69,12 @@ class ServiceWriter:
             if not left:
                 self._drop(number)
                 dropped += 1
+        self._index()
         return dropped
 
     def confirm(self, endpoint_id: int, at: float) -> None:
         """Write that the description of an endpoint, and so that of its service, has not changed."""
-        self._connection.run(_CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
+        self._connection.execute(sql.CONFIRM, {"service": self._service_of(endpoint_id), "at": at})
 
     def choose_best(self, endpoint_id: int) -> None:
         """Choose the best address of an endpoint's service, after a verdict on the endpoint."""
@@ -138,9 +86,9 @@ class ServiceWriter:
         """Assign an endpoint without a service to the services to which edges join it; several of them are merged into
         one."""
         number = services[0] if services else self._add(*new)
-        self._connection.run(_PUT, {"service": number, "endpoint": endpoint_id})
+        self._connection.execute(sql.PUT_ENDPOINT, {"service": number, "endpoint": endpoint_id})
         for other in services[1:]:
-            self._connection.run(_MOVE_ALL, {"service_id": number, "former": other})
+            self._connection.execute(sql.MOVE_ENDPOINTS, {"service": number, "former": other})
             self._drop(other)
 
     def _regroup(self, endpoint_id: int, new: tuple[Service, str, float] | None = None) -> set[int]:
@@ -161,73 +109,75 @@ class ServiceWriter:
             else:
                 continue
             claimed.add(number)
-            self._connection.run_many(_PUT, [{"service": number, "endpoint": member} for member in members])
+            put = [{"service": number, "endpoint": member} for member in members]
+            self._connection.executemany(sql.PUT_ENDPOINT, put)
             self._write_best(number)
         for number in sorted(before - claimed):
-            if self._value(_ANY_ENDPOINT, service=number) is None:
+            if self._value(sql.ANY_ENDPOINT, service=number) is None:
                 self._drop(number)
         return {member for members in clusters for member in members}
 
     def _describe(self, number: int, service: Service, endpoint_id: int, site: str, at: float) -> None:
         """Store an endpoint's description as that of its service, if the endpoint is the service's best one, or if none
         of the service's endpoints has the stored description any longer."""
-        stored = self._value(_FINGERPRINT, service=number)
+        stored = self._value(sql.FINGERPRINT, service=number)
         is_best = self._write_best(number) == endpoint_id
         if stored == service.fingerprint or not (is_best or self._is_said_by_none(number, stored)):
-            self._connection.run(_CONFIRM, {"service": number, "at": at})
+            self._connection.execute(sql.CONFIRM, {"service": number, "at": at})
             return
-        self._connection.run(_WRITE, {"service": number, **service_row(service, site, at)})
+        row = service_row(service, site, at)
+        self._connection.execute(update("service", row, "id = :service"), {"service": number, **row})
         self._drop_parts(number)
         self._add_parts(number, service)
 
     def _is_said_by_none(self, number: int, fingerprint: str) -> bool:
-        return self._value(_SAYS_STILL, service=number, fingerprint=fingerprint) is None
+        return self._value(sql.SAYS_STILL, service=number, fingerprint=fingerprint) is None
 
     def _add(self, service: Service, site: str, at: float) -> int:
-        number = int(self._value(_ADD, **service_row(service, site, at), first_seen=at))
+        row = {**service_row(service, site, at), "first_seen": at}
+        number = int(self._value(insert("service", row, "RETURNING id"), **row))
         self._add_parts(number, service)
         return number
 
     def _copy(self, number: int) -> int:
         """Add a service with the same description, for endpoints that were split off; return its id."""
-        copy = int(self._value(_COPY, service=number))
-        for statement in (_COPY_LAYERS, _COPY_WORDS):
-            self._connection.run(statement, {"copy": copy, "service": number})
+        copy = int(self._value(sql.COPY_SERVICE, service=number))
+        self._connection.execute(sql.COPY_LAYERS, {"copy": copy, "service": number})
+        self._unindexed.add(copy)
         return copy
 
     def _drop(self, number: int) -> None:
         self._drop_parts(number)
-        self._connection.run(_DROP, {"service": number})
+        self._connection.execute(sql.DROP_SERVICE, {"service": number})
 
     def _add_parts(self, number: int, service: Service) -> None:
         """Add the layers and the words of a service that has none."""
         layers = enumerate(service.layers)
         rows = [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
-        self._connection.run_many(_ADD_LAYER, rows)
-        texts = {
-            "title": service.title,
-            "abstract": service.abstract,
-            "keywords": " \n".join(service.keywords),
-            "provider": service.provider,
-            "layers": " \n".join(f"{layer.title} {layer.name}" for layer in service.layers),
-        }
-        words = {name: self._segment(text) for name, text in texts.items()}
-        self._connection.run(_ADD_WORDS, {"rowid": number, **words})
+        if rows:
+            self._connection.executemany(insert("layer", rows[0]), rows)
+        self._unindexed.add(number)
 
     def _drop_parts(self, number: int) -> None:
-        for statement in (_DROP_LAYERS, _DROP_WORDS):
-            self._connection.run(statement, {"service": number})
+        self._connection.execute(sql.DROP_LAYERS, {"service": number})
+        self._search.drop(number)
+
+    def _index(self) -> None:
+        """Write the words of services that were added or described anew."""
+        for number in sorted(self._unindexed):
+            self._search.write(number)
+        self._unindexed.clear()
 
     def _write_best(self, number: int) -> int | None:
         best = self._clusters.best_endpoint(number)
-        self._connection.run(_WRITE, {"service": number, "best_id": best})
+        self._connection.execute(update("service", ("best_id",), "id = :service"), {"service": number, "best_id": best})
         return best
 
     def _service_of(self, endpoint_id: int) -> int | None:
-        number: int | None = self._value(_SERVICE_OF, endpoint=endpoint_id)
+        number: int | None = self._value(sql.SERVICE_OF, endpoint=endpoint_id)
         return number
 
-    def _value(self, statement: ClauseElement, **values: object) -> Any:
+    def _value(self, statement: str, **values: object) -> Any:
         """Return the first column of a statement's first row, None when there is no row."""
-        row = self._connection.run(statement, values).fetchone()
+        row = self._connection.execute(statement, values).fetchone()
         return None if row is None else row[0]

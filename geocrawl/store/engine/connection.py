@@ -1,65 +1,57 @@
-"""Run statements on SQLite and translate its errors: nothing outside this package sees `sqlite3` or its exceptions.
+"""Define a connection to a database, which both engines implement, and the rows that a statement returns.
 
-Every statement goes through `Connection`, every row through `Rows`. An error of SQLite leaves them as a DatabaseFault
-that names the database and what helps, as a PassingFault where waiting helps (`faults.py`). The wrapping costs 0.2 µs a
-statement and 0.01 µs a row.
+Statements are written in SQLite's dialect, as far as `postgres/dialect.py` translates it. Every statement goes through
+`Connection`, every row through `Rows`, so that nothing outside this package sees a driver or its exceptions: an error
+leaves as a DatabaseFault that names the database and what helps, as a PassingFault where waiting helps.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-from geocrawl.store.engine.faults import BUSY_S, copy_fault, fault
-from geocrawl.store.engine.names import refuse_name
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sqlalchemy import ClauseElement
 
     from geocrawl.store.engine.core import Binder, Compiler
+    from geocrawl.urls.database import Place
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Values for the placeholders of one statement, by position or by name."""
 
-_NO_VALUES: Mapping[str, Any] = MappingProxyType({})
-MEMORY = Path(":memory:")
-"""The path of a database in memory: each connection to it is a database of its own."""
-_CACHED_STATEMENTS = 256
+BUSY_S = 5.0
+"""How long a statement waits for another process's lock."""
+NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 
 
-class Rows:
+class Size(NamedTuple):
+    """The size of a database."""
+
+    file_bytes: int
+    """Bytes on the disk."""
+    used_bytes: int
+    """Bytes without what is free to be used again, where the engine knows it."""
+
+
+class Rows(ABC):
     """The rows of an executed statement, each a tuple, read as they are asked for."""
 
-    __slots__ = ("_cursor", "_path")
+    __slots__ = ()
 
-    def __init__(self, cursor: sqlite3.Cursor, path: Path) -> None:
-        self._cursor = cursor
-        self._path = path
-
+    @abstractmethod
     def __iter__(self) -> Iterator[Any]:
-        try:
-            # `yield from` would close the cursor with this generator, which may be after the database was closed.
-            for row in self._cursor:  # noqa: UP028
-                yield row
-        except sqlite3.Error as error:
-            raise fault(self._path, error) from error
+        """Yield the rows that are left."""
 
+    @abstractmethod
     def fetchone(self) -> Any:
         """Return the next row, None after the last one."""
-        try:
-            return self._cursor.fetchone()
-        except sqlite3.Error as error:
-            raise fault(self._path, error) from error
 
+    @abstractmethod
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
-        try:
-            return self._cursor.fetchall()
-        except sqlite3.Error as error:
-            raise fault(self._path, error) from error
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Yield the rows that are left, each as column name → value."""
@@ -68,71 +60,58 @@ class Rows:
             yield dict(zip(names, row, strict=True))
 
     @property
+    @abstractmethod
     def columns(self) -> list[str]:
         """Return the columns' names in the order of a row's values."""
-        return [column[0] for column in self._cursor.description]
 
     @property
+    @abstractmethod
     def rowcount(self) -> int:
         """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
-        return self._cursor.rowcount
-
-    @property
-    def lastrowid(self) -> int:
-        """Return the id of the row that an INSERT made."""
-        assert self._cursor.lastrowid is not None, "only asked after an INSERT"
-        return self._cursor.lastrowid
 
 
-class Connection:
-    """One connection to a database; outside `Transaction` each statement commits by itself."""
+class Connection(ABC):
+    """One connection to a database; outside a transaction each statement commits by itself."""
 
-    __slots__ = ("_compiler", "_execute", "_raw", "path")
+    __slots__ = ("_compiler", "path")
 
-    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
-        """Wrap a connection; `path` is the database's name in errors."""
+    engine = "sqlite"
+    """sqlite or postgresql: what the few statements that differ are chosen by."""
+    limits_size = True
+    """Whether rows can be deleted until the database is small enough: whether `size` shrinks with them."""
+    shares_writes = False
+    """Whether transactions that lock the rows which they change may write at the same time."""
+    slot = ""
+    """Suffix of the names of running totals in the transaction under way; '' in one that writes alone.
+
+    Transactions beside others add to rows of their own, so that none waits for another."""
+
+    def __init__(self, path: Place) -> None:
+        """Make a connection; `path` is the database's name in errors."""
         self.path = path
-        self._raw = raw
-        self._execute = raw.execute
         self._compiler: Compiler | None = None
 
-    @classmethod
-    def open(cls, path: Path, mode: str = "rwc", *, busy_s: float | None = None) -> Connection:
-        """Open the file at `path`. `mode` is that of SQLite's URIs: `rwc` makes the file, `rw` and `ro` demand it; `ro`
-        writes nothing, and with `&immutable=1` appended it also expects that nobody else writes. `busy_s`: how long a
-        statement waits for another process's lock, `BUSY_S` by default.
+    # ----------------------------------------------------------------------- statements
 
-        Raises DatabaseFault when it cannot be opened or has several names (`names.py`), UsageError for the name of
-        another database's side file."""
-        if path != MEMORY:
-            refuse_name(path, to_write=mode.startswith("rw"))
-        try:
-            raw = sqlite3.connect(
-                str(MEMORY) if path == MEMORY else f"{path.absolute().as_uri()}?mode={mode}",
-                uri=path != MEMORY,
-                timeout=BUSY_S if busy_s is None else busy_s,
-                isolation_level=None,
-                cached_statements=_CACHED_STATEMENTS,
-            )
-        except sqlite3.Error as error:
-            raise fault(path, error) from error
-        return cls(raw, path)
-
+    @abstractmethod
     def execute(self, statement: str, values: Values = ()) -> Rows:
         """Execute one statement; return its rows."""
-        try:
-            return Rows(self._execute(statement, values), self.path)
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
 
+    @abstractmethod
     def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
         """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
-        try:
-            return Rows(self._raw.executemany(statement, values), self.path)
-        except sqlite3.Error as error:
-            raise fault(self.path, error) from error
 
-    def run(self, statement: ClauseElement, values: Mapping[str, Any] = _NO_VALUES) -> Rows:
+    def write(self, statement: str, values: Values = ()) -> None:
+        """Execute a writing statement inside a transaction whose outcome nobody asks for.
+
+        It may be sent with the next `execute`, which sees its effect and raises its error."""
+        self.execute(statement, values)
+
+    def write_many(self, statement: str, values: Iterable[Values]) -> None:
+        """Execute a writing statement as `write` does, once for each element of `values`."""
+        self.executemany(statement, values)
+
+    def run(self, statement: ClauseElement, values: Mapping[str, Any] = NO_VALUES) -> Rows:
         """Execute a statement of SQLAlchemy Core, compiled at its first use (`core.py`); return its rows. An INSERT or
         UPDATE writes the columns that `values` names."""
         text, binder = self._compiled(statement, values)
@@ -142,7 +121,12 @@ class Connection:
         """Execute a writing statement of SQLAlchemy Core once for each element of `values`, which name the same."""
         if values:
             text, binder = self._compiled(statement, values[0])
-            self.executemany(text, map(binder, values))
+            self.executemany(text, list(map(binder, values)))
+
+    def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows of values for these columns, in the way that is the fastest one for many."""
+        names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+        self.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608 our own names
 
     def _compiled(self, statement: ClauseElement, values: Mapping[str, Any]) -> tuple[str, Binder]:
         if self._compiler is None:
@@ -151,26 +135,61 @@ class Connection:
             self._compiler = Compiler()
         return self._compiler.compiled(statement, values)
 
+    # ----------------------------------------------------------------------- transactions
+
+    @abstractmethod
+    def begin(self, *, shared: bool = False) -> None:
+        """Begin a transaction that may write: no other process writes until it ends.
+
+        `shared`: others that share may write too, where `shares_writes`; the caller locks the rows that it changes."""
+
+    @abstractmethod
+    def wait_for_lock(self, milliseconds: int) -> None:
+        """Let `begin` wait for other writers for so long."""
+
     @property
+    @abstractmethod
     def in_transaction(self) -> bool:
         """Return whether a transaction is open: a full disk may have undone it already."""
-        return self._raw.in_transaction
 
-    def copy_into(self, other: Connection, pages_a_step: int) -> None:
-        """Copy the whole database into the empty one behind `other`, also while others write to this one."""
-        try:
-            self._raw.backup(other._raw, pages=pages_a_step)
-        except sqlite3.Error as error:
-            raise copy_fault(self.path, other.path, error) from error
+    @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Show the database as it is now to all statements inside, whatever others write meanwhile."""
 
-    def interrupt_when(self, is_over: Callable[[], bool] | None) -> None:
-        """Abort long statements with an error once `is_over()` is true; None lets them run again."""
-        self._raw.set_progress_handler(is_over, 100_000 if is_over else 0)
+    @abstractmethod
+    def foreign_keys_off(self) -> AbstractContextManager[None]:
+        """Check no foreign keys in a transaction inside; for one that looks after them itself."""
 
-    def trace(self, callback: Callable[[str], object] | None) -> None:
-        """Call `callback` with the text of every statement that SQLite begins; None stops that. For measurements."""
-        self._raw.set_trace_callback(callback)
+    # ----------------------------------------------------------------------- the database as a whole
 
+    @abstractmethod
+    def version(self) -> str | None:
+        """Return the schema's revision; None for a database without tables.
+
+        Raises DatabaseFault for a database of another program and for one that a newer geocrawl wrote."""
+
+    @abstractmethod
+    def check(self, limit_s: float) -> bool:
+        """Check for damage for at most `limit_s` seconds; return whether the whole database was checked.
+
+        Raises DatabaseFault for damage."""
+
+    @abstractmethod
+    def size(self) -> Size:
+        """Return the size of the database."""
+
+    @abstractmethod
+    def advise(self) -> None:
+        """Let the engine look at what its query planner should know, if it is time to."""
+
+    @abstractmethod
+    def number_on(self) -> None:
+        """Number new rows after the highest numbers there are, because rows were written with numbers of their own."""
+
+    @abstractmethod
+    def make_room(self) -> None:
+        """Give back what the engine itself takes on a full disk, such as a log that is written already."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close the connection; an open transaction is undone."""
-        self._raw.close()

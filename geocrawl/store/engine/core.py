@@ -1,9 +1,8 @@
-"""Compile statements of SQLAlchemy Core to SQLite's SQL, once each.
+"""Compile statements of SQLAlchemy Core to SQLite's SQL, once each; PostgreSQL's connection translates it.
 
-The catalogue's statements are written with the schema's tables (`store/schema/tables.py`). They run on the same
-connection and in the same transaction as the frontier's plain ones: SQLAlchemy writes the text, `Connection` runs it.
-That costs 1 µs a statement; SQLAlchemy's own execution costs 10 µs, half a millisecond for a page that names twenty
-services.
+The statements of `store/queries` are written with the schema's tables (`store/schema/tables.py`). They run on the same
+connection as the plain ones: SQLAlchemy writes the text, `Connection` runs it. That costs 1 µs a statement;
+SQLAlchemy's own execution costs 10 µs.
 """
 
 from __future__ import annotations

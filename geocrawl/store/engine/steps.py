@@ -81,8 +81,8 @@ def batches(items: Iterable[T], size: int = 0) -> Iterator[list[T]]:
 
 
 def ranges(connection: Connection, table: str, after: int = -(2**63)) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last row id of every `ROWS_READ` rows of a table, in order."""
-    next_last = f"SELECT max(rowid) FROM (SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT ?)"  # noqa: S608 our own names
+    """Yield the first and the last id of every `ROWS_READ` rows of a table, in order."""
+    next_last = f"SELECT max(id) FROM (SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT ?) part"  # noqa: S608 our own names
     last = after
     while (end := connection.execute(next_last, (last, ROWS_READ)).fetchone()[0]) is not None:
         yield last + 1, end

@@ -6,6 +6,7 @@ the counters. Ids are assigned in that order, because URLs of equal rank are ser
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -166,7 +167,7 @@ class ArrivalPlan:
             or self.count(url, key, depth)
         )
         state = arrival_state(depth, self.rules.limits.max_depth, reason)
-        url_id = self.facts.next_url_id + len(self.new_urls)
+        url_id = self.facts.url_ids[len(self.new_urls)]
         hops = source.hops + 1 if _is_hop(ranked, source) else 0
         place = (depth, rank.tier, rank.score)
         found = (source.id, link.anchor[:MAX_ANCHOR_CHARS] or None, link.where)
@@ -211,8 +212,8 @@ class ArrivalPlan:
     def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
         found = (source.id, _anchor(ranked), ranked.link.where) if rank > known.rank and known.id != source.id else None
         known.depth, known.rank = min(depth, known.depth), max(rank, known.rank)
-        index = known.id - self.facts.next_url_id
-        if 0 <= index < len(self.new_urls) and self.new_urls[index].id == known.id:
+        index = bisect_left(self.new_urls, known.id, key=_id)
+        if index < len(self.new_urls) and self.new_urls[index].id == known.id:
             self._improve_new(index, depth, rank, found)
             known.state = self.new_urls[index].state
             return
@@ -261,7 +262,7 @@ class ArrivalPlan:
         evidence, url = candidate.evidence, candidate.endpoint.url
         reason = self._not_permitted(url, found_on)
         new = NewUrl(
-            id=self.facts.next_url_id + len(self.new_urls),
+            id=self.facts.url_ids[len(self.new_urls)],
             key=key,
             address=url.address,
             purpose=Purpose.PROBE,
@@ -301,7 +302,7 @@ class ArrivalPlan:
         """Return the id of a host; a new one gets the next id and counts for its site."""
         known = self.facts.hosts.get(name)
         if known is None:
-            known = self.facts.hosts[name] = (self.facts.next_host_id + len(self.new_hosts), 0)
+            known = self.facts.hosts[name] = (self.facts.host_ids[len(self.new_hosts)], 0)
             self.new_hosts.append((known[0], name))
             self.touched_hosts[name] = known
             site = site_of(name)
@@ -335,6 +336,10 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
     only rises."""
     depth, rank = min(depth, old_depth), max(rank, old)
     return depth, Rank(rank.tier, float(-depth)) if by_depth else rank
+
+
+def _id(new: NewUrl) -> int:
+    return new.id
 
 
 def _anchor(ranked: RankedLink) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from geocrawl.model import Candidate, Rank, RankedLink, State, Url
 from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import ArrivalPlan, ArrivalRules, Source, wanted_of
 from geocrawl.store.frontier.counters import Counters
@@ -16,8 +18,12 @@ from geocrawl.store.frontier.memory import LinkMemory
 from geocrawl.store.frontier.plan import candidate_key
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.shortcuts import Shortcuts
-from geocrawl.store.frontier.snapshot import SnapshotReader
+from geocrawl.store.frontier.snapshot import LockedHosts, SnapshotReader
 from geocrawl.store.keys import page_key
+
+
+def _name(host: tuple[int, str]) -> str:
+    return host[1]
 
 
 class Queued(NamedTuple):
@@ -70,18 +76,35 @@ class ArrivalWriter:
     def write(self, plan: ArrivalPlan) -> None:
         """Write a plan. Hosts' queues and counters are collected; `Settlement.flush` writes them."""
         if plan.new_hosts:
-            self._connection.executemany(sql.ADD_HOSTS, plan.new_hosts)
-            self._connection.executemany(sql.SEE_HOSTS, plan.new_site_hosts.items())
+            hosts = sorted(plan.new_hosts, key=_name)
+            self._connection.write_many(sql.ADD_HOSTS, hosts)
+            self._connection.write_many(sql.SEE_HOSTS, sorted(plan.new_site_hosts.items()))
         if plan.new_urls:
-            self._connection.executemany(sql.ADD_URL, plan.new_urls)
+            self._connection.write_many(sql.ADD_URL, plan.new_urls)
+        if self._connection.shares_writes and not self._connection.slot:
+            self._number_after(plan)
         if plan.queries:
-            self._connection.executemany(sql.SEE_QUERIES, plan.queries.items())
+            self._connection.write_many(sql.SEE_QUERIES, plan.queries.items())
         self._counters.merge(plan.counters)
         self._hosts.merge(plan.hosts)
         if plan.improvements:
             self._shortcuts.write(plan.improvements)
         for name, host in plan.touched_hosts.items():
             self.reader.remember_host(name, host)
+
+    def stays_within(self, plan: ArrivalPlan, locked: LockedHosts) -> bool:
+        """Return whether what a plan improves belongs to locked hosts and leads no further, as visited pages do."""
+        if not plan.improvements:
+            return True
+        rows = self._connection.execute(sql.PLACES, (json.dumps(list(plan.improvements)),)).fetchall()
+        return all(state != State.VISITED and host_id in locked.ids for _, _, state, *_, host_id in rows)
+
+    def _number_after(self, plan: ArrivalPlan) -> None:
+        """Let the numbers that workers take when they write at the same time follow those that this plan gave."""
+        if plan.new_urls:
+            self._connection.write(shared.NUMBER_URLS_AFTER, (plan.new_urls[-1].id,))
+        if plan.new_hosts:
+            self._connection.write(shared.NUMBER_HOSTS_AFTER, (plan.new_hosts[-1][0],))
 
     # ----------------------------------------------------------------------- outside visits
 

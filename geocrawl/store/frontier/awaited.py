@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 
 from geocrawl.model import HostState, Lease, Rank, Settled, Visit, WaitingHost
 from geocrawl.store.engine.steps import do_async
@@ -13,14 +14,23 @@ from geocrawl.store.operations.opt_out import OptOut
 class AwaitedFrontier:
     """A frontier whose methods are awaited. SQLite answers at once, so none of them lets another task run, but for a
     lease between two of its transactions: the order of visits with one worker, and what is written together, stay as
-    they are."""
+    they are.
+
+    A commit on a server costs a way there and a write to its disk. So the visits that are ready at the same time are
+    settled in one transaction there."""
 
     def __init__(self, frontier: SqlFrontier) -> None:
         self._frontier = frontier
+        self._ready: list[tuple[Visit, asyncio.Future[Settled]]] = []
+        """Visits to be settled together, with who waits for the result."""
 
-    async def lease(self, *, pages: bool = True) -> Lease | None:
-        """Lease the best ready entry with its host; None when nothing is ready now."""
-        return await do_async(self._frontier.lease_in_steps(pages=pages))
+    async def lease(self, wanted: Callable[[], int] = lambda: 1, *, pages: bool = True) -> Sequence[Lease]:
+        """Lease the best ready entries with their hosts; none when nothing is ready now. On SQLite one at a time."""
+        most = 1
+        if self._frontier.settling.groups:
+            await asyncio.sleep(0)  # those whose visits were settled together ask together
+            most = wanted()
+        return await do_async(self._frontier.lease_in_steps(most, pages=pages))
 
     async def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased; None when nothing waits."""
@@ -35,8 +45,26 @@ class AwaitedFrontier:
         return self._frontier.others_at_work()
 
     async def settle(self, visit: Visit) -> Settled:
-        """Write all results of a visit in one transaction, and end its lease."""
-        return self._frontier.settle(visit)
+        """Write all results of a visit in one transaction, on a server with others that are ready; end its lease."""
+        if not self._frontier.settling.groups:
+            return self._frontier.settle(visit)
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[Settled] = loop.create_future()
+        self._ready.append((visit, result))
+        if len(self._ready) == 1:
+            loop.call_soon(self._settle_ready)
+        return await result
+
+    def _settle_ready(self) -> None:
+        """Settle the visits that are ready together, without those for whose result nobody waits any more."""
+        ready = [(visit, result) for visit, result in self._ready if not result.done()]
+        self._ready.clear()
+        outcomes = self._frontier.settling.settle_many([visit for visit, _ in ready])
+        for (_, result), outcome in zip(ready, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                result.set_exception(outcome)
+            else:
+                result.set_result(outcome)
 
     async def renew(self, lease: Lease, until: float) -> Lease | None:
         """Extend a lease to at least `until`; None when another process has leased the host since."""

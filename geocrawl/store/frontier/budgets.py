@@ -29,6 +29,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.keys import group_key, is_over_cap
 from geocrawl.store.operations.opt_out import FORGOTTEN
+from geocrawl.store.stored_url import stored_url
 from geocrawl.urls import pattern_of, read_url, service_pattern
 
 PATTERN, HOSTS, QUARANTINED = "trap:pattern", "trap:hosts", "held"
@@ -40,12 +41,12 @@ _NAMED_BY = "SELECT p.address FROM url u JOIN url p ON p.id = u.found_on WHERE u
 # A page was read: ?2 1 when it may count as fruitless, ?3 its relevance + 1 (0: not read). It does not count when its
 # relevance is another one than that of the page before.
 _VISITED = """
-INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?3) ON CONFLICT DO UPDATE SET
-  fruitless = fruitless + (CASE WHEN ?3 IN (0, last_relevance) THEN ?2 ELSE 0 END),
-  last_relevance = CASE ?3 WHEN 0 THEN last_relevance ELSE ?3 END"""
+INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?1, ?2, 0, ?3) ON CONFLICT (key) DO UPDATE SET
+  fruitless = pattern.fruitless + (CASE WHEN ?3 IN (0, pattern.last_relevance) THEN ?2 ELSE 0 END),
+  last_relevance = CASE ?3 WHEN 0 THEN pattern.last_relevance ELSE ?3 END"""
 _FOUND = """
 INSERT INTO pattern (key, fruitless, finds, last_relevance) VALUES (?, 0, 1, 0)
-ON CONFLICT DO UPDATE SET finds = finds + 1 RETURNING fruitless - late, finds"""
+ON CONFLICT (key) DO UPDATE SET finds = pattern.finds + 1 RETURNING fruitless - late, finds"""
 _UNCOUNT = "UPDATE pattern SET fruitless = max(fruitless - 1, 0) WHERE key = ?"
 _ASKED = "SELECT purpose, address, depth, tier, revisit_s, endpoint_id, reason FROM url WHERE id = ?"
 # The page ?1 and those that led to it, ?2 at most.
@@ -54,12 +55,12 @@ WITH RECURSIVE way(address, found_on, hops) AS (
   SELECT address, found_on, 1 FROM url WHERE id = ?1
   UNION ALL SELECT u.address, u.found_on, way.hops + 1 FROM way JOIN url u ON u.id = way.found_on WHERE way.hops < ?2)
 SELECT address FROM way ORDER BY hops"""
-_SITE = "SELECT hosts, held_at IS NOT NULL AND NOT released FROM site WHERE name = ?"
+_SITE = "SELECT hosts, held_at IS NOT NULL AND released = 0 FROM site WHERE name = ?"
 _ENDPOINT = "SELECT kind, url, site, last_ok IS NULL FROM endpoint WHERE id = ?"
 _ALIKE = """
 INSERT INTO alike (key, services) VALUES (?, 1)
-ON CONFLICT DO UPDATE SET services = services + 1 RETURNING services"""
-_QUARANTINE = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND NOT released"
+ON CONFLICT (key) DO UPDATE SET services = alike.services + 1 RETURNING services"""
+_QUARANTINE = "UPDATE site SET held_at = ?, held_for = ? WHERE name = ? AND held_at IS NULL AND released = 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +120,14 @@ class Budgets:
             return ""
         if self._site(site)[1]:
             return QUARANTINED
-        return PATTERN if self._is_spent(service_pattern_key(kind, service_url(address), site)) else ""
+        return PATTERN if self._is_spent(service_pattern_key(kind, stored_url(address), site)) else ""
 
     # ----------------------------------------------------------------------- after it
 
     def count_page(self, pattern: tuple[int, int, int]) -> None:
         """Count a requested page: (key of its pattern, 1 when it may count as fruitless, relevance + 1 or 0)."""
         key, fruitless, relevance = pattern
-        self._connection.execute(_VISITED, (key, fruitless, relevance))
+        self._connection.write(_VISITED, (key, fruitless, relevance))
 
     def uncount(self, url_id: int) -> None:
         """Subtract the last visit of a URL from its pattern's requests, because this machine's network was away."""
@@ -139,7 +140,7 @@ class Budgets:
         else:
             kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
             key = (
-                service_pattern_key(kind, service_url(address), site)
+                service_pattern_key(kind, stored_url(address), site)
                 if is_new and reason != "robots-unreachable"
                 else None
             )
@@ -159,14 +160,14 @@ class Budgets:
         kind, address, site, is_new = self._connection.execute(_ENDPOINT, (endpoint_id,)).fetchone()
         if not is_new:
             return
-        key = service_pattern_key(kind, service_url(address), site)
+        key = service_pattern_key(kind, stored_url(address), site)
         if not valid:
-            self._connection.execute(_VISITED, (key, 1, 0))
+            self._connection.write(_VISITED, (key, 1, 0))
             return
         self._found(key)
         alike = self._connection.execute(_ALIKE, (key,)).fetchone()[0]
         if self._caps.alike_services and alike >= self._caps.alike_services:
-            self._connection.execute(_QUARANTINE, (at, service_pattern(service_url(address), site, kind), site))
+            self._connection.execute(_QUARANTINE, (at, service_pattern(stored_url(address), site, kind), site))
 
     # ----------------------------------------------------------------------- parts
 
@@ -214,12 +215,6 @@ def is_counted(depth: int, tier: int, revisit_s: float | None) -> bool:
     return depth > 0 and tier < HARVEST_TIER and revisit_s is None
 
 
-def service_url(address: str) -> Url:
-    url = read_url(address)
-    assert url is not None, "an address that was written by read_url is read by it"
-    return url
-
-
 @lru_cache(maxsize=1024)  # called at the lease and again at the settlement
 def page_pattern_key(url: Url) -> int | None:
     """Return the key of a page's pattern; None for an address that is no pattern."""
@@ -248,6 +243,6 @@ class QuarantinedSite:
 def quarantined_sites(connection: Connection) -> tuple[QuarantinedSite, ...]:
     """Return the sites that a person has to look at, in the order in which they were quarantined."""
     rows = connection.execute(
-        "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND NOT released ORDER BY held_at, name"
+        "SELECT name, held_at, held_for FROM site WHERE held_at IS NOT NULL AND released = 0 ORDER BY held_at, name"
     )
     return tuple(QuarantinedSite(*row) for row in rows)

@@ -13,7 +13,7 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.lifecycle import arrival_state
 from geocrawl.store.frontier.queue import Queue
-from geocrawl.urls import read_url
+from geocrawl.store.stored_url import stored_url
 
 
 class CandidatePages:
@@ -31,10 +31,9 @@ class CandidatePages:
         """Queue an endpoint's pages, caps and depth permitting, inside the caller's transaction: the first 1,000."""
         most = steps.ROWS
         rows = self._database.connection.execute(sql.CANDIDATE_PAGES, (endpoint_id, most)).fetchall()
-        pages = [(page_id, key, read_url(address), depth) for page_id, key, address, depth in rows]
-        plan = self._arrivals.begin([url for _, _, url, _ in pages if url is not None])
+        pages = [(page_id, key, stored_url(address), depth) for page_id, key, address, depth in rows]
+        plan = self._arrivals.begin([url for _, _, url, _ in pages])
         for page_id, key, url, depth in pages:
-            assert url is not None, "an address that was written by read_url is read by it"
             reason = plan.count(url, key, depth)
             self._queue.change(page_id, arrival_state(depth, self._max_depth, reason), reason or None)
         self._arrivals.write(plan)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from geocrawl.model import FrontierStats, Purpose, State
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
@@ -13,6 +15,7 @@ RESTING_S = 60.0
 REFUSED = "refused:"
 """Counters of pages and probes that are refused, by reason."""
 _PASSING = frozenset({"", CANDIDATE, UNRANKED})
+_SLOT = re.compile(r"@\d+$")
 
 
 class CounterChanges:
@@ -52,14 +55,17 @@ class Counters(CounterChanges):
             self.changes[name] = self.changes.get(name, 0) + change
 
     def flush(self) -> None:
-        """Write the changes in one batch."""
+        """Write the changes in one batch, sorted, so that no two processes wait for each other crosswise.
+
+        Processes that write at the same time add to rows of their own (`Connection.slot`)."""
+        slot = self._connection.slot
         totals: dict[str, int] = {}
         for (purpose, state, tier), change in self.changes.items():
             name = _counter_name(purpose, state, tier)
             totals[name] = totals.get(name, 0) + change
-        rows = [(name, change) for name, change in totals.items() if change]
+        rows = sorted((name + slot, change) for name, change in totals.items() if change)
         if rows:
-            self._connection.executemany(sql.COUNT, rows)
+            self._connection.write_many(sql.COUNT, rows)
         self.changes.clear()
 
     def clear(self) -> None:
@@ -79,10 +85,19 @@ def read_totals(connection: Connection) -> dict[tuple[Purpose, State], dict[int,
     A leased URL is counted as waiting.
     """
     totals: dict[tuple[Purpose, State], dict[int, int]] = {}
-    for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0"):
+    for name, value in _summed(connection, "p%:%"):
         purpose, state, tier = (*name.split(":"), "0")[:3]
         totals.setdefault((Purpose(purpose), State(state)), {})[int(tier)] = value
     return totals
+
+
+def _summed(connection: Connection, names: str) -> list[tuple[str, int]]:
+    """Return the totals whose names are like `names`, each summed over the rows of processes that wrote at once."""
+    totals: dict[str, int] = {}
+    for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE ?", (names,)).fetchall():
+        whole = _SLOT.sub("", name)
+        totals[whole] = totals.get(whole, 0) + value
+    return [(name, value) for name, value in totals.items() if value]
 
 
 def read_stats(connection: Connection, now: float) -> FrontierStats:
@@ -108,6 +123,5 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
 
 def read_refusals(connection: Connection) -> dict[str, int]:
     """Return the number of refused pages and probes by reason, the most frequent first."""
-    rows = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value > 0").fetchall()
-    counts = {name.removeprefix(REFUSED): value for name, value in rows}
+    counts = {name.removeprefix(REFUSED): value for name, value in _summed(connection, "refused:%") if value > 0}
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -24,14 +24,20 @@ from geocrawl.store.frontier.lifecycle import BATCH_TIER
 
 MOMENT_S = 10.0
 """The longest wait for one lease of a host."""
+LOOK_S = 0.1
+"""Pause before looking again whether another process has ended its lease: nothing wakes this one."""
 
 
 class Economy:
     """Decides which pages wait for better ones. Reads only."""
 
-    def __init__(self, connection: Connection, settings: Settings, *, by_yield: bool, by_depth: bool) -> None:
-        """`by_yield`, `by_depth`: as in `ports.Strategy`. A crawl with less patience than a moment holds nothing."""
+    def __init__(
+        self, connection: Connection, settings: Settings, *, owner: str, by_yield: bool, by_depth: bool
+    ) -> None:
+        """`owner`: text of this process's leases. `by_yield`, `by_depth`: as in `ports.Strategy`. A crawl with less
+        patience than a moment holds nothing."""
         self._connection = connection
+        self._owner = owner
         self._share = settings.economy if settings.patience_s >= MOMENT_S else 0.0
         self._by_yield = by_yield
         self._by_depth = by_depth
@@ -39,10 +45,12 @@ class Economy:
         """The best page that was ready when it was held."""
         self._leases: dict[int, tuple[int, float]] = {}
         """Host → its lease's token, and when that lease was first seen."""
+        self._looks_again_at: float | None = None
+        """When to look again because another process has leased a host with better pages."""
 
     def holds(self, rank: Rank, now: float) -> bool:
         """Return whether the best ready entry, which is of this rank, has to wait for better pages."""
-        self._held = None
+        self._held = self._looks_again_at = None
         if not self._share or rank.tier > BATCH_TIER:
             return False
         if any(not self._is_near(rank, better) for better in self._better(now)):
@@ -61,11 +69,13 @@ class Economy:
         rows = self._connection.execute(sql.BEST_RESTING, (BATCH_TIER,)).fetchall()
         found = [Rank(*row) for row in rows]
         seen: dict[int, tuple[int, float]] = {}
-        for host_id, token, tier, score in self._connection.execute(sql.BEST_BUSY, (BATCH_TIER,)):
+        for host_id, token, tier, score, owner in self._connection.execute(sql.BEST_BUSY, (BATCH_TIER,)):
             known = self._leases.get(host_id)
             seen[host_id] = known if known and known[0] == token else (token, now)
             if now - seen[host_id][1] < MOMENT_S:
                 found.append(Rank(tier, score))
+                if owner != self._owner:
+                    self._looks_again_at = now + LOOK_S
         self._leases = seen
         return found
 
@@ -75,4 +85,4 @@ class Economy:
             return None
         row = self._connection.execute(sql.NEXT_BETTER, tuple(self._held)).fetchone()
         ends = [since + MOMENT_S for _, since in self._leases.values()]
-        return min([*ends, *(at for at in row if at is not None)], default=None)
+        return min([*ends, *(at for at in (*row, self._looks_again_at) if at is not None)], default=None)

@@ -1,44 +1,57 @@
 """Store the feedback that a strategy learns from until its next dump covers it.
 
-Feedback is written in the transaction that settles its visit, so a visit is settled with its feedback or not at all. A
-dump comes with the visit that follows it: the dump is stored, and the feedback before that visit is deleted. Whenever
-the process is killed, the dump and the feedback after it, in order, restore the strategy's state.
+Feedback is written in the transaction that settles its visit, so a visit is settled with its feedback or not at all.
+One process, the learner (`learner_role.py`), learns from the feedback of all processes, in the order of its numbers. A
+dump is stored with its version, the number of the last feedback learnt before, and feedback with lower numbers is
+deleted in the same transaction. Whenever the learner is killed, the dump and the feedback after it, in order, restore
+the strategy's state. Other processes load newer versions.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import chain
 
 from geocrawl.model import Feedback, Purpose, State, Status, Visit
+from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
 from geocrawl.store.frontier import statements as sql
+from geocrawl.store.frontier.learner_role import LearnerRole
 from geocrawl.store.frontier.outlinks import pack_ids, unpack_ids
-from geocrawl.urls import read_url
+from geocrawl.store.stored_url import stored_url
 
 STATE = "strategy:state"
 """Key of the strategy's last dump."""
 SET_ASIDE = "strategy:set-aside"
 """Key of the last dump that could not be restored, kept for diagnosis."""
+VERSION = "strategy:version"
+"""Key of the dump's version: the number of the last feedback that it covers, which is kept so that numbers go on."""
 COUNTS = "strategy:counts"
 """Key of the strategy's sizes at that dump, as JSON: `status` need not read the dump."""
 REVISED = "strategy:revised"
 """Key of the number of the feedback after which the queue was last reranked."""
+_ALL = 2**63 - 1
+_READ_AT_ONCE = 20
 
 
 class FeedbackLog:
     """Reads and writes feedback since the last dump. Methods that write work inside the caller's transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, role: LearnerRole) -> None:
         self._database = database
         self._connection: Connection = database.connection
+        self._role = role
+        self._final = 0
+        """PostgreSQL: feedback up to this number is whole; of later numbers one may still be in a transaction."""
+        self._written: TwoGenerations[int, bool] = TwoGenerations(10_000)
+        """Numbers of the last feedback that this process wrote."""
+        self._awaited: tuple[int, int] | None = None
+        """The number that is final when all transactions before this one (its id) have ended."""
 
     def write(self, visit: Visit, depth: int, found_on: int | None, targets: Sequence[int]) -> Feedback:
-        """Write and return the feedback of a visit; with `visit.dump` store the dump and delete earlier feedback.
-
-        `targets`: the ids of `visit.links`.
-        """
+        """Write and return the feedback of a visit; `targets`: the ids of `visit.links`."""
         entry, verdict = visit.lease.entry, visit.verdict
         valid = None if verdict is None else verdict.status is Status.VALID
         links = tuple(
@@ -49,18 +62,46 @@ class FeedbackLog:
         packed = pack_ids([target for _, target in links])
         row = (entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, packed, visit.features)
         number = int(self._connection.execute(sql.ADD_LESSON, row).fetchone()[0])
-        if visit.dump is not None:
-            # After the insert, because a new row's number follows the highest one in the table.
-            self._connection.execute(sql.FORGET_LESSONS, (number,))
-            self._database.write_meta(STATE, visit.dump)
-            self._database.write_meta(COUNTS, json.dumps(dict(visit.dump_counts)))
+        self._written.put(number, True)
         return Feedback(
             number, entry.id, entry.purpose, depth, found_on, visit.state, visit.reason, valid, links, visit.features
         )
 
-    def read(self) -> Iterator[Feedback]:
-        """Yield the feedback since the last dump, in order, one in memory at a time."""
-        return read_feedback(self._connection)
+    def read(self, after: int | None = None) -> Iterator[Feedback]:
+        """Yield the feedback after a number, None: since the last dump, in order, a few in memory at a time.
+
+        It ends before a number that may still be written: several processes commit in any order.
+        """
+        return read_feedback(self._connection, after, self._last_final())
+
+    def wrote(self, number: int) -> bool:
+        """Return whether this process wrote the feedback of this number, not long ago."""
+        return self._written.get(number) is not None
+
+    def _last_final(self) -> int:
+        """Return the number up to which all feedback is committed, or was undone."""
+        if self._connection.engine != "postgresql":  # one process writes at a time, so numbers follow the commits
+            return _ALL
+        last, oldest, following = self._connection.execute(sql.LAST_LESSON).fetchone()
+        if self._awaited is not None and oldest >= self._awaited[1]:
+            self._final, self._awaited = self._awaited[0], None
+        if oldest >= following:  # nobody writes
+            self._final, self._awaited = last, None
+        elif self._awaited is None:
+            self._awaited = last, following
+        return self._final
+
+    def demand_role(self) -> None:
+        """Raise LearnsElsewhere when another process has become the learner."""
+        self._role.demand()
+
+    def store_dump(self, dump: bytes, counts: Mapping[str, int], version: int) -> None:
+        """Store a dump that covers the feedback up to `version`. Raises LearnsElsewhere when another process learns."""
+        self._role.demand()
+        self._connection.execute(sql.FORGET_LESSONS, (version,))
+        self._database.write_meta(STATE, dump)
+        self._database.write_meta(VERSION, str(version))
+        self._database.write_meta(COUNTS, json.dumps(dict(counts)))
 
     def set_state_aside(self) -> None:
         """Keep the dump under another name, so that the next start finds none."""
@@ -73,7 +114,8 @@ class FeedbackLog:
     def clear(self) -> None:
         """Delete the dump and all feedback, because another strategy begins."""
         self._connection.execute(sql.FORGET_LESSONS, (None,))
-        for name in (STATE, COUNTS, REVISED):
+        self._role.clear()
+        for name in (STATE, VERSION, COUNTS, REVISED):
             self._database.delete_meta(name)
 
     def revised(self) -> int:
@@ -81,7 +123,8 @@ class FeedbackLog:
         return int(self._database.meta(REVISED) or 0)
 
     def write_revised(self, number: int) -> None:
-        """Record that the queue was reranked after this feedback."""
+        """Record that the queue was reranked after this feedback. Raises LearnsElsewhere as `store_dump` does."""
+        self._role.demand()
         self._database.write_meta(REVISED, str(number))
 
 
@@ -91,27 +134,36 @@ def read_state(connection: Connection) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
-def read_feedback(connection: Connection) -> Iterator[Feedback]:
-    """Yield the feedback since the last dump, in order, one in memory at a time."""
-    last = 0
-    while row := connection.execute(sql.NEXT_LESSON, (last,)).fetchone():
-        last, url_id, purpose, depth, found_on, state, reason, valid, links, features = row
-        yield Feedback(
-            number=last,
-            entry_id=url_id,
-            purpose=Purpose(purpose),
-            depth=depth,
-            found_on=found_on,
-            state=State(state),
-            reason=reason,
-            valid=None if valid is None else bool(valid),
-            links=tuple((_identity(connection, target), target) for target in unpack_ids(links)),
-            features=features,
-        )
+def read_version(connection: Connection) -> int:
+    """Return the number of the last feedback that the strategy's last dump covers; 0 without a dump."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (VERSION,)).fetchone()
+    return 0 if row is None else int(bytes(row[0]))
 
 
-def _identity(connection: Connection, url_id: int) -> str:
-    """Return the identity of a URL from its stored address: all spellings of one page have the same."""
-    url = read_url(connection.execute(sql.ADDRESS, (url_id,)).fetchone()[0])
-    assert url is not None, "an address that was written by read_url is read by it"
-    return url.identity
+def read_feedback(connection: Connection, after: int | None = None, through: int = _ALL) -> Iterator[Feedback]:
+    """Yield the feedback after a number, None: since the last dump, in order, a few in memory at a time."""
+    last = read_version(connection) if after is None else after
+    while rows := connection.execute(sql.NEXT_LESSONS, (last, through, _READ_AT_ONCE)).fetchall():
+        last = rows[-1][0]
+        targets = [unpack_ids(row[8]) for row in rows]
+        identities = _identities(connection, {*chain.from_iterable(targets)})
+        for row, ids in zip(rows, targets, strict=True):
+            number, url_id, purpose, depth, found_on, state, reason, valid, _, features = row
+            yield Feedback(
+                number=number,
+                entry_id=url_id,
+                purpose=Purpose(purpose),
+                depth=depth,
+                found_on=found_on,
+                state=State(state),
+                reason=reason,
+                valid=None if valid is None else bool(valid),
+                links=tuple((identities[target], target) for target in ids if target in identities),
+                features=features,
+            )
+
+
+def _identities(connection: Connection, ids: Set[int]) -> dict[int, str]:
+    """Return the identities of URLs from their stored addresses: all spellings of one page have the same."""
+    rows = connection.execute(sql.ADDRESSES, (json.dumps([*ids]),)).fetchall()
+    return {url_id: stored_url(address).identity for url_id, address in rows}

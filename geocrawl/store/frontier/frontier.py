@@ -1,18 +1,15 @@
 """Keep the frontier on one database: which URLs are known, which one is next, and what a visit changes.
 
-`lifecycle.py` defines the states; `enqueue.py` adds addresses that an operator supplies; `leases.py` and `hosts.py`
-choose what is next; `plan.py` and `arrivals.py` decide what a visit changes, and `settlement.py` writes it. This module
-opens and closes their transactions.
+`lifecycle.py` defines the states; `enqueue.py` adds addresses that an operator supplies; `leasing.py` chooses what is
+next; `plan.py` decides what a visit changes, and `settling.py` has it written. This module joins these parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from geocrawl.model import (
     Candidate,
-    Feedback,
     FrontierStats,
     HostState,
     Lease,
@@ -23,7 +20,7 @@ from geocrawl.model import (
     Visit,
     WaitingHost,
 )
-from geocrawl.ports import Clock, Waiting
+from geocrawl.ports import Clock
 from geocrawl.settings import Settings
 from geocrawl.store.catalog import health
 from geocrawl.store.catalog.catalog import Catalog
@@ -31,6 +28,7 @@ from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine import steps
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.owner import this_process
 from geocrawl.store.engine.steps import Steps
 from geocrawl.store.frontier import revisits
 from geocrawl.store.frontier import statements as sql
@@ -42,11 +40,15 @@ from geocrawl.store.frontier.candidate_pages import CandidatePages
 from geocrawl.store.frontier.counters import Counters, read_stats
 from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.enqueue import Enqueuer
-from geocrawl.store.frontier.feedback_log import STATE, FeedbackLog
+from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.learner_role import LearnerRole
+from geocrawl.store.frontier.learning_log import SqlLearningLog
 from geocrawl.store.frontier.leases import Leases
 from geocrawl.store.frontier.leasing import Leasing
 from geocrawl.store.frontier.lifecycle import NAMED_TIER, PROBE_TIER
+from geocrawl.store.frontier.notes import Notes
+from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import SettlementRules
 from geocrawl.store.frontier.queue import Queue
@@ -54,12 +56,15 @@ from geocrawl.store.frontier.reopen_budgeted import BudgetReopener
 from geocrawl.store.frontier.rerank import Reranking
 from geocrawl.store.frontier.revisits import RevisitWaits
 from geocrawl.store.frontier.settlement import Settlement
+from geocrawl.store.frontier.settling import Settling
 from geocrawl.store.frontier.shortcuts import Shortcuts
 from geocrawl.store.keys import page_key
 from geocrawl.urls import read_url, service_keys
 
+_ORDINARY = FrontierOptions()
 
-class SqlFrontier:
+
+class SqlFrontier(SqlLearningLog):
     """`ports.Frontier` on one connection, for one process; several processes may share the database."""
 
     def __init__(
@@ -69,54 +74,37 @@ class SqlFrontier:
         clock: Clock,
         *,
         catalog: Catalog,
-        by_depth: bool = False,
-        by_yield: bool = False,
-        learns: bool = False,
-        stride: int = 1,
-        owner: str = "",
-        records_only: bool = False,
-        not_permitted: Callable[[Url], str] = lambda url: "",
-        named_only: bool = False,
+        options: FrontierOptions = _ORDINARY,
     ) -> None:
-        """`by_depth`: a page's score is minus its depth and follows it. `by_yield`: a score is an expected yield.
-        `learns`: each settlement records feedback. `stride`: pages taken together (best-N-first). `owner`: text of the
-        `Owner` that has the leases. `records_only`: of pages only those of a harvest are leased. `not_permitted`: as in
-        `ArrivalRules`. `named_only`: only the probes that this frontier adds are leased; they wait in a tier of their
-        own.
-        """
-        self._database = database
         self._connection: Connection = database.connection
         self._clock = clock
-        self._owner = owner
+        self._owner = options.owner or this_process().text
         self._catalog = catalog
         self._hosts = Hosts(self._connection)
         self._counters = Counters(self._connection)
         limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps.of(settings)
-        self._queue = Queue(self._connection, self._hosts, self._counters)
-        self._reopener = BudgetReopener(database, self._queue, caps)
+        queue = Queue(self._connection, self._hosts, self._counters)
+        self._reopener = BudgetReopener(database, queue, caps)
         budgets = Budgets(self._connection, caps, self._reopener.add)
-        rules = ArrivalRules(limits, caps, by_depth, not_permitted, NAMED_TIER if named_only else PROBE_TIER)
-        shortcuts = Shortcuts(database, self._hosts, self._counters, settings.max_depth, by_depth=by_depth)
-        self._arrivals = ArrivalWriter(
-            self._connection, self._hosts, self._counters, self._queue, catalog, shortcuts, rules
-        )
-        self._feedback = FeedbackLog(database)
-        self._reranking = Reranking(database, self._hosts, self._counters)
+        probe_tier = NAMED_TIER if options.named_only else PROBE_TIER
+        rules = ArrivalRules(limits, caps, options.by_depth, options.not_permitted, probe_tier)
+        shortcuts = Shortcuts(database, self._hosts, self._counters, settings.max_depth, by_depth=options.by_depth)
+        self._arrivals = ArrivalWriter(self._connection, self._hosts, self._counters, queue, catalog, shortcuts, rules)
+        role = LearnerRole(database, clock, self._owner)
+        feedback = FeedbackLog(database, role)
+        reranking = Reranking(database, self._hosts, self._counters, feedback, self._arrivals.memory)
+        super().__init__(database, queue, reranking, feedback, role)
         self._candidate_pages = CandidatePages(database, self._arrivals, self._queue, settings.max_depth)
-        self._settlement = self._make_settlement(settings, rules, budgets, learns=learns)
+        self._settlement = self._make_settlement(settings, rules, budgets, learns=options.learns)
+        self.settling = Settling(database, lambda: self._settlement, Notes(database, self._owner))
         self._enqueuer = Enqueuer(database, clock, self._arrivals, self._queue, self._settlement)
-        economy = Economy(self._connection, settings, by_yield=by_yield, by_depth=by_depth)
-        parts = (self._connection, settings, self._hosts, limits, self._queue, catalog, budgets, economy)
-        self._leases = Leases(*parts, owner=owner, records_only=records_only, named_only=named_only)
+        self._leases = self._make_leases(settings, limits, budgets, options)
         self._given_up: dict[int, tuple[Lease, HostState | None]] = {}
         """Leases that ended while the database could not be written, by entry."""
-        batches = Batches(self._connection, self._hosts, self._counters, stride) if stride > 1 else None
-        first = (shortcuts.follow_stored, self._candidate_pages.free_rest)
-        self._leasing = Leasing(
-            database, self._leases, self._queue, first, self._reopener, batches, records_only=records_only
-        )
-        database.on_undo(self._forget)
+        self._leasing = self._make_leasing(shortcuts, options)
+        for part in (self._hosts, self._arrivals, self._counters):
+            database.on_undo(part.clear)
         self._heed_depth(settings.max_depth)
         self._release_dead_leases()
 
@@ -140,9 +128,35 @@ class SqlFrontier:
             feedback=self._feedback if learns else None,
         )
 
-    def _forget(self) -> None:
-        for part in (self._hosts, self._arrivals, self._counters):
-            part.clear()
+    def _make_leases(self, settings: Settings, limits: Limits, budgets: Budgets, options: FrontierOptions) -> Leases:
+        economy = Economy(
+            self._connection, settings, owner=self._owner, by_yield=options.by_yield, by_depth=options.by_depth
+        )
+        return Leases(
+            self._connection,
+            settings,
+            self._hosts,
+            limits,
+            self._queue,
+            self._catalog,
+            budgets,
+            economy,
+            owner=self._owner,
+            records_only=options.records_only,
+            named_only=options.named_only,
+        )
+
+    def _make_leasing(self, shortcuts: Shortcuts, options: FrontierOptions) -> Leasing:
+        batches = Batches(self._connection, self._hosts, self._counters, options.stride) if options.stride > 1 else None
+        return Leasing(
+            self._database,
+            self._leases,
+            self._queue,
+            (shortcuts.follow_stored, self._candidate_pages.free_rest),
+            self._reopener,
+            batches,
+            records_only=options.records_only,
+        )
 
     # ----------------------------------------------------------------------- addresses that people name
 
@@ -182,11 +196,15 @@ class SqlFrontier:
 
     def lease(self, *, pages: bool = True) -> Lease | None:
         """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
-        return steps.do(self.lease_in_steps(pages=pages))
+        return next(iter(self.lease_many(1, pages=pages)), None)
 
-    def lease_in_steps(self, *, pages: bool = True) -> Steps[Lease | None]:
-        """Do what `lease` does, in as many transactions as it needs."""
-        return self._leasing.lease(self._clock.now(), pages=pages)
+    def lease_many(self, most: int, *, pages: bool = True) -> list[Lease]:
+        """Lease the best ready entries, one a host, as `most` calls of `lease` would one after the other."""
+        return steps.do(self.lease_in_steps(most, pages=pages))
+
+    def lease_in_steps(self, most: int = 1, *, pages: bool = True) -> Steps[list[Lease]]:
+        """Do what `lease_many` does in steps."""
+        return self._leasing.lease(self._clock.now(), most, pages=pages)
 
     def ready_at(self, *, pages: bool = True) -> float | None:
         """Return when the next entry can be leased (`Leases.ready_at`); None when nothing waits."""
@@ -207,12 +225,14 @@ class SqlFrontier:
 
     def settle(self, visit: Visit) -> Settled:
         """Write all results of a visit in one transaction, and free its host."""
-        with self._database.transaction:
-            return self._settlement.write(visit)
+        (outcome,) = self.settling.settle_many([visit])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def renew(self, lease: Lease, until: float) -> Lease | None:
         """Extend a lease to at least `until`; None when another process has leased the host since."""
-        with self._database.transaction:
+        with self._database.shared_transaction:
             return self._leases.renew(lease, until, self._clock.now())
 
     def release(self, lease: Lease, host: HostState | None = None) -> None:
@@ -221,57 +241,9 @@ class SqlFrontier:
         What cannot be written now is written by `release_all`.
         """
         self._given_up[lease.entry.id] = lease, host
-        with self._database.transaction:
+        with self._database.shared_transaction:
             self._hosts.release(lease, host, self._clock.now())
         del self._given_up[lease.entry.id]
-
-    # ----------------------------------------------------------------------- ranking and feedback
-
-    def waiting(self) -> Iterator[Waiting]:
-        """Yield pages that wait, and those that the present strategy dropped, in the order first seen.
-
-        They may be reranked while they are read.
-        """
-        return self._queue.rankable()
-
-    def rerank(self, ranks: Iterable[tuple[int, Rank | None]], *, through: int | None = None) -> int:
-        """Store new ranks of waiting pages, where None drops a page from the queue. Returns how many pages changed.
-
-        `through`: the number of the feedback after which the ranks were made. It is stored after the last of the
-        ranks, so a process that is killed before reranks once more after its restart.
-        """
-        changed = self._reranking.write(ranks)
-        if through is not None:
-            with self._database.transaction:
-                self._feedback.write_revised(through)
-        self._arrivals.memory.clear()
-        return changed
-
-    def feedback(self) -> Iterator[Feedback]:
-        """Yield the feedback since the strategy's last dump, in order."""
-        return self._feedback.read()
-
-    def revised(self) -> int:
-        """Return the number of the feedback after which the queue was last reranked; 0: never."""
-        return self._feedback.revised()
-
-    def strategy_state(self) -> bytes | None:
-        """Return the strategy's last dump; None when there was none."""
-        return self._database.meta_bytes(STATE)
-
-    def set_state_aside(self) -> None:
-        """Keep the strategy's last dump under another name (`strategy:set-aside`), because it cannot be restored."""
-        with self._database.transaction:
-            self._feedback.set_state_aside()
-
-    def clear_feedback(self) -> None:
-        """Delete the dump and all feedback, because another strategy begins."""
-        with self._database.transaction:
-            self._feedback.clear()
-
-    def stop_recording_feedback(self) -> None:
-        """Record no feedback: an earlier process owns the learning state, and ours would overwrite it."""
-        self._settlement = replace(self._settlement, feedback=None)
 
     # ----------------------------------------------------------------------- what is due
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from geocrawl.model import HostState, Lease, Rank
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.owner import Owner, is_dead
+from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.urls import site_of
 
@@ -60,6 +61,8 @@ class Hosts:
         found = self._connection.execute(sql.FIND_HOST, (name,)).fetchone()
         if found is None:
             found = self._connection.execute(sql.ADD_HOST, (name,)).fetchone()
+            if self._connection.shares_writes:
+                self._connection.execute(shared.NUMBER_HOSTS_AFTER, found)
             self._connection.execute(sql.SEE_HOSTS, (site_of(name), 1))
         return int(found[0])
 
@@ -80,7 +83,7 @@ class Hosts:
         """Write the collected changes, in one batch."""
         if self._arrivals:
             rows = [(host_id, *new.best, new.waiting, new.pages) for host_id, new in self._arrivals.items()]
-            self._connection.executemany(sql.ENQUEUE, rows)
+            self._connection.write_many(sql.ENQUEUE, rows)
             self._arrivals.clear()
 
     def refresh(self, host_id: int, left: int) -> None:
@@ -93,7 +96,8 @@ class Hosts:
 
     def next_turn(self) -> int:
         """Return the number of this settlement; hosts of equal rank are served in the order of their last one."""
-        return int(self._connection.execute(sql.NEXT_TURN).fetchone()[0])
+        statement = shared.NEXT_TURN if self._connection.shares_writes else sql.NEXT_TURN
+        return int(self._connection.execute(statement).fetchone()[0])
 
     def free(self, host_id: int, state: HostState, now: float, *, left: int, turn: int) -> None:
         """End a lease: write the host's politeness, count `left` URLs out of its queue, and find the queue's new head.
@@ -102,7 +106,7 @@ class Hosts:
         """
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         head = self._head_rank(host_id)
-        self._connection.execute(
+        self._connection.write(
             sql.FREE_AND_REFRESH,
             (host_id, *head, new.waiting - left, new.pages, *politeness(state, now), turn),
         )

@@ -11,6 +11,7 @@ from geocrawl.ports import CatalogQueries
 from geocrawl.settings import Settings
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.steps import Portion
+from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.arrivals import Limits
 from geocrawl.store.frontier.budgets import Budgets
@@ -19,7 +20,8 @@ from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.lifecycle import INTERNAL_ERROR, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.keys import group_key
-from geocrawl.urls import query_group, read_url
+from geocrawl.store.stored_url import stored_url
+from geocrawl.urls import query_group
 
 _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
@@ -146,11 +148,37 @@ class Leases:
                 continue
             if self._economy.holds(host.head, now):
                 return None
-            state = HostState(*host[1:10])
-            until = now + lease_of_s(state, self._settings)
-            self._connection.execute(sql.LEASE, (host.id, until, head[0], self._owner))
-            return Lease(self._entry(head, now), state, host.lease_token + 1, until)
+            return self._take(host, head, now)
         return None
+
+    def lease_beside(self, now: float, most: int, *, pages: bool) -> list[Lease] | None:
+        """Lease the best ready entries and their hosts, `most` at most, inside a transaction beside others'.
+
+        What others have locked at this moment is passed over. None: only a transaction that writes alone can go on,
+        because failed URLs are due again, or what comes next is to be refused.
+        """
+        if self._connection.execute(sql.DUE, (now, 1)).fetchone():
+            self._connection.execute(shared.UNPARK_DUE, (now,))
+            self._connection.execute(shared.EXPIRE_DUE, (now,))
+            if self._connection.execute(shared.IS_RETRY_DUE, (now,)).fetchone():
+                return None
+        rows = self._connection.execute(shared.READY_HOSTS, (now, self._least(pages=pages), most)).fetchall()
+        leases = list[Lease]()
+        for host in (_Ready(*row) for row in rows):
+            head = self._connection.execute(sql.HEADS, (host.id, 1)).fetchone()
+            if self._reason(head, host.pages):
+                return leases or None
+            if self._economy.holds(host.head, now):
+                break
+            leases.append(self._take(host, head, now))
+        return leases
+
+    def _take(self, host: _Ready, head: _Head, now: float) -> Lease:
+        """Lease a host for the head of its queue."""
+        state = HostState(*host[1:10])
+        until = now + lease_of_s(state, self._settings)
+        self._connection.write(sql.LEASE, (host.id, until, head[0], self._owner))
+        return Lease(self._entry(head, now), state, host.lease_token + 1, until)
 
     def renew(self, lease: Lease, until: float, now: float) -> Lease | None:
         """Extend a lease to at least `until`; None when another process has leased the host since.
@@ -184,8 +212,7 @@ class Leases:
         _, key, address, _, depth, tier, *_, revisit_s = head
         if depth == 0:  # seeds are never left out
             return ""
-        url = read_url(address)
-        assert url is not None, "an address that was written by read_url is read by it"
+        url = stored_url(address)
         queries = 0
         if "?" in address:
             row = self._connection.execute(sql.QUERIES_SEEN, (group_key(query_group(url)),)).fetchone()
@@ -197,8 +224,7 @@ class Leases:
 
     def _entry(self, head: _Head, now: float) -> Entry:
         url_id, _, address, purpose, depth, tier, score, attempts, hops, endpoint_id, _ = head
-        url = read_url(address)
-        assert url is not None, "an address that was written by read_url is read by it"
+        url = stored_url(address)
         candidate = self._catalog.candidate(endpoint_id) if purpose == Purpose.PROBE else None
         row = self._connection.execute(sql.VALIDATORS, (url_id, now - self._settings.not_modified_s)).fetchone()
         validators = Validators(*row) if row else None

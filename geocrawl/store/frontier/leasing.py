@@ -44,22 +44,34 @@ class Leasing:
         self._records_only = records_only
         self._idle = False
 
-    def lease(self, now: float, *, pages: bool) -> Steps[Lease | None]:
-        """Lease the best ready entry and its host; None: nothing is ready now. `pages=False`: probes only."""
+    def lease(self, now: float, most: int, *, pages: bool) -> Steps[list[Lease]]:
+        """Lease the best ready entries and their hosts, `most` at most; none: nothing is ready now.
+
+        `pages=False`: probes only."""
         if self._idle and not self._leases.may_be_ready(now, pages=pages) and not self._may_reopen(pages=pages):
-            return None
+            return []
         for work in self._first:
             yield from work()
-        lease = yield from self._lease_ready(now, pages=pages, begins=True)
-        if lease is None and (yield from self._reopen(pages=pages)):
-            lease = yield from self._lease_ready(now, pages=pages, begins=False)
-        self._idle = lease is None
-        return lease
+        leases = yield from self._lease_ready(now, most, pages=pages, begins=True)
+        if not leases and (yield from self._reopen(pages=pages)):
+            leases = yield from self._lease_ready(now, most, pages=pages, begins=False)
+        self._idle = not leases
+        return leases
 
-    def _lease_ready(self, now: float, *, pages: bool, begins: bool) -> Steps[Lease | None]:
-        """Lease the best entry of those that are ready. `begins`: make ready what is due, and a batch if need be."""
+    def _lease_ready(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
+        """Lease the best entries of those that are ready, beside other processes if that is possible.
+
+        `begins`: make ready what is due, and a batch if need be."""
+        if self._database.connection.shares_writes and self._batches is None:
+            with self._database.shared_transaction:
+                found = self._leases.lease_beside(now, most, pages=pages)
+            if found is not None:
+                return found
+        return (yield from self._lease_alone(now, most, pages=pages, begins=begins))
+
+    def _lease_alone(self, now: float, most: int, *, pages: bool, begins: bool) -> Steps[list[Lease]]:
         while True:
-            portion, lease = Portion(), None
+            portion, leases = Portion(), list[Lease]()
             with self._database.transaction:
                 if begins:
                     self._leases.wake(now, portion)
@@ -67,11 +79,14 @@ class Leasing:
                         begins = False
                         if self._batches and pages:
                             self._batches.refill()
-                if not begins:
+                while not begins and len(leases) < most:
                     lease = self._leases.lease(now, portion, pages=pages)
+                    if lease is None:
+                        break
+                    leases.append(lease)
                 self._queue.flush()
-            if lease is not None or not portion.is_spent:
-                return lease
+            if leases or not portion.is_spent:
+                return leases
             yield
 
     def _may_reopen(self, *, pages: bool) -> bool:

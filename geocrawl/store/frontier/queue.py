@@ -74,7 +74,7 @@ class Queue:
 
     def ask_whole(self, url_id: int) -> None:
         """Drop a URL's validators, so that its next visit reads it whole."""
-        self._connection.execute(sql.FORGET_VALIDATORS, (url_id,))
+        self._connection.write(sql.FORGET_VALIDATORS, (url_id,))
 
     def requeue(self, url_id: int, rank: Rank) -> None:
         """Put a page of any state back into the queue, with this rank and all its attempts."""

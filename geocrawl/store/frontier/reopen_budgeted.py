@@ -25,9 +25,9 @@ from geocrawl.store.frontier.budgets import (
     is_spent,
     page_pattern_key,
     service_pattern_key,
-    service_url,
 )
 from geocrawl.store.frontier.queue import Queue
+from geocrawl.store.stored_url import stored_url
 from geocrawl.store.subdomains import is_host_or_subdomain
 from geocrawl.urls import read_url
 
@@ -191,7 +191,7 @@ class BudgetReopener:
         """Yield id and pattern of each address that the statement finds, the oldest first."""
         for url_id, purpose, address, kind, service, site in self._connection.execute(statement, values).fetchall():
             url = read_url(address) if purpose == Purpose.PAGE else None
-            key = page_pattern_key(url) if url is not None else service_pattern_key(kind, service_url(service), site)
+            key = page_pattern_key(url) if url is not None else service_pattern_key(kind, stored_url(service), site)
             if key is not None:
                 yield url_id, key
 

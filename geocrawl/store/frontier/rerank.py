@@ -1,14 +1,16 @@
 """Write new ranks of a million URLs at a time, without loading the queue.
 
-The ranks are staged in a temporary table, sorted by the row that they belong to, and applied in ranges of rows: each
-range is one short transaction, so other processes never wait long for the write lock, and each page of the file is
-written once.
+A few ranks, as a strategy revises them after a visit, are written by the keys of their rows, in one transaction with
+the number of the feedback that they follow from. More than that are staged in a temporary table, sorted by the row that
+they belong to, and applied in ranges of rows: each range is one short transaction, so other processes never wait long
+for the write lock, and each page of the file is written once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 
 from geocrawl.model import Rank, State
 from geocrawl.store.engine.connection import Connection
@@ -16,8 +18,13 @@ from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
+from geocrawl.store.frontier.feedback_log import FeedbackLog
 from geocrawl.store.frontier.hosts import Hosts
+from geocrawl.store.frontier.lifecycle import UNRANKED
+from geocrawl.store.frontier.memory import LinkMemory
 
+_FEW = 1_000
+"""Most ranks that are written by the keys of their rows, about 4 µs each."""
 _READY = 1_000_000
 """Ranks in the temporary table at once: about 30 bytes each, in memory."""
 _WRITTEN = 20_000
@@ -29,20 +36,63 @@ _STEP = 2_000
 class Reranking:
     """Writes new ranks of waiting pages, and keeps counters and hosts' queues in step."""
 
-    def __init__(self, database: Database, hosts: Hosts, counters: Counters) -> None:
+    def __init__(
+        self, database: Database, hosts: Hosts, counters: Counters, feedback: FeedbackLog, memory: LinkMemory
+    ) -> None:
         self._database = database
+        self._feedback = feedback
+        self._memory = memory
         self._connection: Connection = database.connection
         self._hosts = hosts
         self._counters = counters
 
-    def write(self, ranks: Iterable[tuple[int, Rank | None]]) -> int:
+    def write(self, ranks: Iterable[tuple[int, Rank | None]], through: int | None = None) -> int:
         """Write (id, new rank) of pages, where None drops a page from the queue; return how many were reranked.
 
-        Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is.
+        Of two ranks for one page the later counts. What is no waiting or dropped page is left as it is. `through`: the
+        number of the feedback after which the ranks were made, which is stored after them or with them.
         """
-        return do(self._write_in_steps(iter(ranks)))
+        ranks = iter(ranks)
+        few = list(islice(ranks, _FEW + 1))
+        if len(few) <= _FEW:
+            with self._database.transaction:
+                changed = self._write_few(dict(few))
+                self._write_revised(through)
+            self._memory.forget(id_ for id_, _ in few)
+            return changed
+        changed = do(self._write_in_steps(chain(few, ranks), through))
+        with self._database.transaction:
+            self._write_revised(through)
+        self._memory.clear()
+        return changed
 
-    def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]]) -> Steps[int]:
+    def _write_revised(self, through: int | None) -> None:
+        if through is not None:
+            self._feedback.write_revised(through)
+
+    def _write_few(self, ranks: Mapping[int, Rank | None]) -> int:
+        """Write ranks by URL id inside the caller's transaction; return how many rows changed."""
+        left: dict[int, int] = {}
+        rows = []
+        for id_, host_id, state, tier, score in self._connection.execute(sql.RANKS, (json.dumps(list(ranks)),)):
+            rank, waits = ranks[id_], state == State.WAITING
+            if waits if rank is None else not waits or (tier, score) != rank:
+                to, (tier_to, score_to) = (State.WAITING, rank) if rank else (State.REFUSED, (tier, score))
+                rows.append((id_, tier_to, score_to, to, None if rank else UNRANKED))
+                self._counters.add("page", state, tier, -1)
+                self._counters.add("page", to, tier_to, 1)
+                left[host_id] = left.get(host_id, 0) + waits - (rank is not None)
+        self._connection.executemany(sql.WRITE_RANK, rows)
+        self._refresh(left)
+        return len(rows)
+
+    def _refresh(self, left: Mapping[int, int]) -> None:
+        """Find the heads of the hosts' queues after so many URLs left each of them, and write the counters."""
+        for host_id, count in left.items():
+            self._hosts.refresh(host_id, count)
+        self._counters.flush()
+
+    def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> Steps[int]:
         self._connection.execute(sql.MAKE_NEW_RANKS)
         changed = 0
         while self._stage(islice(ranks, _READY)):
@@ -50,6 +100,8 @@ class Reranking:
                 if number:
                     yield
                 with self._database.transaction:
+                    if through is not None:
+                        self._feedback.demand_role()
                     changed += self._write(first, last)
         return changed
 
@@ -80,7 +132,5 @@ class Reranking:
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
         self._connection.execute(sql.WRITE_NEW_RANKS, (first, last))
-        for host_id, count in left.items():
-            self._hosts.refresh(host_id, count)
-        self._counters.flush()
+        self._refresh(left)
         return changed

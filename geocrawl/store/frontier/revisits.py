@@ -23,7 +23,7 @@ _WRITE = """
 UPDATE url SET digest = ?, revisit_s = ?, revisit_at = ?, changes = changes + ? WHERE id = ?"""
 _DUE = """
 SELECT id FROM url WHERE revisit_at IS NOT NULL AND revisit_at <= ?1 AND state IN ('visited', 'failed')
-  AND (coalesce(found_in, '') IN ('sitemap', 'records-page')) = ?2
+  AND CASE WHEN found_in IN ('sitemap', 'records-page') THEN 1 ELSE 0 END = ?2
 ORDER BY revisit_at, id LIMIT ?3"""
 
 
@@ -76,9 +76,9 @@ def write_next_visit(connection: Connection, url_id: int, visit: NextVisit, at: 
 
     `hub_s`: for a page that names services, seconds until the page that led to it is read again; None changes nothing.
     """
-    connection.execute(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
+    connection.write(_WRITE, (visit.digest, visit.wait_s, at + visit.wait_s, int(visit.changed), url_id))
     if hub_s is not None:
-        connection.execute(_WATCH_HUB, (url_id, hub_s, at + hub_s))
+        connection.write(_WATCH_HUB, (url_id, hub_s, at + hub_s))
 
 
 def due(connection: Connection, now: float, most: int, *, catalogues: bool) -> list[int]:

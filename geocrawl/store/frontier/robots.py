@@ -9,11 +9,9 @@ from geocrawl.store.engine.database import Database
 
 _READ = "SELECT origin, status, body, fetched_at, expires_at FROM robots WHERE origin = ?"
 _WRITE = """
-INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+INSERT INTO robots (origin, status, body, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (origin) DO UPDATE
 SET status = excluded.status, body = excluded.body, fetched_at = excluded.fetched_at, expires_at =
 excluded.expires_at"""
-_LONG_CHARS = 200
-"""A longer text is stored compressed: 500 KiB of one rule again and again would fill the database."""
 
 
 class SqlRobots:
@@ -33,9 +31,8 @@ class SqlRobots:
 
     async def write_robots(self, record: RobotsRecord) -> None:
         """Write an answer in the place of the last one."""
-        body: str | bytes | None = record.body
-        if isinstance(body, str) and len(body) > _LONG_CHARS:
-            body = zlib.compress(body.encode("utf-8", "surrogatepass"))
+        # Compressed: 500 KiB of one rule again and again would fill the database.
+        body = None if record.body is None else zlib.compress(record.body.encode("utf-8", "surrogatepass"))
         values = (record.origin, record.status, body, record.fetched_at, record.expires_at)
-        with self._database.transaction:
+        with self._database.shared_transaction:
             self._database.connection.execute(_WRITE, values)

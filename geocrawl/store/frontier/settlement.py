@@ -10,7 +10,7 @@ from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.catalog.content_reports import ContentReportWriter
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.frontier import statements as sql
-from geocrawl.store.frontier.arrivals import ArrivalPlan, wanted_of
+from geocrawl.store.frontier.arrivals import ArrivalPlan, Source, wanted_of
 from geocrawl.store.frontier.arriving import ArrivalWriter
 from geocrawl.store.frontier.budgets import Budgets
 from geocrawl.store.frontier.candidate_pages import CandidatePages
@@ -33,7 +33,7 @@ from geocrawl.store.frontier.plan import (
 )
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.frontier.revisits import write_next_visit
-from geocrawl.store.frontier.snapshot import Current
+from geocrawl.store.frontier.snapshot import Current, LockedHosts
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.opt_out import OptOut
 
@@ -65,7 +65,49 @@ class Settlement:
         if current is None:
             return Settled(ignored=True)
         snapshot = self._read(visit, current)
+        return self._write_planned(visit, snapshot, plan_settlement(visit, snapshot, self.rules))
+
+    def lock(self, visits: Sequence[Visit]) -> LockedHosts:
+        """Lock the hosts whose rows `write_beside` may change for these visits; the first step of a transaction."""
+        names = set[str]()
+        for visit in visits:
+            entry = visit.lease.entry
+            names.add(visit.lease.host.name)
+            _, unsettled = self.arrivals.memory.find(visit.links, Source(entry.id, entry.depth, entry.rank, 0, 0.0))
+            names.update(visit.links[position].link.url.host for position in unsettled)
+        return self.arrivals.reader.lock_hosts(names)
+
+    def write_beside(self, visit: Visit, locked: LockedHosts) -> Settled | None:
+        """Write a visit that found no candidates beside other processes.
+
+        None, and nothing is written, when it changes rows of other hosts than those that are locked.
+        """
+        visit, lease = self._without_opted_out(visit), visit.lease
+        current = self._leased(lease)
+        if current is None:
+            return Settled(ignored=True)
+        snapshot = self._read(visit, current)
+        if not self._has_ids(visit, snapshot, locked):
+            return None
         plan = plan_settlement(visit, snapshot, self.rules)
+        if not self.arrivals.stays_within(plan.arrivals, locked):
+            return None
+        return self._write_planned(visit, snapshot, plan)
+
+    def _has_ids(self, visit: Visit, snapshot: Snapshot, locked: LockedHosts) -> bool:
+        """Take ids for the new links; return False when one leads to a host that is not locked."""
+        hosts = {key: visit.links[position].link.url.host for position, key in snapshot.link_keys.items()}
+        if not locked.names >= set(hosts.values()):
+            return False
+        facts, unknown = snapshot.facts, {key: host for key, host in hosts.items() if key not in snapshot.urls}
+        new_hosts = set(unknown.values()).difference(facts.hosts)
+        if any(facts.hosts[host][0] not in locked.ids for host in set(unknown.values()) - new_hosts):
+            return False  # another process has just added it
+        if unknown:
+            self.arrivals.reader.take_ids(facts, len(unknown), len(new_hosts))
+        return True
+
+    def _write_planned(self, visit: Visit, snapshot: Snapshot, plan: SettlementPlan) -> Settled:
         feedback = self._apply(visit, snapshot, plan)
         return Settled(new_links=plan.arrivals.added_pages, new_candidates=plan.new_candidates, feedback=feedback)
 
@@ -142,7 +184,7 @@ class Settlement:
         self._write_outcome(visit, plan)
         self.counters.merge(plan.counters)
         if plan.outlinks.same_depth or plan.outlinks.deeper:  # first: short cuts may lead to this very page
-            self.connection.execute(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
+            self.connection.write(sql.WRITE_OUTLINKS, (entry.id, pack_outlinks(plan.outlinks)))
         self.arrivals.write(plan.arrivals)
         self._write_not_permitted(plan.arrivals, visit.at)
         for position, key in snapshot.link_keys.items():
@@ -171,10 +213,10 @@ class Settlement:
         url_id = visit.lease.entry.id
         outcome = (url_id, plan.state, visit.reason, plan.attempts, plan.retry_at, visit.at, visit.http_status)
         if visit.not_modified:
-            self.connection.execute(sql.SETTLE_NOT_MODIFIED, (*outcome, visit.elapsed_ms))
+            self.connection.write(sql.SETTLE_NOT_MODIFIED, (*outcome, visit.elapsed_ms))
             return
         answer = (visit.content_type or None, visit.size_bytes, visit.elapsed_ms)
-        self.connection.execute(sql.SETTLE_URL, (*outcome, *answer, plan.title, plan.relevance, plan.score))
+        self.connection.write(sql.SETTLE_URL, (*outcome, *answer, plan.title, plan.relevance, plan.score))
 
     def _schedule(self, visit: Visit, plan: SettlementPlan) -> None:
         """Write when a page is read again, and count it towards the budget of its pattern."""
@@ -196,7 +238,7 @@ class Settlement:
             self.queue.ask_whole(url_id)
             return
         values = (url_id, validators.address, validators.etag, validators.modified, visit.at)
-        self.connection.execute(sql.KEEP_VALIDATORS, values)
+        self.connection.write(sql.KEEP_VALIDATORS, values)
 
     def _write_verdict(self, visit: Visit, current: Current) -> None:
         candidate, endpoint_id = visit.lease.entry.candidate, current.endpoint_id

@@ -79,7 +79,7 @@ class Shortcuts:
         transaction goes. Works inside the caller's transaction."""
         found = [(url_id, *better.found) for url_id, better in improvements.items() if better.found is not None]
         if found:
-            self._connection.executemany(sql.WRITE_FOUND, found)
+            self._connection.write_many(sql.WRITE_FOUND, found)
         levels: dict[int, _Level] = {}
         for url_id, better in improvements.items():
             _reach(levels, better.depth, url_id, better.rank)
@@ -149,7 +149,7 @@ class Shortcuts:
                 if state is State.VISITED:
                     self._add_moved(new_depth, place.id, rank, nearer=new_depth < place.depth)
             if moves:
-                self._connection.executemany(sql.MOVE, moves)
+                self._connection.write_many(sql.MOVE, moves)
 
     def _moved(self, place: _Place, depth: int, rank: Rank) -> tuple[State, int, Rank] | None:
         """Return the new state, depth and rank of a URL, counted in its host's queue; None when nothing changes."""
@@ -180,6 +180,7 @@ class Shortcuts:
     def _look(self) -> None:
         """Drop the moves of a transaction that was rolled back, and check whether earlier ones left pages to follow."""
         self._moved_pages.clear()
+        self._are_stored = True  # until it is known
         self._are_stored = self._connection.execute(_FIRST_STORED).fetchone() is not None
 
     def _load(self) -> bool:

@@ -8,16 +8,18 @@ works on the result without a database.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from geocrawl.model import Rank
 from geocrawl.store.cache import TwoGenerations
 from geocrawl.store.engine.connection import Connection
+from geocrawl.store.frontier import shared_statements as shared
 from geocrawl.store.frontier import statements as sql
 
 _REMEMBERED_HOSTS = 20_000
+_MANY = 2**62
 
 
 class Current(NamedTuple):
@@ -54,10 +56,11 @@ class KnownUrl:
 
 @dataclass(slots=True)
 class Facts:
-    """The facts that decide on unknown addresses."""
+    """The facts that decide on unknown addresses, and ids for them."""
 
-    next_url_id: int = 1
-    next_host_id: int = 1
+    url_ids: Sequence[int] = range(1, _MANY)
+    """Ids for new URLs, ascending."""
+    host_ids: Sequence[int] = range(1, _MANY)
     hosts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Host name → (id, pages seen of it)."""
     site_hosts: dict[str, int] = field(default_factory=dict)
@@ -83,6 +86,15 @@ class Wanted:
         return not (self.hosts or self.patterns)
 
 
+@dataclass(frozen=True, slots=True)
+class LockedHosts:
+    """The hosts that a transaction beside others' has locked."""
+
+    names: Set[str]
+    """Names of the hosts that were to be locked; a host that is new has no row yet, and no id in `ids`."""
+    ids: Set[int]
+
+
 class SnapshotReader:
     """Reads snapshots on one connection; remembers hosts from one settlement to the next."""
 
@@ -97,6 +109,19 @@ class SnapshotReader:
     def remember_host(self, name: str, host: tuple[int, int]) -> None:
         """Remember (id, pages seen) of a host after a settlement."""
         self._hosts.put(name, host)
+
+    def lock_hosts(self, names: Set[str]) -> LockedHosts:
+        """Lock these hosts' rows until the transaction ends, and read how many pages were seen of each.
+
+        Works in a transaction beside others'."""
+        rows = self._connection.execute(shared.LOCK_HOSTS, (sorted(names),)).fetchall()
+        for name, host_id, pages in rows:
+            self._hosts.put(name, (host_id, pages))
+        return LockedHosts(names, {host_id for _, host_id, _ in rows})
+
+    def take_ids(self, facts: Facts, urls: int, hosts: int) -> None:
+        """Give `facts` ids that no other process takes: as many as new URLs and new hosts will be added."""
+        facts.url_ids, facts.host_ids = self._connection.execute(shared.TAKE_NUMBERS, (urls, hosts)).fetchone()
 
     def read_current(self, url_id: int) -> Current | None:
         """Return a URL with its host's lease; None when there is no such URL."""
@@ -127,7 +152,7 @@ class SnapshotReader:
         lists = (hosts, wanted.sites, wanted.queries, wanted.patterns)
         if not any(lists):  # a new page on a host that is remembered
             url_id, host_id = self._connection.execute(sql.HIGHEST_IDS).fetchone()
-            facts.next_url_id, facts.next_host_id = url_id + 1, host_id + 1
+            facts.url_ids, facts.host_ids = range(url_id + 1, _MANY), range(host_id + 1, _MANY)
             return facts
         rows = self._connection.execute(sql.FACTS, [json.dumps(list(each)) if each else "[]" for each in lists])
         for what, name, first, second in rows.fetchall():
@@ -136,9 +161,9 @@ class SnapshotReader:
             elif what == "site":
                 facts.site_hosts[name] = first
             elif what == "queries":
-                facts.queries[name] = first
+                facts.queries[int(name)] = first
             elif what == "pattern":
-                facts.patterns[name] = (first, second)
+                facts.patterns[int(name)] = (first, second)
             else:
-                facts.next_url_id, facts.next_host_id = first + 1, second + 1
+                facts.url_ids, facts.host_ids = range(first + 1, _MANY), range(second + 1, _MANY)
         return facts

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from geocrawl.store.lists import listed
 from geocrawl.store.subdomains import is_host_or_subdomain
 
 # --------------------------------------------------------------------------- counters and facts
 
 # Add to a running total.
-COUNT = "INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value"
+COUNT = """
+INSERT INTO counter (name, value) VALUES (?, ?)
+ON CONFLICT (name) DO UPDATE SET value = counter.value + excluded.value"""
 # Number the next settlement.
 NEXT_TURN = """
 INSERT INTO counter (name, value) VALUES ('turn', 1)
-ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"""
+ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value"""
 
 # Find runs of others that began before ?1 and have not ended; ?2 is our owner. The last column: it leases a host at ?3.
 OPEN_RUNS = """
@@ -25,7 +28,8 @@ FROM run WHERE id < ?1 AND ended_at IS NULL AND owner <> ?2 ORDER BY id"""
 FIND_HOST = "SELECT id, pages FROM host WHERE name = ?"
 # Add a host, whose turn comes after those that wait already.
 ADD_HOST = """
-INSERT INTO host (name, turn) VALUES (?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
+INSERT INTO host (id, name, turn) VALUES (
+  coalesce((SELECT max(id) FROM host), 0) + 1, ?, coalesce((SELECT value FROM counter WHERE name = 'turn'), 0))
 RETURNING id"""
 # Add hosts whose ids were planned.
 ADD_HOSTS = """
@@ -33,11 +37,11 @@ INSERT INTO host (id, name, turn) VALUES (?, ?, coalesce((SELECT value FROM coun
 # Count ?2 more hosts of a site.
 SEE_HOSTS = """
 INSERT INTO site (name, hosts, held_at, held_for, released) VALUES (?1, ?2, NULL, '', 0)
-ON CONFLICT DO UPDATE SET hosts = hosts + excluded.hosts"""
+ON CONFLICT (name) DO UPDATE SET hosts = site.hosts + excluded.hosts"""
 # Read whether a site was quarantined and released.
-IS_RELEASED = "SELECT 1 FROM site WHERE name = ? AND held_at IS NOT NULL AND released"
+IS_RELEASED = "SELECT 1 FROM site WHERE name = ? AND held_at IS NOT NULL AND released <> 0"
 # Release a quarantined site.
-RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND NOT released"
+RELEASE_SITE = "UPDATE site SET released = 1 WHERE name = ? AND held_at IS NOT NULL AND released = 0"
 # Find what quarantine refused of a site; ids from ?2 to ?3.
 QUARANTINED_URLS = f"""
 SELECT u.id FROM url u JOIN host h ON h.id = u.host_id WHERE u.id BETWEEN ?2 AND ?3
@@ -81,14 +85,14 @@ ORDER BY best_tier DESC, best_score DESC, turn, next_at, id LIMIT 2"""
 BEST_RESTING = """
 SELECT * FROM (SELECT best_tier, best_score FROM host
   WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier <= ?1
-  ORDER BY best_tier DESC, best_score DESC LIMIT 1)
+  ORDER BY best_tier DESC, best_score DESC LIMIT 1) resting
 UNION ALL SELECT u.tier, u.score FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1
   ORDER BY tier DESC, score DESC, id LIMIT 1)
 WHERE h.waiting > 0 AND h.lease_until = 0 AND h.parked = 0 AND h.best_tier > ?1"""
 # Read the rank of the best page of tier ?1 or lower at each leased host, without the URL that is under way.
 BEST_BUSY = """
-SELECT h.id, h.lease_token, u.tier, u.score FROM host h CROSS JOIN url u ON u.id = (
+SELECT h.id, h.lease_token, u.tier, u.score, h.lease_owner FROM host h CROSS JOIN url u ON u.id = (
   SELECT id FROM url WHERE host_id = h.id AND state = 'waiting' AND tier <= ?1 AND id IS NOT h.lease_url
   ORDER BY tier DESC, score DESC, id LIMIT 1)
 WHERE h.lease_until > 0"""
@@ -123,20 +127,21 @@ EXPIRE = "UPDATE host SET lease_until = 0 WHERE id = ?"
 # the delay, ?4 the longest Crawl-delay), or may be under way for another ?5 seconds, if any delay is kept at all.
 FREE_UNSETTLED = """
 UPDATE host SET lease_until = 0, next_at = max(next_at, ?2 + (
-  SELECT iif(pace > 0, pace + ?5, 0) FROM (SELECT max(?3, min(coalesce(crawl_delay_s, 0), ?4)) AS pace)))
+  SELECT CASE WHEN pace > 0 THEN pace + ?5 ELSE 0 END
+  FROM (SELECT max(?3, min(coalesce(crawl_delay_s, 0), ?4)) AS pace) paced))
 WHERE id = ?1"""
 # Read when the next host with work of tier ?1 or higher is ready: it keeps its delay, backs off, or is leased.
 NEXT_READY = """
 SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0 AND best_tier >= ?1
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1 AND best_tier >= ?1
-  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0 AND best_tier >= ?1)"""
+  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0 AND best_tier >= ?1) ready"""
 # The same over all tiers, by an index.
 NEXT_READY_ANY = """
 SELECT min(t) FROM (
   SELECT min(next_at) AS t FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 0
   UNION ALL SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1
-  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0)"""
+  UNION ALL SELECT min(lease_until) FROM host WHERE lease_until > 0) ready"""
 # Read when the next host's back-off ends.
 NEXT_PARKED = "SELECT min(next_at) FROM host WHERE waiting > 0 AND lease_until = 0 AND parked = 1"
 # Read when the next failed page or probe of tier ?2 or higher is tried again, its host permitting.
@@ -165,17 +170,17 @@ COUNT_LEASED = (
 # --------------------------------------------------------------------------- urls
 
 # Read the pages and probes that are known, by a JSON list of keys.
-KNOWN_URLS = "SELECT key, id, depth, tier, score, state FROM url WHERE key IN (SELECT value FROM json_each(?))"
+KNOWN_URLS = f"SELECT key, id, depth, tier, score, state FROM url WHERE key IN {listed('?')}"  # noqa: S608 our own
 # Read the highest ids of URLs and hosts: the next ones follow, as SQLite itself would number them.
 HIGHEST_IDS = "SELECT coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)"
 # Read what decides on addresses that nobody knew: the highest ids, hosts ?1 and sites ?2 by name, queries ?3 and
 # patterns ?4 by key, each a JSON list.
-FACTS = """
-SELECT 'ids', NULL, coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)
+FACTS = f"""
+SELECT 'ids', CAST(NULL AS TEXT), coalesce((SELECT max(id) FROM url), 0), coalesce((SELECT max(id) FROM host), 0)
 UNION ALL SELECT 'host', name, id, pages FROM host WHERE name IN (SELECT value FROM json_each(?1))
 UNION ALL SELECT 'site', name, hosts, NULL FROM site WHERE name IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT 'queries', key, seen, NULL FROM query_group WHERE key IN (SELECT value FROM json_each(?3))
-UNION ALL SELECT 'pattern', key, fruitless, finds FROM pattern WHERE key IN (SELECT value FROM json_each(?4))"""
+UNION ALL SELECT 'queries', CAST(key AS TEXT), seen, NULL FROM query_group WHERE key IN {listed("?3")}
+UNION ALL SELECT 'pattern', CAST(key AS TEXT), fruitless, finds FROM pattern WHERE key IN {listed("?4")}"""  # noqa: S608 our own
 # Read whether a page or probe is known.
 FIND_URL = "SELECT 1 FROM url WHERE key = ?"
 # Read the state of a page or probe.
@@ -206,12 +211,12 @@ UPDATE url SET state = ?2, reason = ?3, attempts = ?4, retry_at = ?5, settled_at
   elapsed_ms = ?8 WHERE id = ?1"""
 # Write where a visited page leads.
 WRITE_OUTLINKS = """
-INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT DO UPDATE SET links = excluded.links"""
+INSERT INTO outlinks (url_id, links) VALUES (?, ?) ON CONFLICT (url_id) DO UPDATE SET links = excluded.links"""
 # Read where visited pages lead, by a JSON list of ids.
-READ_OUTLINKS = "SELECT url_id, links FROM outlinks WHERE url_id IN (SELECT value FROM json_each(?))"
+READ_OUTLINKS = f"SELECT url_id, links FROM outlinks WHERE url_id IN {listed('?')}"  # noqa: S608 our own
 # Read what decides whether shorter ways and better links change URLs, by a JSON list of ids.
-PLACES = """
-SELECT id, purpose, state, depth, tier, score, host_id FROM url WHERE id IN (SELECT value FROM json_each(?))"""
+PLACES = f"""
+SELECT id, purpose, state, depth, tier, score, host_id FROM url WHERE id IN {listed("?")}"""  # noqa: S608 our own
 # Read the current row of a URL outside a visit.
 PLACE = "SELECT purpose, state, depth, tier, score, host_id, reason FROM url WHERE id = ?"
 # Update depth, rank and state of a URL.
@@ -225,15 +230,16 @@ FORGET_ATTEMPTS = "UPDATE url SET attempts = 0 WHERE id = ?"
 # Find pages and probes that failed (of a host, for a reason), and those refused for that reason; ids from ?3 to ?4.
 RETRYABLE = """
 SELECT u.id, u.state, u.reason FROM url u JOIN host h ON h.id = u.host_id
-WHERE u.id BETWEEN ?3 AND ?4 AND (u.state = 'failed' OR (u.state = 'refused' AND ?2 IS NOT NULL))
-  AND (?1 IS NULL OR h.name = ?1) AND (?2 IS NULL OR u.reason = ?2) ORDER BY u.id"""
+WHERE u.id BETWEEN ?3 AND ?4 AND (u.state = 'failed' OR (u.state = 'refused' AND CAST(?2 AS TEXT) IS NOT NULL))
+  AND (CAST(?1 AS TEXT) IS NULL OR h.name = ?1) AND (CAST(?2 AS TEXT) IS NULL OR u.reason = ?2) ORDER BY u.id"""
 # Find pages that may be the service that an endpoint's probe looks for.
 CANDIDATE_PAGES = """
 SELECT id, key, address, depth FROM url
 WHERE endpoint_id = ? AND purpose = 'page' AND state = 'refused' AND reason = 'candidate' ORDER BY id LIMIT ?"""
 # Count ?2 more addresses that differ only in their query.
 SEE_QUERIES = """
-INSERT INTO query_group (key, seen) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = seen + excluded.seen"""
+INSERT INTO query_group (key, seen) VALUES (?1, ?2)
+ON CONFLICT (key) DO UPDATE SET seen = query_group.seen + excluded.seen"""
 # Read the number of query variants seen of a path.
 QUERIES_SEEN = "SELECT seen FROM query_group WHERE key = ?"
 # Read pages that a strategy may rerank, in order; ?1 is the last one of the batch before.
@@ -257,21 +263,30 @@ LEFT JOIN endpoint e ON e.id = u.endpoint_id
 WHERE v.url_id = ?1 AND v.read_at > ?2 AND (u.purpose = 'page' OR e.status = 'valid')"""
 # Write the validators of a URL that was read whole.
 KEEP_VALIDATORS = """
-INSERT INTO validator (url_id, address, etag, modified, read_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET
+INSERT INTO validator (url_id, address, etag, modified, read_at) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (url_id) DO UPDATE SET
   address = excluded.address, etag = excluded.etag, modified = excluded.modified, read_at = excluded.read_at"""
 # Drop a URL's validators.
 FORGET_VALIDATORS = "DELETE FROM validator WHERE url_id = ?"
 
 # --------------------------------------------------------------------------- reranking
 
+# Read pages that wait or were dropped, by a JSON list of ids.
+RANKS = f"""
+SELECT id, host_id, state, tier, score FROM url WHERE id IN {listed("?")}
+  AND purpose = 'page' AND (state = 'waiting' OR (state = 'refused' AND reason = 'unranked'))"""  # noqa: S608 our own
+# Write the rank, state and reason of a page.
+WRITE_RANK = "UPDATE url SET tier = ?2, score = ?3, state = ?4, reason = ?5 WHERE id = ?1"
 # Make the staging table of new ranks, by URL id; no tier: the page is dropped.
 MAKE_NEW_RANKS = "CREATE TEMP TABLE IF NOT EXISTS new_rank (id INTEGER PRIMARY KEY, tier INTEGER, score REAL)"
 # Empty the staging table.
 CLEAR_NEW_RANKS = "DELETE FROM temp.new_rank"
 # Stage a rank (last write wins).
-LAY_NEW_RANK = "INSERT OR REPLACE INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)"
+LAY_NEW_RANK = """
+INSERT INTO temp.new_rank (id, tier, score) VALUES (?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, score = excluded.score"""
 # Read the last of the ?2 staged ids from ?1 on.
-LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2)"
+LAST_OF_NEXT_RANKS = "SELECT max(id) FROM (SELECT id FROM temp.new_rank WHERE id >= ?1 ORDER BY id LIMIT ?2) n"
 # Pages that wait or were dropped and whose rank or state changes.
 _CHANGED = """
 n.id BETWEEN ?1 AND ?2 AND url.purpose = 'page'
@@ -325,14 +340,20 @@ RAISE_TIER = "UPDATE url SET tier = ?2 WHERE id = ?1"
 ADD_LESSON = """
 INSERT INTO lesson (url_id, purpose, depth, found_on, state, reason, valid, links, memo)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
-# Drop feedback that a dump covers: all before ?1, or all feedback when ?1 is NULL.
-FORGET_LESSONS = "DELETE FROM lesson WHERE ?1 IS NULL OR number < ?1"
-# Read the feedback after ?1.
-NEXT_LESSON = """
+# Drop feedback before ?1, or all feedback when ?1 is NULL.
+FORGET_LESSONS = "DELETE FROM lesson WHERE CAST(?1 AS BIGINT) IS NULL OR number < ?1"
+# Read the feedback after ?1 up to ?2, ?3 rows at most.
+NEXT_LESSONS = """
 SELECT number, url_id, purpose, depth, found_on, state, reason, valid, links, memo FROM lesson
-WHERE number > ?1 ORDER BY number LIMIT 1"""
-# Read a URL's address.
-ADDRESS = "SELECT address FROM url WHERE id = ?"
+WHERE number > ?1 AND number <= ?2 ORDER BY number LIMIT ?3"""
+# Read the addresses of URLs by a list of their ids.
+ADDRESSES = "SELECT id, address FROM url WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
+# PostgreSQL: read the last feedback, the oldest transaction that still writes, and the next one to begin.
+LAST_LESSON = """
+SELECT (SELECT coalesce(max(number), 0) FROM lesson), CAST(CAST(pg_snapshot_xmin(now) AS text) AS bigint),
+  CAST(CAST(pg_snapshot_xmax(now) AS text) AS bigint) FROM pg_current_snapshot() AS now"""
+# Read who learns, and until when.
+READ_ROLE = "SELECT name, value FROM meta WHERE name IN (?, ?)"
 
 # --------------------------------------------------------------------------- the page store
 

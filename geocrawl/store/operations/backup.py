@@ -24,8 +24,8 @@ from geocrawl.files import (
     refuse_side_file,
     remove_abandoned,
 )
-from geocrawl.store.engine.integrity import check, copy_file
-from geocrawl.store.engine.permissions import make_file, make_private_file
+from geocrawl.store.engine.sqlite.integrity import check, copy_file
+from geocrawl.store.engine.sqlite.permissions import make_file, make_private_file
 from geocrawl.store.operations.exclusive import alone, with_sides
 
 

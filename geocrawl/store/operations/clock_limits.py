@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from geocrawl.model.health import JITTER, PACES
 from geocrawl.store.catalog.health import UNASKED_S
+from geocrawl.store.engine import steps
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.steps import Steps, batches, do
 
@@ -21,6 +22,11 @@ _REQUESTS = 10
 """More requests than a lease makes besides those for maps."""
 _MARGIN_S = 60.0
 """Times that are off by less are left alone: clocks of several machines differ, and are set."""
+
+_KEYS = {"robots": "origin", "validator": "url_id"}
+"""Column that names a row, where it is not `id`."""
+_ROWS_EACH = {"service": 3}
+"""Rows that change with one row of a table, where they are several: a trigger notes the change for the search."""
 
 
 class ClockLimits:
@@ -45,10 +51,11 @@ class ClockLimits:
         """Change the rows whose column is greater than `most`, which are found without the write lock; return how
         many."""
         connection = self._database.connection
-        found = connection.execute(f"SELECT rowid FROM {table} WHERE {column} > ?", (most,)).fetchall()  # noqa: S608 our own names
-        update = f"UPDATE {table} SET {change} WHERE rowid = ?2 AND {column} > ?3"  # noqa: S608 our own names
+        key = _KEYS.get(table, "id")
+        found = connection.execute(f"SELECT {key} FROM {table} WHERE {column} > ?", (most,)).fetchall()  # noqa: S608 our own names
+        update = f"UPDATE {table} SET {change} WHERE {key} = ?2 AND {column} > ?3"  # noqa: S608 our own names
         count = 0
-        for batch in batches(found):
+        for batch in batches(found, steps.ROWS // _ROWS_EACH.get(table, 1)):
             with self._database.transaction:
                 count += connection.executemany(update, [(value, row_id, most) for (row_id,) in batch]).rowcount
             yield

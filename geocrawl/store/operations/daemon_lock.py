@@ -121,7 +121,7 @@ class DaemonLock:
         with self._database.transaction:
             self._connection.executemany(
                 "INSERT INTO daily (day, name, value) VALUES (?, ?, ?) "
-                "ON CONFLICT (day, name) DO UPDATE SET value = value + excluded.value",
+                "ON CONFLICT (day, name) DO UPDATE SET value = daily.value + excluded.value",
                 [(day, name, value) for name, value in counts.items() if value],
             )
 

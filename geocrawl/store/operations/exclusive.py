@@ -9,9 +9,10 @@ from pathlib import Path
 from geocrawl.errors import EnvironmentFault, PassingFault
 from geocrawl.files import SIDE_FILES
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.faults import holder
-from geocrawl.store.engine.integrity import has_facts
 from geocrawl.store.engine.owner import Owner, is_dead, this_process
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
+from geocrawl.store.engine.sqlite.faults import holder
+from geocrawl.store.engine.sqlite.integrity import has_facts
 from geocrawl.store.operations.daemon_lock import alive_holder
 from geocrawl.store.queries.runs import earlier_runs
 
@@ -33,7 +34,7 @@ def alone(place: Path, now: float) -> Iterator[Connection | None]:
     if not place.exists():
         yield None
         return
-    with closing(Connection.open(place, "rw", busy_s=_BUSY_S)) as connection:
+    with closing(SqliteConnection.open(place, "rw", busy_s=_BUSY_S)) as connection:
         if has_facts(connection):
             _refuse_users(connection, place, now)
             _lock(connection, place)

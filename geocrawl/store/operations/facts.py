@@ -39,3 +39,11 @@ class Facts:
     def write_harvested(self, identity: str, day: str) -> None:
         """Write that a catalogue was harvested whole on a day (YYYY-MM-DD)."""
         self._database.set_meta(f"harvest:{identity}", day)
+
+    def was_mined(self, identity: str) -> bool:
+        """Return whether a file of an archive was mined whole for this database."""
+        return self._database.meta(f"mined:{identity}") is not None
+
+    def write_mined(self, identity: str) -> None:
+        """Write that a file of an archive was mined whole."""
+        self._database.set_meta(f"mined:{identity}", b"")

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from geocrawl.model import State
-from geocrawl.store.catalog.index_words import spaced
 from geocrawl.store.catalog.services import ServiceWriter
 from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.database import Database
@@ -23,6 +22,7 @@ from geocrawl.store.engine.steps import ROWS, Steps, batches, do
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters
 from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.lists import listed
 from geocrawl.store.operations.opt_out import FORGETS, FORGOTTEN
 from geocrawl.store.subdomains import is_host_or_subdomain
 from geocrawl.urls import is_within_domains, read_url
@@ -30,10 +30,14 @@ from geocrawl.urls import is_within_domains, read_url
 _NO_ADDRESS = "http://forgotten.invalid/"  # RFC 2606: a name that nobody can have
 _UNFINISHED = "forgetting:"
 """Facts of this name and a host: its removal has begun and not ended."""
-_OF_ENDPOINT = ("evidence", "probe", "proof", "thumbnail", "health_event", "change", "description")
+_OF_ENDPOINT = {
+    **dict.fromkeys(("evidence", "probe", "health_event", "change"), "id"),
+    **dict.fromkeys(("proof", "thumbnail", "description"), "endpoint_id"),
+}
+"""Table of rows that belong to an endpoint → the column by which they are deleted, a few rows for each value."""
 _INDEXED = tuple(table for table in _OF_ENDPOINT if table != "change")
 _ENDPOINTS_AT_ONCE = 100
-_IDS = "(SELECT value FROM json_each(?1))"
+_IDS = listed("?1")
 _HOSTS = f"SELECT id, name FROM host WHERE {is_host_or_subdomain('name', '?1')}"  # noqa: S608 our own condition
 _ENDPOINTS = f"""
 SELECT e.id, coalesce(s.layer_count, 0) FROM endpoint e LEFT JOIN service s ON s.id = e.service_id
@@ -57,7 +61,7 @@ UPDATE host SET waiting = 0, pages = 0, best_tier = 0, best_score = 0, lease_unt
 _RESTORE_QUEUE = """
 UPDATE host SET (waiting, pages) = (SELECT count(*), count(*) FROM url WHERE host_id = ?1 AND state = 'waiting'),
   (best_tier, best_score) = (SELECT coalesce(max(tier), 0), coalesce(max(score), 0) FROM (
-    SELECT tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC LIMIT 1))
+    SELECT tier, score FROM url WHERE host_id = ?1 AND state = 'waiting' ORDER BY tier DESC, score DESC LIMIT 1) head)
 WHERE id = ?1"""
 
 
@@ -76,7 +80,7 @@ def forget(database: Database, host: str, reason: str, at: float) -> Removed:
     with database.transaction:
         database.connection.execute(
             "INSERT INTO blocked (host, reason, at) VALUES (?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET reason = excluded.reason",
+            "ON CONFLICT (host) DO UPDATE SET reason = excluded.reason",
             (host, reason, at),
         )
         database.write_meta(_UNFINISHED + host, b"")
@@ -146,9 +150,9 @@ def _remove_endpoints(database: Database, host: str) -> Steps[tuple[int, int]]:
     connection, services = database.connection, 0
     found = connection.execute(_ENDPOINTS, (host,)).fetchall()
     ids = json.dumps([row[0] for row in found])
-    for table in _OF_ENDPOINT:
-        rows = connection.execute(f"SELECT rowid FROM {table} WHERE endpoint_id IN {_IDS}", (ids,)).fetchall()  # noqa: S608 our own names
-        yield from _delete(database, table, "rowid", [row[0] for row in rows])
+    for table, key in _OF_ENDPOINT.items():
+        rows = connection.execute(f"SELECT {key} FROM {table} WHERE endpoint_id IN {_IDS}", (ids,)).fetchall()  # noqa: S608 our own names
+        yield from _delete(database, table, key, list(dict.fromkeys(row[0] for row in rows)))
     for batch in _endpoint_batches(found):
         with _without_foreign_keys(database):
             services += _remove_some_endpoints(connection, host, batch)
@@ -171,12 +175,8 @@ def _delete(database: Database, table: str, column: str, values: Sequence[object
 def _without_foreign_keys(database: Database) -> Iterator[None]:
     """Run a transaction that deletes endpoints without checks of foreign keys. For each endpoint SQLite would search
     all of `change` for rows that refer to it, for which there is no index: 0.03 s with 100,000 rows."""
-    database.connection.execute("PRAGMA foreign_keys = OFF")
-    try:
-        with database.transaction:
-            yield
-    finally:
-        database.connection.execute("PRAGMA foreign_keys = ON")
+    with database.connection.foreign_keys_off(), database.transaction:
+        yield
 
 
 # --------------------------------------------------------------------------- inside a transaction
@@ -225,7 +225,7 @@ def _remove_some_endpoints(connection: Connection, host: str, numbers: Sequence[
     connection.execute(f"DELETE FROM endpoint WHERE id IN {_IDS}", ids)  # noqa: S608 our own
     services = sorted(number for (number,) in found if number is not None)
     done = [each for each in services if connection.execute(_ANY_OF_HOST, (host, each)).fetchone() is None]
-    return ServiceWriter(connection, spaced).regroup_what_is_left(done)
+    return ServiceWriter(connection).regroup_what_is_left(done)
 
 
 # --------------------------------------------------------------------------- reading

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.integrity import has_facts
+from geocrawl.store.engine.sqlite.integrity import has_facts
 from geocrawl.store.operations.exclusive import alone, with_sides
 from geocrawl.urls import read_url
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from geocrawl.model import Purpose, State
@@ -27,7 +26,9 @@ from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.counters import Counters, read_totals
 from geocrawl.store.frontier.hosts import Hosts
 from geocrawl.store.frontier.page_store import STORED_BYTES
+from geocrawl.store.lists import listed
 from geocrawl.store.operations.opt_out import FORGETS
+from geocrawl.store.search.upkeep import merge_segments
 
 NO_SPACE = "no-space"
 """Reason of a page that left the queue because the database was too large."""
@@ -37,7 +38,11 @@ _BATCH = 10_000
 _OLD = """
 SELECT id FROM probe p WHERE at < ?1 AND id NOT IN (
   SELECT id FROM probe q WHERE q.endpoint_id = p.endpoint_id ORDER BY at DESC, id DESC LIMIT 2) LIMIT ?2"""
-_EXPIRED = "SELECT rowid FROM robots WHERE expires_at < ? LIMIT ?"
+_EXPIRED = "SELECT origin FROM robots WHERE expires_at < ? LIMIT ?"
+
+
+_KEYS = {"robots": ("origin",), "thumbnail": ("endpoint_id",), "layer": ("service_id", "position")}
+"""Columns that name a row, where they are not `id`."""
 
 
 class Retention:
@@ -48,7 +53,7 @@ class Retention:
         self._connection = database.connection
         self._database = database
         self._keep_s = keep_days * DAY_S
-        self._room = Room(database, max_bytes) if max_bytes else None
+        self._room = Room(database, max_bytes) if max_bytes and database.connection.limits_size else None
 
     def tidy(self, now: float) -> dict[str, int]:
         """Delete old probes, at most 10,000, and what exceeds the limit. Returns counts of deleted rows by name."""
@@ -66,7 +71,8 @@ class Retention:
         yield from finish_forgetting(self._database)
         probes = yield from self._delete("probe", _OLD, (now - self._keep_s, _BATCH))
         expired = yield from self._delete("robots", _EXPIRED, (now, _BATCH))
-        self._connection.execute("PRAGMA optimize")
+        yield from merge_segments(self._database)
+        self._connection.advise()
         gone = {"probes": probes, **({"expired robots.txt": expired} if expired else {})}
         return {**gone, **((yield from self._room.make()) if self._room else {})}
 
@@ -80,9 +86,10 @@ class Retention:
         return count
 
 
-def delete_rows(connection: Connection, table: str, ids: Sequence[tuple[int]]) -> int:
-    """Delete these rows of a table; return how many there were."""
-    return connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ids).rowcount  # noqa: S608 our own names
+def delete_rows(connection: Connection, table: str, ids: Sequence[tuple[object, ...]]) -> int:
+    """Delete the rows of a table that these values of `_KEYS` name; return how many there were."""
+    condition = " AND ".join(f"{column} = ?" for column in _KEYS.get(table, ("id",)))
+    return connection.executemany(f"DELETE FROM {table} WHERE {condition}", ids).rowcount  # noqa: S608 our own names
 
 
 # --------------------------------------------------------------------------- a limit on the size
@@ -100,24 +107,24 @@ _COLUMNS = "id, host_id, tier, depth, first_seen"
 # Waiting pages of a tier after ?2 that were never visited and are not leased, the oldest first. Seeds stay.
 _WORST = f"SELECT {_COLUMNS} FROM url WHERE tier = ?1 AND id > ?2 AND {_DROPPABLE} ORDER BY id LIMIT ?3"  # noqa: S608 our own
 # Those of the found pages that still wait.
-_STILL_WORST = f"SELECT {_COLUMNS} FROM url WHERE id IN (SELECT value FROM json_each(?)) AND {_DROPPABLE} ORDER BY id"  # noqa: S608 our own
+_STILL_WORST = f"SELECT {_COLUMNS} FROM url WHERE id IN {listed('?')} AND {_DROPPABLE} ORDER BY id"  # noqa: S608 our own
 # Put an empty row in a page's place, so that its id, to which links of other pages refer, never names another page.
 # (Making the row itself smaller would leave holes that nothing else can fill.)
 _EMPTY = """
 INSERT INTO url (id, key, address, purpose, host_id, state, reason, depth, tier, score, first_seen)
 VALUES (?1, -?1, 'http://dropped.invalid/', 'page', ?2, 'refused', 'no-space', ?3, 0, 0, ?4)"""
-_OLDEST_ROBOTS = "SELECT rowid FROM robots ORDER BY fetched_at LIMIT ?"
+_OLDEST_ROBOTS = "SELECT origin FROM robots ORDER BY fetched_at LIMIT ?"
 _OLDEST_PROBES = """
 SELECT id FROM (
-  SELECT id, at, row_number() OVER (PARTITION BY endpoint_id ORDER BY at DESC, id DESC) AS place FROM probe)
+  SELECT id, at, row_number() OVER (PARTITION BY endpoint_id ORDER BY at DESC, id DESC) AS place FROM probe) placed
 WHERE place > 2 ORDER BY at, id LIMIT ?"""
 _OLDEST_CHANGES = "SELECT id FROM change ORDER BY at, id LIMIT ?"
-_OLDEST_IMAGES = "SELECT rowid FROM thumbnail ORDER BY at LIMIT ?"
+_OLDEST_IMAGES = "SELECT endpoint_id FROM thumbnail ORDER BY at LIMIT ?"
 _IS_GONE = """
 NOT EXISTS (SELECT 1 FROM endpoint e WHERE e.service_id = service.id AND e.health <> 'gone')"""
 # Layers of services all of whose endpoints are gone, those first that were valid long ago.
 _GONE_LAYERS = f"""
-SELECT layer.rowid, service.id FROM service JOIN layer ON layer.service_id = service.id
+SELECT layer.service_id, layer.position FROM service JOIN layer ON layer.service_id = service.id
 WHERE {_IS_GONE} ORDER BY service.last_ok, service.id, layer.position LIMIT ?"""  # noqa: S608 our own condition
 # Without its fingerprint a service is described anew by its next valid answer.
 _FORGET_FINGERPRINT = f"UPDATE service SET fingerprint = '' WHERE id = ? AND {_IS_GONE}"  # noqa: S608 our own condition
@@ -126,24 +133,6 @@ _Waiting = tuple[int, int, int, int, float]
 """A row of `_WORST`."""
 _Deletions = Iterator[Callable[[], int]]
 """Each deletes some rows inside the caller's transaction, and returns how many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The size of a database."""
-
-    file_bytes: int
-    used_bytes: int
-    """The file's size without its free pages."""
-
-
-def size_of(connection: Connection) -> Size:
-    """Return the database's size by SQLite's own count, without the write-ahead log (64 MiB at most)."""
-    page, pages, free = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_size", "page_count", "freelist_count")
-    )
-    return Size(page * pages, page * (pages - free))
 
 
 class Room:
@@ -180,7 +169,7 @@ class Room:
         return dropped
 
     def _used(self) -> int:
-        return size_of(self._connection).used_bytes
+        return self._connection.size().used_bytes
 
     def _rows(self, table: str, oldest: str, size: int = 0) -> _Deletions:
         for batch in batches(self._connection.execute(oldest, (_MOST,)).fetchall(), size):
@@ -193,10 +182,10 @@ class Room:
     def _drop_layers(self, rows: Sequence[tuple[int, int]]) -> int:
         gone = {
             service
-            for service in dict.fromkeys(service for _, service in rows)
+            for service in dict.fromkeys(service for service, _ in rows)
             if self._connection.execute(_FORGET_FINGERPRINT, (service,)).rowcount
         }
-        return delete_rows(self._connection, "layer", [(row_id,) for row_id, service in rows if service in gone])
+        return delete_rows(self._connection, "layer", [row for row in rows if row[0] in gone])
 
     def _waiting(self) -> _Deletions:
         left = _MOST

@@ -51,8 +51,8 @@ def add_seeds(database: Database, seeds: Iterable[NewSeed], at: float) -> int:
     return do(
         _write(
             database,
-            "INSERT OR IGNORE INTO seed (identity, address, title, region, language, source, added_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO seed (identity, address, title, region, language, source, added_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             ((s.url.identity, s.url.address, s.title, s.region, s.language, s.source, at) for s in seeds),
         )
     )

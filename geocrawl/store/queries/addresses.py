@@ -42,6 +42,7 @@ class Address:
 
 _ONE, _OTHER = ENDPOINT.alias("one"), ENDPOINT.alias("other")
 _THIS: BindParameter[int] = bindparam("service")
+_MINE = select(ENDPOINT.c.id).where(ENDPOINT.c.service_id == _THIS)
 _WHY_SAME = (
     select(
         *(_ONE.c.url, _OTHER.c.url, SAME_SERVICE.c.signal, SAME_SERVICE.c.detail),
@@ -52,6 +53,8 @@ _WHY_SAME = (
             _OTHER, _OTHER.c.id == SAME_SERVICE.c.second_id
         )
     )
+    # The first condition holds whenever the second does: it lets SQLite look up pairs by their endpoints.
+    .where(or_(SAME_SERVICE.c.first_id.in_(_MINE), SAME_SERVICE.c.second_id.in_(_MINE)))
     .where(
         or_(
             and_(_ONE.c.service_id == _THIS, _OTHER.c.service_id == _THIS),

@@ -22,10 +22,10 @@ class KindCount:
 
 
 _COUNTS = """
-SELECT kind, count(*), sum(level IS NOT NULL), sum(coalesce(level, '') = 'delivers'), sum(layer_count)
+SELECT kind, count(*), count(level), count(CASE WHEN level = 'delivers' THEN 1 END), sum(layer_count)
 FROM (SELECT s.kind, s.layer_count,
         (SELECT max(coalesce(e.level, '')) FROM endpoint e WHERE e.service_id = s.id AND e.status = 'valid') AS level
-      FROM service s)
+      FROM service s) kinds
 GROUP BY kind ORDER BY 2 DESC, 1"""
 
 

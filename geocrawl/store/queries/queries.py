@@ -5,13 +5,18 @@ What a method needs is imported when it is called: `status` has to start in a mo
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.urls.database import Place
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from geocrawl.model import Feedback, KeptPage, Url
+    from geocrawl.model.published import PublishedLayer, PublishedService
+    from geocrawl.model.report import ReportRow
+    from geocrawl.search import SearchEngine
     from geocrawl.store.engine.connection import Connection
     from geocrawl.store.operations.daemon_lock import Holder
     from geocrawl.store.operations.opt_out import BlockedHost
@@ -20,13 +25,16 @@ if TYPE_CHECKING:
     from geocrawl.store.queries.export import ExportRow
     from geocrawl.store.queries.history import EndpointHistory, Survival
     from geocrawl.store.queries.kinds import KindCount
+    from geocrawl.store.queries.news import NewsRow
     from geocrawl.store.queries.pages import KeptPageRow
+    from geocrawl.store.queries.published import Selection
     from geocrawl.store.queries.runs import WorkingProcess
-    from geocrawl.store.queries.search import BBox, SearchResult
     from geocrawl.store.queries.show import ServiceDetail
     from geocrawl.store.queries.signals import SignalYield
+    from geocrawl.store.queries.statistics import Growth, SoftwareGrowth, Statistics
     from geocrawl.store.queries.status import CatalogStatus
     from geocrawl.store.queries.why import Why
+    from geocrawl.store.queries.workers import Worker
 
 
 class Queries:
@@ -38,32 +46,26 @@ class Queries:
     # ----------------------------------------------------------------------- services
 
     @property
-    def path(self) -> Path:
-        """Return the path of the database."""
+    def path(self) -> Place:
+        """Return the place of the database."""
         return self._connection.path
 
-    def search(
-        self,
-        words: str = "",
-        *,
-        kind: str | None = None,
-        bbox: BBox | None = None,
-        crs: str | None = None,
-        alive: bool = False,
-        level: str | None = None,
-        limit: int = 20,
-    ) -> SearchResult:
-        """Return the first services in which all the words occur, best first; without words, those valid last come
-        first."""
-        from geocrawl.store.queries.search import search
+    def search_engine(self, *, shows_secrets: bool = False) -> SearchEngine:
+        """Return a search of the catalogue. `shows_secrets`: addresses are not masked.
 
-        return search(self._connection, words, kind=kind, bbox=bbox, crs=crs, alive=alive, level=level, limit=limit)
+        Raises QueryError for a file `synonyms.toml` beside the catalogue that cannot be read.
+        """
+        from geocrawl.search import SearchEngine
+        from geocrawl.store.search.index import SqlSearchIndex, own_vocabulary
+
+        vocabulary = own_vocabulary(self.path)
+        return SearchEngine(SqlSearchIndex(self._connection), shows_secrets=shows_secrets, vocabulary=vocabulary)
 
     def offers_reference_system(self, crs: str) -> bool:
         """Return whether any layer of the catalogue is offered in a reference system, such as EPSG:4326."""
-        from geocrawl.store.queries.search import offers_reference_system
+        from geocrawl.store.search.index import SqlSearchIndex
 
-        return offers_reference_system(self._connection, crs)
+        return SqlSearchIndex(self._connection).offers_reference_system(crs)
 
     def service(self, number: int) -> ServiceDetail | None:
         """Return everything known about a service; None for an unknown number."""
@@ -95,6 +97,34 @@ class Queries:
 
         return export_rows(self._connection, kind)
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Return a context in which all queries see the catalogue of one moment, whatever others write."""
+        return self._connection.snapshot()
+
+    def published_services(self, selection: Selection, *, with_secrets: bool = False) -> Iterator[PublishedService]:
+        """Yield the selected services by their number, addresses masked unless `with_secrets`."""
+        from geocrawl.store.queries.published import published_services
+
+        return published_services(self._connection, selection, with_secrets=with_secrets)
+
+    def published_service(self, number: int, *, with_secrets: bool = False) -> PublishedService | None:
+        """Return the service of this number as it is published; None when there is none."""
+        from geocrawl.store.queries.published import published_service
+
+        return published_service(self._connection, number, with_secrets=with_secrets)
+
+    def published_layers(self, selection: Selection) -> Iterator[PublishedLayer]:
+        """Yield the layers of the selected services, by service and in the order of its document."""
+        from geocrawl.store.queries.published import published_layers
+
+        return published_layers(self._connection, selection)
+
+    def selected_ids(self, selection: Selection) -> frozenset[int]:
+        """Return the numbers of the selected services."""
+        from geocrawl.store.queries.published import selected_ids
+
+        return selected_ids(self._connection, selection)
+
     def signal_yields(self) -> list[SignalYield]:
         """Return what each way of finding services found."""
         from geocrawl.store.queries.signals import signal_yields
@@ -107,7 +137,56 @@ class Queries:
 
         return kind_counts(self._connection)
 
+    def statistics(self) -> Statistics:
+        """Return counts over the whole catalogue: software, versions, deviations, health."""
+        from geocrawl.store.queries.statistics import statistics
+
+        return statistics(self._connection)
+
+    def growth(self, parts: int) -> Growth | None:
+        """Return the number of known services over time in `parts` equal parts; None for an empty catalogue."""
+        from geocrawl.store.queries.statistics import growth
+
+        return growth(self._connection, parts)
+
+    def software_growth(self, parts: int) -> SoftwareGrowth | None:
+        """Return the number of known services of each server software over time in `parts` equal parts; None for an
+        empty catalogue."""
+        from geocrawl.store.queries.statistics import software_growth
+
+        return software_growth(self._connection, parts)
+
+    def service_numbers(self, after: int, most: int) -> list[tuple[int, float]]:
+        """Return (id, time of the last valid answer) of the services after this id, at most `most`."""
+        from geocrawl.store.queries.statistics import service_numbers
+
+        return service_numbers(self._connection, after, most)
+
+    def last_service_number(self) -> int:
+        """Return the highest id of a service; 0 for an empty catalogue."""
+        from geocrawl.store.queries.statistics import last_service_number
+
+        return last_service_number(self._connection)
+
+    def thumbnail(self, number: int) -> bytes | None:
+        """Return the latest thumbnail of a service, a PNG; None when there is none."""
+        from geocrawl.store.queries.thumbnails import thumbnail
+
+        return thumbnail(self._connection, number)
+
+    def with_thumbnail(self, numbers: Sequence[int]) -> frozenset[int]:
+        """Return those of the services that have a thumbnail."""
+        from geocrawl.store.queries.thumbnails import with_thumbnail
+
+        return with_thumbnail(self._connection, numbers)
+
     # ----------------------------------------------------------------------- history
+
+    def news(self, most: int, service: int | None = None) -> list[NewsRow]:
+        """Return the latest news of all services, or of one, newest first."""
+        from geocrawl.store.queries.news import news
+
+        return news(self._connection, most, service)
 
     def history_of_service(self, number: int, now: float) -> tuple[EndpointHistory, ...]:
         """Return the histories of a service's endpoints."""
@@ -126,6 +205,12 @@ class Queries:
         from geocrawl.store.queries.history import changes_since
 
         return changes_since(self._connection, since, most)
+
+    def month_report(self, start: float, end: float) -> Iterator[ReportRow]:
+        """Yield each service that was found, probed or changed between two times."""
+        from geocrawl.store.queries.report import month_report
+
+        return month_report(self._connection, start, end)
 
     def survival(self) -> Survival:
         """Return the survival curve of services."""
@@ -241,6 +326,12 @@ class Queries:
         from geocrawl.store.operations.opt_out import OptOut
 
         return OptOut(self._connection).covers(host)
+
+    def workers(self, now: float) -> list[Worker]:
+        """Return the processes that crawl on the database, the earliest first."""
+        from geocrawl.store.queries.workers import workers
+
+        return workers(self._connection, now)
 
     def working_processes(self, now: float) -> list[WorkingProcess]:
         """Return the daemon, crawls and harvests of other processes that run on the database."""

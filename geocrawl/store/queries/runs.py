@@ -1,6 +1,6 @@
 """Find the other crawls on this database: the runs that began before this one and have not ended.
 
-The strategy of the earliest run is the one that learns. A killed crawl leaves its run open, so an open run counts only
+They decide the strategy: a later run keeps it. A killed crawl leaves its run open, so an open run counts only
 while its process runs. On this machine the system knows whether it does; a run of another machine counts while it has
 leased a host.
 """

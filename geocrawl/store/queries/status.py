@@ -12,13 +12,12 @@ from typing import Any
 
 from geocrawl.model import FrontierStats
 from geocrawl.sanitize import masked
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.connection import Connection, Size
 from geocrawl.store.engine.owner import Owner
 from geocrawl.store.engine.reading import stored_fact, stored_strategy
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import read_refusals, read_stats
 from geocrawl.store.operations.daemon_lock import Holder, counts_of_day, is_paused, read_holder
-from geocrawl.store.operations.retention import Size, size_of
 from geocrawl.utc import day_of
 
 
@@ -121,8 +120,9 @@ SELECT coalesce(reason, 'not asked yet'), count(*) FROM endpoint
 WHERE status IS NOT 'valid' AND (weak < 2 OR last_ok IS NOT NULL)
 GROUP BY 1 ORDER BY 2 DESC, 1"""
 _TLS = """
-SELECT json_extract(one.value, '$.code') AS code, count(*) FROM endpoint, json_each(endpoint.deviations) one
-WHERE status = 'valid' AND deviations LIKE '%"tls-%' AND code LIKE 'tls-%' GROUP BY 1 ORDER BY 2 DESC, 1"""
+SELECT json_extract(one.value, '$.code'), count(*) FROM endpoint, json_each(endpoint.deviations) one
+WHERE status = 'valid' AND deviations LIKE '%"tls-%'
+  AND json_extract(one.value, '$.code') LIKE 'tls-%' GROUP BY 1 ORDER BY 2 DESC, 1"""
 _SERVICES = "SELECT count(*), coalesce(sum(layer_count), 0) FROM service"
 _HEALTH = "SELECT health, count(*) FROM endpoint WHERE last_ok IS NOT NULL GROUP BY 1"
 _DUE = "SELECT count(*) FROM endpoint WHERE due_at IS NOT NULL AND due_at <= ?"
@@ -166,7 +166,7 @@ def status(connection: Connection, now: float) -> CatalogStatus:
         refused=read_refusals(connection),
         held_sites=quarantined_sites(connection),
         blocked=connection.execute("SELECT count(*) FROM blocked").fetchone()[0],
-        size=size_of(connection),
+        size=connection.size(),
         services=services,
         layers=layers,
         runs=tuple(map(_run, connection.execute(_RUNS))),

@@ -10,7 +10,7 @@ from geocrawl.model import Url
 from geocrawl.store.engine.connection import Connection, Rows
 from geocrawl.store.keys import page_key
 from geocrawl.store.queries.show import EndpointRow, endpoints_at
-from geocrawl.store.schema.tables import HOST, URL
+from geocrawl.store.schema.tables import HOST, SEED, URL
 from geocrawl.urls import service_keys
 
 
@@ -54,6 +54,8 @@ class Why:
     parent: UrlRow | None
     """The page of the best-ranked link to it."""
     endpoints: tuple[EndpointRow, ...]
+    source: str = ""
+    """Where a start page comes from: a list, or a place in an archive; '' when nothing is known of it."""
 
 
 _IS_LEASED = and_(HOST.c.lease_url == URL.c.id, HOST.c.lease_until > 0)
@@ -66,6 +68,7 @@ _PAGES = select(
     HOST.c.next_at,
 ).select_from(URL.join(HOST, HOST.c.id == URL.c.host_id))
 _BY_KEY = _PAGES.where(URL.c.key == bindparam("key"))
+_SOURCE = select(SEED.c.source).where(SEED.c.identity == bindparam("identity"))
 _BY_ID = _PAGES.where(URL.c.id == bindparam("page"))
 
 
@@ -74,7 +77,8 @@ def why(connection: Connection, url: Url) -> Why:
     page = _page(connection.run(_BY_KEY, {"key": page_key(url.identity)}))
     parent = _page(connection.run(_BY_ID, {"page": page.found_on})) if page and page.found_on else None
     endpoints = [each for key in service_keys(url) for each in endpoints_at(connection, key)]
-    return Why(page, parent, tuple(endpoints))
+    source = connection.run(_SOURCE, {"identity": url.identity}).fetchone()
+    return Why(page, parent, tuple(endpoints), source[0] if source is not None else "")
 
 
 def _page(rows: Rows) -> UrlRow | None:

@@ -17,16 +17,20 @@ from geocrawl.store.schema.bookkeeping import Counter, Daily, Meta, Run
 from geocrawl.store.schema.frontier import Host, Lesson, OutLinks, PageStore, Robots, Seed, Url, Validator
 from geocrawl.store.schema.history import Change, HealthEvent, Probe, Proof, Thumbnail
 from geocrawl.store.schema.limits import Alike, Blocked, Pattern, QueryGroup, Site
+from geocrawl.store.schema.search import SearchChange, SearchEntry, SearchList
 from geocrawl.store.schema.services import Description, Endpoint, Evidence, Layer, SameService, Service
+from geocrawl.store.schema.watches import Notice, Watch
 
 METADATA = SQLModel.metadata
 """All tables, for statements, `schema.sql` and the comparison with the migrations."""
 
 MODELS: tuple[type[SQLModel], ...] = (
     *(Service, Layer, Endpoint, Evidence, Description, SameService),
+    *(SearchEntry, SearchList, SearchChange),
     *(Probe, Proof, Thumbnail, HealthEvent, Change),
     *(Url, OutLinks, Validator, Host, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
+    *(Watch, Notice),
     *(Run, Daily, Counter, Meta),
 )
 """All classes, in the order in which docs/database.md shows them."""
@@ -47,6 +51,7 @@ __all__ = [
     "Layer",
     "Lesson",
     "Meta",
+    "Notice",
     "OutLinks",
     "PageStore",
     "Pattern",
@@ -56,10 +61,14 @@ __all__ = [
     "Robots",
     "Run",
     "SameService",
+    "SearchChange",
+    "SearchEntry",
+    "SearchList",
     "Seed",
     "Service",
     "Site",
     "Thumbnail",
     "Url",
     "Validator",
+    "Watch",
 ]

@@ -42,6 +42,8 @@ class Proof(SQLModel, table=True):
     elapsed_ms: float
     detail: str
     url: str
+    zoom: int | None = None
+    """Zoom level of a tile by its scale, 0: the world in one tile of Web Mercator; NULL: no such tile."""
 
 
 class Thumbnail(SQLModel, table=True):

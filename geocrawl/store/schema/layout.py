@@ -9,23 +9,20 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 from geocrawl.store.schema import METADATA, MODELS
+from geocrawl.store.schema.search import SEARCH_DDL
+from geocrawl.store.schema.views import VIEWS, view_sql
 
 _ALEMBIC_VERSION = """
 CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL,
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )""".strip()
-_SERVICE_TEXT = """
-CREATE VIRTUAL TABLE service_text USING fts5(
-	title, abstract, keywords, provider, layers,
-	tokenize = 'porter unicode61 remove_diacritics 2'
-)""".strip()
 
 _DECLARED = [each.name for model in MODELS for each in getattr(model, "__table_args__", ()) if isinstance(each, Index)]
 
 
 def schema_sql() -> str:
-    """Return the statements that make every table and index, each followed by ';' and an empty line."""
+    """Return the statements that make every table, index and view, each followed by ';' and an empty line."""
     return ";\n\n".join(_statements()) + "\n"
 
 
@@ -36,7 +33,9 @@ def _statements() -> Iterator[str]:
         # In the declared order: of two indexes that fit a query equally, SQLite chooses by the order of their creation.
         for index in sorted(table.indexes, key=lambda each: _DECLARED.index(each.name)):
             yield _sql(CreateIndex(index))
-    yield _SERVICE_TEXT
+    yield from SEARCH_DDL
+    for name in VIEWS:
+        yield view_sql(name)
 
 
 def _sql(element: ExecutableDDLElement) -> str:

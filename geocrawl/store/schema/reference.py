@@ -13,6 +13,7 @@ from sqlmodel import SQLModel
 
 from geocrawl.store.schema import METADATA, MODELS
 from geocrawl.store.schema.columns import HASH
+from geocrawl.store.schema.views import views_reference
 
 BEGIN = "<!-- The tables: written by `make schema` from geocrawl/store/schema. -->"
 END = "<!-- End of the tables. -->"
@@ -25,7 +26,7 @@ def with_tables(page: str) -> str:
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"docs/database.md needs the lines {BEGIN!r} and {END!r}")
-    return f"{before}{begin}\n\n{tables()}\n{end}{after}"
+    return f"{before}{begin}\n\n{tables()}\n{views_reference()}\n{end}{after}"
 
 
 def tables() -> str:

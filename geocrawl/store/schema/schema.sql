@@ -126,6 +126,32 @@ CREATE TABLE run (
 	PRIMARY KEY (id)
 );
 
+CREATE TABLE search_change (
+	seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+	service_id INTEGER NOT NULL,
+	UNIQUE (service_id)
+);
+
+CREATE TABLE search_entry (
+	service_id INTEGER NOT NULL,
+	systems INTEGER NOT NULL,
+	formats INTEGER NOT NULL,
+	country VARCHAR NOT NULL,
+	title_words INTEGER NOT NULL,
+	words INTEGER NOT NULL,
+	completeness INTEGER NOT NULL,
+	evidence INTEGER NOT NULL,
+	PRIMARY KEY (service_id)
+);
+
+CREATE TABLE search_list (
+	id INTEGER NOT NULL,
+	digest VARCHAR NOT NULL,
+	items VARCHAR NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (digest)
+);
+
 CREATE TABLE seed (
 	identity VARCHAR NOT NULL,
 	address VARCHAR NOT NULL,
@@ -161,6 +187,7 @@ CREATE TABLE service (
 	first_seen FLOAT NOT NULL,
 	last_ok FLOAT NOT NULL,
 	best_id INTEGER,
+	masked_online_resource VARCHAR DEFAULT '' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -175,6 +202,23 @@ CREATE TABLE site (
 	PRIMARY KEY (name)
 )
  WITHOUT ROWID;
+
+CREATE TABLE watch (
+	id INTEGER NOT NULL,
+	service_id INTEGER,
+	"query" VARCHAR NOT NULL,
+	recipient VARCHAR NOT NULL,
+	secret VARCHAR NOT NULL,
+	created_at FLOAT NOT NULL,
+	known VARCHAR NOT NULL,
+	change_id INTEGER NOT NULL,
+	sent_at FLOAT,
+	failures INTEGER DEFAULT 0 NOT NULL,
+	retry_at FLOAT DEFAULT 0 NOT NULL,
+	busy_until FLOAT DEFAULT 0 NOT NULL,
+	last_error VARCHAR DEFAULT '' NOT NULL,
+	PRIMARY KEY (id)
+);
 
 CREATE TABLE endpoint (
 	id INTEGER NOT NULL,
@@ -204,6 +248,7 @@ CREATE TABLE endpoint (
 	in_a_row INTEGER DEFAULT 0 NOT NULL,
 	interval_s FLOAT DEFAULT 0 NOT NULL,
 	due_at FLOAT,
+	masked_url VARCHAR DEFAULT '' NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE (kind, "key"),
 	FOREIGN KEY(service_id) REFERENCES service (id)
@@ -235,6 +280,20 @@ CREATE TABLE layer (
 	PRIMARY KEY (service_id, position),
 	FOREIGN KEY(service_id) REFERENCES service (id)
 );
+
+CREATE TABLE notice (
+	id INTEGER NOT NULL,
+	watch_id INTEGER NOT NULL,
+	at FLOAT NOT NULL,
+	what VARCHAR NOT NULL,
+	service_id INTEGER NOT NULL,
+	detail VARCHAR NOT NULL,
+	sent_at FLOAT,
+	PRIMARY KEY (id),
+	FOREIGN KEY(watch_id) REFERENCES watch (id)
+);
+
+CREATE INDEX notice_watch ON notice (watch_id, sent_at);
 
 CREATE TABLE change (
 	id INTEGER NOT NULL,
@@ -327,6 +386,7 @@ CREATE TABLE proof (
 	elapsed_ms FLOAT NOT NULL,
 	detail VARCHAR NOT NULL,
 	url VARCHAR NOT NULL,
+	zoom INTEGER,
 	PRIMARY KEY (endpoint_id, position),
 	FOREIGN KEY(endpoint_id) REFERENCES endpoint (id)
 );
@@ -425,7 +485,99 @@ CREATE TABLE validator (
 	FOREIGN KEY(url_id) REFERENCES url (id)
 );
 
-CREATE VIRTUAL TABLE service_text USING fts5(
-	title, abstract, keywords, provider, layers,
-	tokenize = 'porter unicode61 remove_diacritics 2'
-)
+CREATE VIRTUAL TABLE search_text USING fts5(
+	title, keywords, layers, abstract, provider, found, address,
+	tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+);
+
+CREATE VIRTUAL TABLE search_word USING fts5vocab(search_text, row);
+
+CREATE TRIGGER search_service_written AFTER UPDATE ON service BEGIN DELETE FROM search_change WHERE service_id = new.id; INSERT INTO search_change (service_id) VALUES (new.id); END;
+
+CREATE TRIGGER search_service_deleted AFTER DELETE ON service BEGIN DELETE FROM search_change WHERE service_id = old.id; INSERT INTO search_change (service_id) VALUES (old.id); END;
+
+CREATE TRIGGER search_entry_added AFTER INSERT ON search_entry BEGIN DELETE FROM search_change WHERE service_id = new.service_id; INSERT INTO search_change (service_id) VALUES (new.service_id); END;
+
+CREATE TRIGGER search_entry_written AFTER UPDATE ON search_entry BEGIN DELETE FROM search_change WHERE service_id = new.service_id; INSERT INTO search_change (service_id) VALUES (new.service_id); END;
+
+CREATE TRIGGER search_endpoint_written AFTER UPDATE OF service_id, status, health, level, url, deviations ON endpoint WHEN new.service_id IS NOT NULL BEGIN DELETE FROM search_change WHERE service_id = new.service_id; INSERT INTO search_change (service_id) VALUES (new.service_id); END;
+
+CREATE TRIGGER search_endpoint_moved AFTER UPDATE OF service_id ON endpoint WHEN old.service_id IS NOT NULL AND old.service_id IS NOT new.service_id BEGIN DELETE FROM search_change WHERE service_id = old.service_id; INSERT INTO search_change (service_id) VALUES (old.service_id); END;
+
+CREATE TRIGGER search_endpoint_deleted AFTER DELETE ON endpoint WHEN old.service_id IS NOT NULL BEGIN DELETE FROM search_change WHERE service_id = old.service_id; INSERT INTO search_change (service_id) VALUES (old.service_id); END;
+
+CREATE VIEW v_services AS SELECT
+	s.id AS id,
+	s.kind AS kind,
+	s.title AS title,
+	s.abstract AS abstract,
+	s.provider AS provider,
+	s.keywords AS keywords,
+	s.version AS version,
+	s.formats AS formats,
+	coalesce(e.masked_url, '') AS url,
+	coalesce(e.host, '') AS host,
+	coalesce(e.site, s.site) AS site,
+	s.masked_online_resource AS online_resource,
+	s.layer_count AS layers,
+	EXISTS (SELECT 1 FROM endpoint v WHERE v.service_id = s.id AND v.status = 'valid') AS alive,
+	coalesce(e.health, 'new') AS health,
+	coalesce((SELECT max(v.level) FROM endpoint v WHERE v.service_id = s.id AND v.status = 'valid'), '') AS level,
+	e.https AS https,
+	coalesce(e.cors, '') AS cors,
+	s.fees AS fees,
+	s.access_constraints AS access_constraints,
+	(SELECT count(*) FROM endpoint v WHERE v.service_id = s.id) AS endpoints,
+	(SELECT json_group_array(d.value ->> '$.code') FROM json_each(coalesce(e.deviations, '[]')) d) AS deviations,
+	s.west AS west,
+	s.south AS south,
+	s.east AS east,
+	s.north AS north,
+	strftime('%Y-%m-%dT%H:%M:%SZ', s.first_seen, 'unixepoch') AS first_seen,
+	strftime('%Y-%m-%dT%H:%M:%SZ', s.last_ok, 'unixepoch') AS last_ok,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.last_probe, 'unixepoch') AS last_probe
+FROM service s LEFT JOIN endpoint e ON e.id = coalesce(s.best_id, (SELECT v.id FROM endpoint v WHERE v.service_id = s.id ORDER BY v.status = 'valid' DESC, v.id LIMIT 1));
+
+CREATE VIEW v_layers AS SELECT
+	l.service_id AS service_id,
+	l.position AS position,
+	l.parent AS parent,
+	l.item AS item,
+	l.name AS name,
+	l.title AS title,
+	l.abstract AS abstract,
+	l.keywords AS keywords,
+	l.crs AS crs,
+	l.styles AS styles,
+	l.formats AS formats,
+	l.queryable AS queryable,
+	l.west AS west,
+	l.south AS south,
+	l.east AS east,
+	l.north AS north,
+	s.kind AS kind,
+	s.title AS service
+FROM layer l JOIN service s ON s.id = l.service_id;
+
+CREATE VIEW v_health AS SELECT
+	e.id AS endpoint_id,
+	e.service_id AS service_id,
+	e.kind AS kind,
+	e.masked_url AS url,
+	e.host AS host,
+	e.site AS site,
+	e.status AS status,
+	e.reason AS reason,
+	e.http_status AS http_status,
+	e.health AS health,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.health_since, 'unixepoch') AS health_since,
+	e.in_a_row AS in_a_row,
+	e.probes AS probes,
+	(SELECT avg(p.status = 'valid') FROM probe p WHERE p.endpoint_id = e.id) AS valid_share,
+	(SELECT avg(p.elapsed_ms) FROM probe p WHERE p.endpoint_id = e.id AND p.status = 'valid' AND p.reason <> 'not-modified') AS mean_ms,
+	coalesce(e.level, '') AS level,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.first_seen, 'unixepoch') AS first_seen,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.last_probe, 'unixepoch') AS last_probe,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.last_ok, 'unixepoch') AS last_ok,
+	strftime('%Y-%m-%dT%H:%M:%SZ', e.due_at, 'unixepoch') AS next_probe
+FROM endpoint e WHERE e.status IS NOT NULL AND (e.weak < 2 OR e.last_ok IS NOT NULL)

@@ -46,6 +46,8 @@ class Service(SQLModel, table=True):
     """Time of the last valid answer of any of the service's endpoints."""
     best_id: int | None = None
     """The endpoint whose address is the best to show and use."""
+    masked_online_resource: str = starting_with(text("''"), "")
+    """`online_resource` with keys and passwords replaced by `***`, for publication."""
 
 
 class Layer(SQLModel, table=True):
@@ -140,6 +142,8 @@ class Endpoint(SQLModel, table=True):
     """Time between the last probe and the next, before jitter."""
     due_at: float | None = None
     """Time of the next probe; NULL: none, because the endpoint never worked or is gone."""
+    masked_url: str = starting_with(text("''"), "")
+    """`url` with keys and passwords replaced by `***`, for publication."""
 
 
 class Evidence(SQLModel, table=True):

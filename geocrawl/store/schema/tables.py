@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlalchemy import column, table
 
 from geocrawl.store.schema import METADATA
+from geocrawl.store.schema.search import TEXT_COLUMNS
 
 CHANGE = METADATA.tables["change"]
 DESCRIPTION = METADATA.tables["description"]
@@ -20,12 +21,13 @@ LAYER = METADATA.tables["layer"]
 PROBE = METADATA.tables["probe"]
 PROOF = METADATA.tables["proof"]
 SAME_SERVICE = METADATA.tables["same_service"]
+SEARCH_CHANGE = METADATA.tables["search_change"]
+SEARCH_ENTRY = METADATA.tables["search_entry"]
+SEARCH_LIST = METADATA.tables["search_list"]
 SEED = METADATA.tables["seed"]
 SERVICE = METADATA.tables["service"]
 THUMBNAIL = METADATA.tables["thumbnail"]
 URL = METADATA.tables["url"]
 
-SERVICE_TEXT = table(
-    "service_text", *(column(name) for name in ("rowid", "title", "abstract", "keywords", "provider", "layers"))
-)
+SEARCH_TEXT = table("search_text", *(column(name) for name in ("rowid", *TEXT_COLUMNS)))
 """Full-text index (SQLite's FTS5) of services: a virtual table, `rowid` is the service's id."""

@@ -16,7 +16,7 @@ from geocrawl.model import Candidate, Endpoint, Evidence, Kind, Layer, Service
 from geocrawl.store.catalog.clusters import Edge, EndpointClusters, partition
 from geocrawl.store.catalog.matching import Description, describe, match
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.upgrade import upgrade
+from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.queries.addresses import addresses_at, best_address, decide, why_same
 from geocrawl.urls import service_endpoint
 from tests.support.world import World, url, verdict
@@ -179,7 +179,7 @@ def test_what_a_person_parts_stays_parted_when_it_is_probed_again(world: World) 
         record(world, address, ATLAS)
     say(world, one, other, same=False)
     assert len(clusters(world.database.connection)) == 2
-    texts = world.database.connection.execute("SELECT count(*) FROM service_text").fetchone()
+    texts = world.database.connection.execute("SELECT count(*) FROM search_text").fetchone()
     assert texts == (2,)
     for address in (other, one, other):
         record(world, address, replace(ATLAS, fingerprint="next"))

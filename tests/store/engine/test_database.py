@@ -15,10 +15,11 @@ import pytest
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.model import RobotsRecord
-from geocrawl.store.engine import faults
-from geocrawl.store.engine.database import REVISIONS, Database
+from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
-from geocrawl.store.engine.upgrade import upgrade
+from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.sqlite import faults
+from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.frontier.robots import SqlRobots
 from geocrawl.store.keys import page_key
 from tests.support.invariants import check_invariants

@@ -60,7 +60,7 @@ def test_a_copy_with_two_names_is_read_and_restored(path: Path, tmp_path: Path) 
     back_up(path, tmp_path / "b.db")
     (tmp_path / "snapshot.db").hardlink_to(tmp_path / "b.db")
     with Store.open_readonly(tmp_path / "snapshot.db") as queries:
-        assert queries.path.name == "snapshot.db"
+        assert queries.path == tmp_path / "snapshot.db"
     restore(tmp_path / "snapshot.db", path, NOW)
     assert seeds(path) == 1 and (tmp_path / "snapshot.db").stat().st_nlink == 2 and path.stat().st_nlink == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.store.engine.permissions import make_file
+from geocrawl.store.engine.sqlite.permissions import make_file
 
 SERVICE, GROUP = 64011, 64010
 """Numbers that no account has."""

@@ -12,6 +12,7 @@ import pytest
 from geocrawl.model import Purpose, Rank, State, Visit
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.frontier.options import FrontierOptions
 from tests.support.world import World, candidate, link, url, verdict
 
 
@@ -180,9 +181,20 @@ def test_reranking_reorders_drops_and_brings_back(world: World) -> None:
     assert world.visit() == "http://a.example/2"
 
 
-def test_a_queue_ranked_anew_in_many_steps_is_served_by_its_last_ranks(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_a_link_to_a_page_whose_rank_fell_raises_it_again(world: World) -> None:
+    world.seed("a.example/")
+    world.visit(link("a.example/1", 8), link("a.example/2", 7), link("a.example/3", 6))
+    ids = {w.url.address[-1]: w.id for w in world.frontier.waiting()}
+    world.frontier.rerank([(ids["1"], Rank(2)), (ids["3"], Rank(3))])
+    assert world.visit(link("a.example/1", 5)) == "http://a.example/2"
+    assert [world.visit(), world.visit()] == ["http://a.example/1", "http://a.example/3"]
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_a_queue_ranked_anew_is_served_by_its_last_ranks_in_one_step_or_many(
+    world: World, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
+    monkeypatch.setattr("geocrawl.store.frontier.rerank._FEW", few)
     monkeypatch.setattr("geocrawl.store.frontier.rerank._READY", 7)
     monkeypatch.setattr("geocrawl.store.frontier.rerank._WRITTEN", 2)
     monkeypatch.setattr("geocrawl.store.frontier.rerank._STEP", 3)
@@ -287,7 +299,9 @@ def test_what_a_killed_process_of_this_machine_held_is_free_at_once(tmp_path: Pa
     for owner in owners:
         world.lease()
         world.database.connection.execute("UPDATE host SET lease_owner = ? WHERE lease_owner = 'test:1'", (owner,))
-    SqlFrontier(world.database, world.settings, world.clock, catalog=world.catalog, owner="here:1")
+    SqlFrontier(
+        world.database, world.settings, world.clock, catalog=world.catalog, options=FrontierOptions(owner="here:1")
+    )
     assert world.visit() == "http://a.example/"
     assert world.frontier.lease() is None
 

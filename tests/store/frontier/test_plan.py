@@ -74,7 +74,7 @@ def plan(
     snapshot = Snapshot(
         current,
         {page_key(url(text).identity): each for text, each in known},
-        facts or Facts(next_url_id=100, next_host_id=20, hosts={"a.example": (1, 9)}),
+        facts or Facts(url_ids=range(100, 200), host_ids=range(20, 30), hosts={"a.example": (1, 9)}),
         [0] * len(done.links),
         {n: page_key(ranked.link.url.identity) for n, ranked in enumerate(done.links)},
         candidates,
@@ -199,14 +199,14 @@ def test_a_refused_link_is_recorded_and_not_counted_as_new() -> None:
 
 def test_queries_of_one_path_are_counted_from_what_was_seen_before() -> None:
     group = group_key(query_group(url("a.example/x?n=1")))
-    facts = Facts(100, 20, {"a.example": (1, 9)}, queries={group: 5000})
+    facts = Facts(range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, queries={group: 5000})
     planned = plan(visit(*[link(f"a.example/x?n={n}") for n in range(20)]), facts=facts, by=rules(queries=1))
     assert planned.arrivals.queries == {group: 20}
     assert {new.reason for new in planned.arrivals.new_urls} == {"trap:queries"}
 
 
 def test_hosts_beyond_the_sites_cap_are_left_out_whatever_page_names_them() -> None:
-    facts = Facts(100, 20, {"a.example": (1, 9)}, site_hosts={"big.example": 100_000})
+    facts = Facts(range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, site_hosts={"big.example": 100_000})
     planned = plan(visit(link("n1.big.example/")), facts=facts, by=rules(caps=Caps(0, 0, 10)))
     assert [new.reason for new in planned.arrivals.new_urls] == ["trap:hosts"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from geocrawl.settings import Settings
 from geocrawl.store.engine import steps
+from geocrawl.store.frontier.options import FrontierOptions
 from tests.support.invariants import check_invariants
 from tests.support.transactions import transactions_of
 from tests.support.world import World, link
@@ -63,12 +64,14 @@ def test_another_process_goes_on_with_the_wave_of_a_killed_one(engine_url: str) 
     world = known_hub(engine_url)
     world.settle(world.lease(), link("a.example/way/6"))
     assert left(world) > 0
-    world.store.frontier(world.settings, world.catalog, by_depth=True).lease()
+    world.store.frontier(world.settings, world.catalog, FrontierOptions(by_depth=True)).lease()
     assert (depth(world, "/data/9/59"), left(world)) == (3, 0)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_depths_in_the_end_are_the_shortest_ways(engine_url: str, seed: int) -> None:
+    if seed >= 8 and engine_url != "sqlite://":
+        pytest.skip("some webs on every engine, all of them in memory")
     rng = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(steps, "ROWS", rng.choice((1, 2, 5)))

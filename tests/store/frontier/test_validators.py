@@ -26,13 +26,13 @@ from geocrawl.model import (
 )
 from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
-from geocrawl.store.engine.database import REVISIONS
-from geocrawl.store.engine.upgrade import upgrade
+from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.keys import page_key
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.outages import Outages, UnreachedEndpoint
 from geocrawl.store.queries.history import history_of_service
-from tests.support.invariants import check_invariants
+from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
 
 SERVICE = Service(Kind.WMS, "1.3.0", "Maps", layers=(Layer("roads", "Roads"),), fingerprint="a")
@@ -312,7 +312,7 @@ def test_a_host_that_is_forgotten_leaves_none(world: World) -> None:
     assert kept(world) == [(PAGE, '"p"')]
     forget(world.database, "a.example", "", 5.0)
     assert kept(world) == []
-    assert world.database.connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    check_foreign_keys(world.database.connection)
 
 
 def test_a_catalogue_of_the_schema_before_asks_for_everything_once(tmp_path: Path) -> None:

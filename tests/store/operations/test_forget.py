@@ -10,7 +10,7 @@ from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, 
 from geocrawl.store.operations.forget import Removed, forget, undo
 from geocrawl.store.operations.opt_out import read_blocked
 from geocrawl.urls import is_registry
-from tests.support.invariants import check_invariants
+from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
 
 HOST = "bad.example"
@@ -43,11 +43,11 @@ def everything(world: World) -> str:
         row[0]
         for row in connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            if connection.engine == "sqlite"
+            else "SELECT tablename FROM pg_tables WHERE schemaname = 'geocrawl'"
         )
     ]
-    shown = [
-        name for name in tables if name not in ("host", "blocked", "site") and not name.startswith("service_text_")
-    ]
+    shown = [name for name in tables if name not in ("host", "blocked", "site") and not name.startswith("search_text_")]
     return "\n".join(str(row) for name in shown for row in connection.execute(f"SELECT * FROM {name}"))
 
 
@@ -60,7 +60,7 @@ def test_all_that_is_known_goes_and_the_rest_stays(engine_url: str) -> None:
     assert "good.example/wms" in left and "roads of good.example" in left
     assert [(row.host, row.reason) for row in read_blocked(world.database.connection)] == [(HOST, "asked to")]
     check_invariants(world.database.connection)
-    assert world.database.connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    check_foreign_keys(world.database.connection)
 
 
 def test_nothing_of_it_comes_back_by_links_candidates_or_seeds(engine_url: str) -> None:

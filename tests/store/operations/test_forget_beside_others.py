@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.operations.forget import forget
 from tests.support.invariants import check_invariants
 from tests.support.world import World, link
 
 URLS = 20_000
 HOST = "a.example"
-LIMIT_S = 120
+LIMIT_S = 600
 FORGET = """
 import sys
 from pathlib import Path
@@ -43,7 +43,7 @@ def forgetting(path: Path) -> subprocess.Popen[str]:
 
 def left(path: Path) -> int:
     """How many addresses of the host are not forgotten yet."""
-    connection = Connection.open(path)
+    connection = SqliteConnection.open(path)
     try:
         statement = "SELECT count(*) FROM url u JOIN host h ON h.id = u.host_id WHERE h.name = ? "
         statement += "AND u.reason IS NOT 'forgotten'"

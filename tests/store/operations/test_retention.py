@@ -9,7 +9,7 @@ import pytest
 from geocrawl.model import Kind, Rank, RobotsRecord, Service, StoredPage
 from geocrawl.settings import Settings
 from geocrawl.store.frontier.robots import SqlRobots
-from geocrawl.store.operations.retention import Retention, size_of
+from geocrawl.store.operations.retention import Retention
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
 
@@ -17,10 +17,10 @@ DAYS = 400
 
 
 @pytest.fixture
-def world(engine_url: str) -> World:
+def world(sqlite_url: str) -> World:
     """A page that named 3,000 others of two tiers; one page and one service are kept."""
     settings = Settings(delay_s=0, max_fruitless_per_pattern=0, store_pages=True)
-    world = World(engine_url, settings)
+    world = World(sqlite_url, settings)
     world.seed("a.example/")
     links = [link(f"h{n % 7}.example/{'x' * 300}/{n}", tier=2 if n % 3 else 6) for n in range(3_000)]
     found = [(candidate("maps.example/wms?service=WMS"), None)]
@@ -39,7 +39,7 @@ def waiting(world: World) -> dict[int, int]:
 
 
 def used(world: World) -> int:
-    return size_of(world.database.connection).used_bytes
+    return world.database.connection.size().used_bytes
 
 
 def test_nothing_goes_below_the_limit_or_without_one(world: World) -> None:

@@ -12,7 +12,7 @@ from geocrawl.store.engine import steps
 from geocrawl.store.operations import forget as forgetting
 from geocrawl.store.operations.clock_limits import ClockLimits
 from geocrawl.store.operations.forget import Removed, finish_forgetting, forget, undo
-from geocrawl.store.operations.retention import Retention, size_of
+from geocrawl.store.operations.retention import Retention
 from geocrawl.store.operations.seeds import NewSeed, add_seeds, remove_seeds
 from tests.support.invariants import check_invariants
 from tests.support.transactions import transactions_of
@@ -59,8 +59,8 @@ def count(world: World, table: str, where: str = "1") -> int:
 # --------------------------------------------------------------------------- pages that waited for a probe
 
 
-def test_pages_that_waited_for_a_probe_are_freed_a_portion_a_transaction(engine_url: str) -> None:
-    world = World(engine_url, Settings(delay_s=0, max_fruitless_per_pattern=0))
+def test_pages_that_waited_for_a_probe_are_freed_a_portion_a_transaction(sqlite_url: str) -> None:
+    world = World(sqlite_url, Settings(delay_s=0, max_fruitless_per_pattern=0))
     world.seed(f"{HOST}/")
     addresses = [f"{HOST}/wms?lang={number}" for number in range(PAGES)]
     world.settle(world.lease(), candidates=[(candidate(f"{HOST}/wms", weak=True), link(each)) for each in addresses])
@@ -79,8 +79,8 @@ def test_pages_that_waited_for_a_probe_are_freed_a_portion_a_transaction(engine_
 # --------------------------------------------------------------------------- forget
 
 
-def test_a_host_is_forgotten_a_portion_a_transaction(engine_url: str) -> None:
-    world = grown(engine_url)
+def test_a_host_is_forgotten_a_portion_a_transaction(sqlite_url: str) -> None:
+    world = grown(sqlite_url)
     with transactions_of(world.database) as done:
         assert forget(world.database, HOST, "", 5.0) == Removed(PAGES + 1, ENDPOINTS, ENDPOINTS)
     assert len(done) > 20
@@ -93,8 +93,8 @@ def test_a_host_is_forgotten_a_portion_a_transaction(engine_url: str) -> None:
 
 
 @pytest.mark.parametrize("committed", [0, 1, 5, 12, 18, 24])
-def test_a_removal_that_was_killed_goes_on_at_the_next_tidying(engine_url: str, committed: int) -> None:
-    world, other = grown(engine_url), grown("sqlite://")
+def test_a_removal_that_was_killed_goes_on_at_the_next_tidying(committed: int) -> None:
+    world, other = grown("sqlite://"), grown("sqlite://")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forgetting, "do", lambda work: [next(work) for _ in range(committed)] and work.close())
         forget(world.database, HOST, "", 5.0)
@@ -109,8 +109,8 @@ def test_a_removal_that_was_killed_goes_on_at_the_next_tidying(engine_url: str, 
         assert rows[0] == rows[1], table
 
 
-def test_a_host_that_is_allowed_again_is_not_tidied_away(engine_url: str) -> None:
-    world = grown(engine_url)
+def test_a_host_that_is_allowed_again_is_not_tidied_away(sqlite_url: str) -> None:
+    world = grown(sqlite_url)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forgetting, "do", lambda work: work.close())
         forget(world.database, HOST, "", 5.0)
@@ -120,8 +120,8 @@ def test_a_host_that_is_allowed_again_is_not_tidied_away(engine_url: str) -> Non
 
 
 @pytest.mark.parametrize("committed", range(26))
-def test_after_a_removal_that_was_killed_and_undone_what_is_left_is_visited(engine_url: str, committed: int) -> None:
-    world = grown(engine_url)
+def test_after_a_removal_that_was_killed_and_undone_what_is_left_is_visited(committed: int) -> None:
+    world = grown("sqlite://")
     world.seed(f"a.{HOST}/")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forgetting, "do", lambda work: [next(work) for _ in range(committed)] and work.close())
@@ -140,8 +140,8 @@ def test_after_a_removal_that_was_killed_and_undone_what_is_left_is_visited(engi
 # --------------------------------------------------------------------------- retention
 
 
-def test_rows_beyond_the_limit_go_a_portion_a_transaction(engine_url: str) -> None:
-    world = grown(engine_url)
+def test_rows_beyond_the_limit_go_a_portion_a_transaction(sqlite_url: str) -> None:
+    world = grown(sqlite_url)
     with transactions_of(world.database) as done:
         dropped = Retention(world.database, keep_days=400, max_bytes=1).tidy(world.clock.now())
     assert dropped["waiting pages dropped"] == PAGES + 1 and dropped["changes dropped"] > ROWS
@@ -152,13 +152,13 @@ def test_rows_beyond_the_limit_go_a_portion_a_transaction(engine_url: str) -> No
     check_invariants(world.database.connection)
 
 
-def test_layers_of_services_gone_for_good_go_before_waiting_pages_and_come_back(engine_url: str) -> None:
-    world = grown(engine_url)
+def test_layers_of_services_gone_for_good_go_before_waiting_pages_and_come_back(sqlite_url: str) -> None:
+    world = grown(sqlite_url)
     connection = world.database.connection
     connection.execute("UPDATE endpoint SET health = 'gone' WHERE host = ?", (HOST,))
     connection.execute("DELETE FROM probe")
     connection.execute("DELETE FROM change")
-    limit = size_of(connection).used_bytes - 1
+    limit = connection.size().used_bytes - 1
     dropped = Retention(world.database, keep_days=400, max_bytes=limit).tidy(world.clock.now())
     assert dropped["layers of gone services dropped"] == 3 * ENDPOINTS
     assert count(world, "layer") == 3, "of the service that lives"
@@ -180,8 +180,8 @@ WORKS: dict[str, tuple[Callable[[World], object], object]] = {
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_an_operation_on_many_rows_is_done_a_portion_a_transaction(engine_url: str, name: str) -> None:
-    world = grown(engine_url)
+def test_an_operation_on_many_rows_is_done_a_portion_a_transaction(sqlite_url: str, name: str) -> None:
+    world = grown(sqlite_url)
     work, result = WORKS[name]
     with transactions_of(world.database) as done:
         assert work(world) == result

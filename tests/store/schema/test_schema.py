@@ -13,8 +13,9 @@ from sqlalchemy.schema import CreateTable
 from sqlmodel import SQLModel
 
 from geocrawl.store import schema
-from geocrawl.store.engine.database import REVISIONS, Database
-from geocrawl.store.engine.upgrade import upgrade
+from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.sqlite.upgrade import upgrade
 from geocrawl.store.schema.layout import schema_sql
 from geocrawl.store.schema.reference import with_tables
 from tests.support.places import ROOT
@@ -45,6 +46,7 @@ def test_a_new_database_is_laid_out_as_the_migrations_would(tmp_path: Path) -> N
         assert tables == names(migrated) and len(tables) > 25
         for table in tables:
             assert shape(new, table) == shape(migrated, table), table
+        assert views(new) == views(migrated) and len(views(new)) == 3
         versions = [each.execute("SELECT version_num FROM alembic_version").fetchall() for each in (new, migrated)]
         assert versions == [[(REVISIONS[-1],)]] * 2
 
@@ -96,6 +98,12 @@ def alembic(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def names(connection: sqlite3.Connection) -> list[str]:
     """Tables in order of name."""
     return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+
+
+def views(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Views with their statements, white space folded."""
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view' ORDER BY name")
+    return [(name, "".join(sql.split())) for name, sql in rows]
 
 
 def shape(connection: sqlite3.Connection, table: str) -> dict[str, object]:

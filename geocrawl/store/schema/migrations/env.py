@@ -25,7 +25,7 @@ def _on_the_command_line() -> None:
     def is_compared(_: object, name: str | None, kind: str, *__: object) -> bool:
         if kind == "index":
             return name not in descending
-        return not (kind == "table" and name and name.startswith("service_text"))  # FTS5's own tables
+        return not (kind == "table" and name and name.startswith(("search_text", "search_word")))  # FTS5's own tables
 
     path = context.get_x_argument(as_dictionary=True).get("db")
     if not path:

@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 
 from geocrawl.files import SECRET
-from geocrawl.store.engine.faults import no_room
+from geocrawl.store.engine.sqlite.faults import no_room
 
 _SHARED = stat.S_ISGID | stat.S_IWGRP
 

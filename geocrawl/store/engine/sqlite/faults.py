@@ -7,10 +7,9 @@ import sqlite3
 from pathlib import Path
 
 from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
+from geocrawl.store.engine.connection import BUSY_S
 from geocrawl.store.engine.owner import Owner
 
-BUSY_S = 5.0
-"""How long a statement waits for another process's lock."""
 _OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
 _RESTORE = "restore a backup with `geocrawl restore FILE`"
 
@@ -51,6 +50,11 @@ def fault(path: Path, error: sqlite3.Error) -> DatabaseFault:
     if "malformed" in text or code.startswith("SQLITE_CORRUPT"):
         return DatabaseFault(
             f"{path}: is damaged ({error}); {_RESTORE}, or save what is left with `sqlite3 FILE .recover`"
+        )
+    if "no such column: " in text or "no such table: v_" in text:
+        return DatabaseFault(
+            f"{path}: was written by an older geocrawl; the next command that writes to it "
+            "(`geocrawl seeds add`, `crawl` …) brings it up to date"
         )
     if isinstance(error, _OF_VALUES):
         return RefusedValue(f"{path}: {error}")

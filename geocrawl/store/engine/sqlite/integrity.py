@@ -8,7 +8,7 @@ from pathlib import Path
 
 from geocrawl.errors import DatabaseFault
 from geocrawl.store.engine.connection import Connection
-from geocrawl.store.engine.database import read_version
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
 
 _PAGES_A_STEP = 2_000
 
@@ -19,9 +19,9 @@ def copy_file(source: Path, target: Path, *, portable: bool) -> None:
     `portable`: the copy needs no side files, so that it may be carried anywhere. Raises DatabaseFault for a source that
     cannot be read and a target that cannot be written.
     """
-    original = Connection.open(source, "ro")
+    original = SqliteConnection.open(source, "ro")
     try:
-        copy = Connection.open(target)
+        copy = SqliteConnection.open(target)
         try:
             original.copy_into(copy, _PAGES_A_STEP)
             if portable:
@@ -37,9 +37,9 @@ def check(path: Path) -> None:
     geocrawl, or written by a newer geocrawl."""
     if not path.is_file():
         raise DatabaseFault(f"{path}: no such file")
-    connection = Connection.open(path, "ro")
+    connection = SqliteConnection.open(path, "ro")
     try:
-        if read_version(connection, path) is None:
+        if connection.version() is None:
             raise DatabaseFault(f"{path}: is not a database of geocrawl")
         problems = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
     finally:
@@ -48,7 +48,7 @@ def check(path: Path) -> None:
         raise _damaged(path, problems)
 
 
-def quick_check(connection: Connection, path: Path, limit_s: float) -> bool:
+def quick_check(connection: SqliteConnection, path: Path, limit_s: float) -> bool:
     """Check the pages of the file for at most `limit_s` seconds. Returns whether all pages were checked.
 
     Raises DatabaseFault, with advice, when the file is damaged.

@@ -1,0 +1,70 @@
+"""Define what is published of a catalogue: services and layers as the views `v_services` and `v_layers` show them.
+
+Addresses are masked unless a person asks for keys. Texts are as the web wrote them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Box = tuple[float, float, float, float]
+"""west, south, east, north, degrees; west > east crosses the antimeridian."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedService:
+    """A service at its best address. Times are ISO 8601 in UTC."""
+
+    id: int
+    kind: str
+    title: str
+    abstract: str
+    provider: str
+    keywords: tuple[str, ...]
+    version: str
+    formats: tuple[str, ...]
+    url: str
+    host: str
+    online_resource: str
+    layers: int
+    """Number of named layers."""
+    alive: bool
+    """Valid at the last probe of any of its addresses."""
+    health: str
+    level: str
+    """advertised, answers, delivers; '' without a content check."""
+    https: bool | None
+    cors: str
+    fees: str
+    access_constraints: str
+    deviations: tuple[str, ...]
+    """Codes."""
+    box: Box | None
+    first_seen: str
+    last_ok: str
+    last_probe: str | None
+    tile: str = ""
+    """Address of a tile that a tile service delivered; '' for other kinds and without one."""
+    tile_zoom: int | None = None
+    """Zoom level of the tile of a TMS by its scale, 0: the world in one tile of Web Mercator; None: unknown, or another
+    grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedLayer:
+    """A layer, or its counterpart in other kinds, with the properties that it states itself."""
+
+    service_id: int
+    position: int
+    parent: int | None
+    """`position` of the group that contains it."""
+    item: str
+    """layer, feature-type, coverage, collection …"""
+    name: str
+    """For requests; '' for a group that cannot be requested."""
+    title: str
+    abstract: str
+    crs: tuple[str, ...]
+    styles: tuple[str, ...]
+    queryable: bool
+    box: Box | None

@@ -1,0 +1,325 @@
+"""Run statements on PostgreSQL through psycopg, and connect again after the server was away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any
+
+import psycopg
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumperUnknown
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.store.engine.connection import BUSY_S, Connection, Rows, Size, Values
+from geocrawl.store.engine.postgres.dialect import Translation, translated
+from geocrawl.store.engine.postgres.faults import fault
+from geocrawl.store.engine.postgres.network import READER_S, SERVER_SETTINGS, WRITER_S, BoundedConnection, parameters
+from geocrawl.store.engine.revisions import known_revision
+from geocrawl.urls.database import ServerDatabase
+
+SCHEMA = "geocrawl"
+"""The schema of the database in which all tables are."""
+WRITERS = 7_160_451
+"""The advisory lock of writing transactions: one writes alone, as in SQLite, or those that lock rows share it."""
+_SLOTS = 64
+"""Rows over which transactions that share the lock spread what they add to one running total."""
+_WRITER_IDLE_S, _READER_IDLE_S = 30, 60
+"""Seconds after which the server ends a transaction whose process does nothing: a writer's stops all others."""
+_MOST_KEPT = 2_000
+"""Most translated texts that are kept: statements that are built for one question would fill the memory."""
+
+
+class PostgresRows(Rows):
+    """The rows of an executed statement, which psycopg has read already."""
+
+    __slots__ = ("_cursor", "_rowcount")
+
+    def __init__(self, cursor: psycopg.Cursor[Any], rowcount: int | None = None) -> None:
+        self._cursor = cursor
+        self._rowcount = rowcount
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._cursor)
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last one."""
+        return self._cursor.fetchone()
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        return self._cursor.fetchall()
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns' names in the order of a row's values."""
+        return [column.name for column in self._cursor.description or ()]
+
+    @property
+    def rowcount(self) -> int:
+        """Return the number of rows that an INSERT, UPDATE or DELETE changed."""
+        return self._cursor.rowcount if self._rowcount is None else self._rowcount
+
+
+class PostgresConnection(Connection):
+    """A connection to a PostgreSQL database, with the interface of a connection to SQLite."""
+
+    __slots__ = ("_later", "_lock_ms", "_raw", "_reads_only", "_texts", "server", "slot")
+
+    engine = "postgresql"
+    limits_size = False
+    shares_writes = True
+
+    def __init__(self, server: ServerDatabase, *, reads_only: bool = False) -> None:
+        """Connect. `reads_only`: the server refuses to write. Raises DatabaseFault when that fails."""
+        super().__init__(server)
+        self.server = server
+        self._reads_only = reads_only
+        self._lock_ms = round(BUSY_S * 1000)
+        self.slot = ""
+        self._texts: dict[str, Translation] = {}
+        self._later: list[tuple[str, Any]] = []
+        """Writing statements that are sent with the next one: each way to the server and back takes time."""
+        self._raw = self._connected()
+
+    # ----------------------------------------------------------------------- statements
+
+    def execute(self, statement: str, values: Values = ()) -> Rows:
+        """Execute one statement; return its rows."""
+        translation = self._texts.get(statement) or self._translated(statement)
+        if statement == "ROLLBACK":
+            self._later.clear()
+        try:
+            cursor = self._sent(translation.text(values), translation.bound(values) or None)
+        except psycopg.Error as error:
+            raise self._fault(error) from error
+        return PostgresRows(cursor)
+
+    def write(self, statement: str, values: Values = ()) -> None:
+        """Execute a writing statement with the next `execute`, inside a transaction."""
+        translation = self._texts.get(statement) or self._translated(statement)
+        self._later.append((translation.text(values), translation.bound(values) or None))
+
+    def write_many(self, statement: str, values: Iterable[Values]) -> None:
+        """Execute a writing statement with the next `execute`, once for each element of `values`."""
+        for each in values:
+            self.write(statement, each)
+
+    def _sent(self, text: str, values: Any) -> psycopg.Cursor[Any]:
+        """Send a statement after those that wait, in one go; return its cursor when all are done."""
+        later, self._later = self._later, []
+        if not later:
+            return self._live().execute(text, values)
+        with self._raw.pipeline():
+            for each in later:
+                self._raw.execute(*each)
+            return self._raw.execute(text, values)
+
+    def executemany(self, statement: str, values: Iterable[Values]) -> Rows:
+        """Execute a writing statement once for each element of `values`; `rowcount` is the sum."""
+        translation = self._texts.get(statement) or self._translated(statement)
+        rows = [translation.bound(each) for each in values]
+        cursor = self._live().cursor()
+        if not rows:
+            return PostgresRows(cursor, 0)
+        try:
+            self._send_later()
+            if len(rows) == 1:
+                cursor.execute(translation.text(()), rows[0])
+            else:
+                cursor.executemany(translation.text(()), rows)
+        except psycopg.Error as error:
+            raise self._fault(error) from error
+        return PostgresRows(cursor)
+
+    def add_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows of values for these columns with COPY: a statement for each takes four times as long."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        try:
+            self._send_later()
+            with self._live().cursor().copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        except psycopg.Error as error:
+            raise self._fault(error) from error
+
+    def command(self, text: str) -> None:
+        """Execute commands of PostgreSQL that have no values, as they are."""
+        try:
+            self._send_later()
+            self._live().execute(text)
+        except psycopg.Error as error:
+            raise self._fault(error) from error
+
+    def _send_later(self) -> None:
+        """Send the statements that wait."""
+        if self._later:
+            self._sent(*self._later.pop())
+
+    def _translated(self, statement: str) -> Translation:
+        if len(self._texts) >= _MOST_KEPT:
+            self._texts.clear()
+        translation = self._texts[statement] = translated(statement)
+        return translation
+
+    # ----------------------------------------------------------------------- transactions
+
+    def begin(self, *, shared: bool = False) -> None:
+        """Begin a transaction, and wait until no other process writes; `shared`: until none writes alone."""
+        self._later.clear()
+        self.command(f"BEGIN; SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({WRITERS})")
+        self.slot = f"@{self._raw.info.backend_pid % _SLOTS}" if shared else ""
+
+    def wait_for_lock(self, milliseconds: int) -> None:
+        """Let `begin` wait for other writers for so long."""
+        self._lock_ms = milliseconds
+        self.command(f"SET lock_timeout = {milliseconds}")
+
+    @property
+    def in_transaction(self) -> bool:
+        """Return whether a transaction is open; the server has undone that of a lost connection."""
+        return not self._raw.closed and self._raw.info.transaction_status != TransactionStatus.IDLE
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Show the database as it is now to all statements inside, whatever others write meanwhile."""
+        self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+        finally:
+            self.command("ROLLBACK")
+
+    @contextmanager
+    def foreign_keys_off(self) -> Iterator[None]:
+        """Do nothing: the tables have no foreign keys here."""
+        yield
+
+    # ----------------------------------------------------------------------- the database as a whole
+
+    def version(self) -> str | None:
+        """Return the schema's revision; None for a database without our tables.
+
+        Raises DatabaseFault for one that a newer geocrawl wrote."""
+        if self.execute(f"SELECT to_regclass('{SCHEMA}.alembic_version')").fetchone()[0] is None:
+            return None
+        row = self.execute("SELECT version_num FROM alembic_version").fetchone()
+        return None if row is None else known_revision(self.server, row[0])
+
+    def check(self, limit_s: float) -> bool:
+        """Return False: the server looks after its files, `pg_amcheck` and checksums look for damage."""
+        self.execute("SELECT count(*) FROM alembic_version")
+        return False
+
+    def size(self) -> Size:
+        """Return the size of the database on the server's disk; PostgreSQL does not count what is free in it."""
+        taken = int(self.execute("SELECT pg_database_size(current_database())").fetchone()[0])
+        return Size(taken, taken)
+
+    def advise(self) -> None:
+        """Do nothing: autovacuum looks at the tables."""
+
+    def number_on(self) -> None:
+        """Set all sequences beyond the highest numbers there are."""
+        for name, highest in (
+            ("turn_number", "SELECT max(turn) FROM host"),
+            ("turn_number", "SELECT max(value) FROM counter WHERE name = 'turn'"),
+            ("url_number", "SELECT max(id) FROM url"),
+            ("host_number", "SELECT max(id) FROM host"),
+        ):
+            self.execute(f"SELECT setval('{name}', greatest(coalesce(({highest}), 0), last_value)) FROM {name}")  # noqa: S608
+        owned = self.execute(
+            "SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "WHERE c.relnamespace = CAST(? AS regnamespace) AND c.relkind = 'r' AND a.attnum > 0 "
+            "AND pg_get_serial_sequence(c.oid::regclass::text, a.attname) IS NOT NULL",
+            (SCHEMA,),
+        ).fetchall()
+        for table, column in owned:
+            self.execute(
+                f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608 names of our own tables
+                f"coalesce(max({column}), 0) + 1, false) "
+                f"FROM {table}"
+            )
+
+    def make_room(self) -> None:
+        """Do nothing: the server keeps its log itself. A lost connection is made anew by the next statement."""
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is undone."""
+        with suppress(psycopg.Error):
+            self._raw.close()
+
+    # ----------------------------------------------------------------------- the connection itself
+
+    def _live(self) -> BoundedConnection:
+        """Return the connection, made anew when it was lost."""
+        if self._raw.closed:
+            self._raw = self._connected()
+        return self._raw
+
+    def _connected(self) -> BoundedConnection:
+        idle_s = _READER_IDLE_S if self._reads_only else _WRITER_IDLE_S
+        try:
+            raw = BoundedConnection.connect(
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                context=_adapters(),
+                prepare_threshold=2,
+                **parameters(self.server),
+            )
+            raw.limit_s = READER_S if self._reads_only else WRITER_S
+            # A plan that was made while a table was small reads all of it, and is kept while the table grows.
+            whole_tables = "on" if self._reads_only else "off"
+            raw.execute(
+                f"SET search_path = {SCHEMA}; SET lock_timeout = {self._lock_ms}; SET client_min_messages = warning; "
+                f"{SERVER_SETTINGS}SET idle_in_transaction_session_timeout = '{idle_s}s'; SET jit = off; "
+                f"SET enable_seqscan = {whole_tables}; "
+                f"SET default_transaction_read_only = {'on' if self._reads_only else 'off'}"
+            )
+        except psycopg.Error as error:
+            raise fault(self.server, error, connected=False) from None  # the error may quote the URL
+        return raw
+
+    def _fault(self, error: psycopg.Error) -> DatabaseFault:
+        return fault(self.server, error)
+
+
+class _IntDumper(Int8Dumper):
+    """Sends every int, and every bool, as a 64-bit number: flags are 0 and 1, and statements keep one plan."""
+
+    def dump(self, obj: Any) -> bytes:
+        """Return the digits."""
+        return b"%d" % obj
+
+    def quote(self, obj: Any) -> bytes:
+        """Return the digits, in text."""
+        return b"%d" % obj
+
+
+class _TextDumper(StrDumperUnknown):
+    """Sends text of whatever type the statement expects, without NUL, which PostgreSQL's text cannot hold."""
+
+    def dump(self, obj: str) -> Any:
+        """Return the text in UTF-8."""
+        return super().dump(obj.replace("\0", "\ufffd") if "\0" in obj else obj)
+
+
+class _NumericLoader(Loader):
+    """Reads sums and averages as int or float."""
+
+    def load(self, data: Any) -> int | float:
+        """Return the number."""
+        text = bytes(data)
+        return float(text) if b"." in text or b"N" in text else int(text)
+
+
+@cache
+def _adapters() -> AdaptersMap:
+    adapters = AdaptersMap(psycopg.adapters)
+    for kind in (int, bool):
+        adapters.register_dumper(kind, _IntDumper)
+    adapters.register_dumper(str, _TextDumper)
+    adapters.register_loader("numeric", _NumericLoader)
+    return adapters

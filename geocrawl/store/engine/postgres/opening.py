@@ -1,0 +1,115 @@
+"""Open a database of a server: make or upgrade our tables, or refuse it."""
+
+from __future__ import annotations
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.store.engine.postgres.connection import SCHEMA, PostgresConnection
+from geocrawl.store.engine.revisions import REVISIONS, SCHEMA_FOLDER
+from geocrawl.urls.database import ServerDatabase
+
+OLDEST_SERVER = 15
+"""The first major version of PostgreSQL that is supported."""
+_MAKERS = 7_160_452
+"""The advisory lock of a process that makes or upgrades the tables."""
+
+
+def is_there(server: ServerDatabase) -> bool:
+    """Return whether a database has our tables. Raises DatabaseFault when it cannot be used."""
+    connection = _connect(server, reads_only=True)
+    try:
+        return connection.version() is not None
+    finally:
+        connection.close()
+
+
+def open_database(server: ServerDatabase, *, create: bool) -> PostgresConnection:
+    """Return a connection, the tables made and brought up to date. Raises DatabaseFault as `Database.open` does."""
+    connection = _connect(server)
+    try:
+        if connection.version() != REVISIONS[-1]:
+            _make_current(connection, create=create)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def join_database(server: ServerDatabase) -> PostgresConnection:
+    """Return a connection to a database as it is. Raises DatabaseFault as `Database.join` does."""
+    connection = _connect(server)
+    try:
+        version = connection.version()
+        if version != REVISIONS[-1]:
+            raise DatabaseFault(f"{server}: has the schema {version}, this program knows {REVISIONS[-1]}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def reading_connection(server: ServerDatabase) -> PostgresConnection:
+    """Return a connection that writes nothing. Raises DatabaseFault as `database.reading_connection` does."""
+    connection = _connect(server, reads_only=True)
+    try:
+        version = connection.version()
+        if version is not None and version != REVISIONS[-1]:
+            raise DatabaseFault(
+                f"{server}: was written by an older geocrawl (schema {version}, this one knows {REVISIONS[-1]}); the "
+                "next command that writes to it (`geocrawl seeds add`, `crawl` …) brings it up to date"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect(server: ServerDatabase, *, reads_only: bool = False) -> PostgresConnection:
+    connection = PostgresConnection(server, reads_only=reads_only)
+    try:
+        version = int(connection.execute("SHOW server_version_num").fetchone()[0]) // 10_000
+        if version < OLDEST_SERVER:
+            raise DatabaseFault(f"{server}: is PostgreSQL {version}; geocrawl needs {OLDEST_SERVER} or later")
+        encoding = connection.execute("SHOW server_encoding").fetchone()[0]
+        if encoding != "UTF8":
+            raise DatabaseFault(f"{server}: has the encoding {encoding}; make it with `createdb -E UTF8 -T template0`")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_current(connection: PostgresConnection, *, create: bool) -> None:
+    """Make the tables or upgrade them; of processes that start together one does it, and the others wait."""
+    connection.command(f"SET lock_timeout = 0; SELECT pg_advisory_lock({_MAKERS})")
+    try:
+        version = connection.version()
+        if version is None:
+            if not create:
+                raise DatabaseFault(
+                    f"{connection.server}: has no tables of geocrawl; `geocrawl crawl URL` makes them, --db names "
+                    "another database"
+                )
+            _make_tables(connection)
+        elif version != REVISIONS[-1]:
+            from geocrawl.store.engine.postgres.upgrade import upgrade
+
+            upgrade(connection.server)
+    finally:
+        if not connection.in_transaction:
+            connection.command(f"SELECT pg_advisory_unlock({_MAKERS})")
+            connection.wait_for_lock(5_000)
+
+
+def _make_tables(connection: PostgresConnection) -> None:
+    """Make the tables from `postgres.sql`, which is written from the same classes as SQLite's `schema.sql`."""
+    script = (SCHEMA_FOLDER / "postgres.sql").read_text(encoding="utf-8")
+    connection.command("BEGIN")
+    try:
+        connection.command(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        connection.command(script)
+        connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (REVISIONS[-1],))
+        connection.command("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.command("ROLLBACK")
+        raise

@@ -1,0 +1,1 @@
+"""SQLite, in a file or in memory: the engine for one machine."""

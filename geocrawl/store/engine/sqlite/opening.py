@@ -1,0 +1,121 @@
+"""Open a file: create, upgrade or refuse it.
+
+SQLite in WAL mode: one process writes at a time, readers never wait. Transactions begin with the write lock (`BEGIN
+IMMEDIATE`). With `synchronous=NORMAL` a killed process loses nothing that was committed; a power cut may lose the last
+moments, never the database's consistency.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from geocrawl.errors import DatabaseFault
+from geocrawl.files import make_folder
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.revisions import REVISIONS, SCHEMA_FOLDER
+from geocrawl.store.engine.sqlite.connection import MEMORY, SqliteConnection
+from geocrawl.store.engine.sqlite.faults import is_there, no_room
+from geocrawl.store.engine.sqlite.names import refuse_name
+from geocrawl.store.engine.sqlite.permissions import make_file
+from geocrawl.store.engine.sqlite.upgrade import upgrade
+
+__all__ = ["is_there", "join_database", "open_database", "reading_connection"]
+
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -65536",  # KiB: limits SQLite's memory, whatever the queue's size
+    "PRAGMA wal_autocheckpoint = 16000",  # pages (64 MiB): one written often is copied into the file once
+)
+
+
+def open_database(path: Path, *, create: bool) -> Connection:
+    """Return a connection to the file at `path` (`MEMORY`: a new database in memory), its schema brought up to date.
+
+    Raises DatabaseFault as `Database.open` does.
+    """
+    if path == MEMORY:
+        return _connect(path)
+    if not is_there(path) and not create:
+        raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+    refuse_name(path, to_write=True)
+    _make_folder(path)
+    make_file(path)
+    return _connect(path)
+
+
+def join_database(path: Path) -> Connection:
+    """Return a connection to the file at `path` as it is. Raises DatabaseFault as `Database.join` does."""
+    if not is_there(path):
+        raise DatabaseFault(f"{path}: no such database")
+    connection = SqliteConnection.open(path, "rw")
+    try:
+        version = connection.version()
+        if version != REVISIONS[-1]:
+            raise DatabaseFault(f"{path}: has the schema {version}, this program knows {REVISIONS[-1]}")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except DatabaseFault:
+        connection.close()
+        raise
+    return connection
+
+
+def reading_connection(path: Path) -> Connection:
+    """Return a connection that writes nothing. Raises DatabaseFault as `database.reading_connection` does."""
+    if not is_there(path):
+        raise DatabaseFault(f"{path}: no such database; `geocrawl crawl URL` makes one, --db names another")
+    connection = SqliteConnection.open(path, "ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except DatabaseFault:
+        connection.close()
+        if path.with_name(path.name + "-wal").exists():
+            raise
+        # On a read-only medium WAL's side files cannot be made; nobody writes there, so none are needed.
+        connection = SqliteConnection.open(path, "ro&immutable=1")
+    return connection
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        make_folder(path.parent)
+    except OSError as error:
+        raise no_room(path, error) or DatabaseFault(f"{path.parent}: {error.strerror}; name another --db") from error
+
+
+def _connect(path: Path) -> Connection:
+    connection = SqliteConnection.open(path)
+    try:
+        version = connection.version()
+        if version is None:
+            _create(connection)
+        elif version != REVISIONS[-1]:
+            upgrade(path)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: Connection) -> None:
+    """Create the tables of an empty database from `schema.sql`, the result of all migrations, without importing
+    Alembic.
+
+    Two processes that start together do it once: the second finds the tables when it gets the write lock.
+    """
+    script = (SCHEMA_FOLDER / "schema.sql").read_text(encoding="utf-8")
+    connection.begin()
+    try:
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            for statement in script.strip().split(";\n\n"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO alembic_version (version_num) VALUES (?)", (REVISIONS[-1],))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has undone it already
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,253 @@
+"""Keep watches: compare the catalogue with what each watch knew, and keep notices until they are delivered.
+
+A look writes notices and what the watch knows now in one transaction, so that each change is reported once, also after
+a kill. A process that delivers reserves the watch for a while, so that two do not deliver the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from geocrawl.errors import NothingFound, UsageError
+from geocrawl.model.health import DAY_S
+from geocrawl.model.watches import Delivery, Notice, Watch, What
+from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.database import Database
+from geocrawl.store.lists import listed
+
+Numbers = Callable[[str], Collection[int]]
+"""Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
+
+QUIET_AFTER, QUIET_S = 4, 7 * DAY_S
+"""So many deaths and returns of one service within this time are reported; further ones are not."""
+MOST_FAILURES = 10
+"""After so many failed deliveries in a row a watch waits for a person (`geocrawl watch send`)."""
+_FIRST_RETRY_S, _LONGEST_RETRY_S = 60.0, DAY_S
+_RESERVED_S = 300.0
+_MOST_NOTICES = 500
+"""Most notices of one message; the others follow in the next one."""
+_MOST_NEW = 500
+"""Most new services of one look that have a notice each; the last one counts the others."""
+_MOST_LAYERS = 20
+_KEPT_S = 30 * DAY_S
+_ERROR_CHARS = 300
+
+_WATCHES = """SELECT w.id, w.service_id, w.query, w.recipient, w.secret, w.created_at,
+(SELECT count(*) FROM json_each(w.known)) AS services, w.sent_at,
+(SELECT count(*) FROM notice n WHERE n.watch_id = w.id AND n.sent_at IS NULL) AS unsent,
+w.failures, w.retry_at, w.last_error FROM watch w"""
+_DEAD = f"""SELECT e.service_id, min(CASE WHEN e.health IN ('down', 'gone') THEN 1 ELSE 0 END) FROM endpoint e
+WHERE e.service_id IN {listed("?")} GROUP BY e.service_id"""  # noqa: S608 our own
+_REMOVED = f"""SELECT c.service_id, c.name FROM change c WHERE c.id > :after AND c.id <= :highest
+AND c.what = 'layer-removed' AND c.service_id IN {listed(":ids")} ORDER BY c.service_id, c.id"""  # noqa: S608 our own
+_HIGHEST_CHANGE = "SELECT coalesce(max(id), 0) FROM change"
+_UNSENT = """SELECT n.id, n.at, n.what, n.service_id, n.detail, coalesce(s.kind, ''), coalesce(s.title, ''),
+coalesce(s.url, '') FROM notice n LEFT JOIN v_services s ON s.id = n.service_id
+WHERE n.watch_id = ? AND n.sent_at IS NULL ORDER BY n.id LIMIT ?"""
+_RESTLESS = """SELECT service_id, count(*) FROM notice WHERE watch_id = ? AND what IN ('died', 'returned') AND at > ?
+GROUP BY service_id"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A difference that a look found."""
+
+    what: What
+    service_id: int
+    layers: tuple[str, ...] = ()
+    more_services: int = 0
+
+
+class Watches:
+    """The watches of one catalogue."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: Connection = database.connection
+
+    def all(self) -> list[Watch]:
+        """Return every watch, the oldest first."""
+        return [Watch(**row) for row in self._connection.execute(f"{_WATCHES} ORDER BY w.id").dicts()]
+
+    def add(self, subject: int | str, recipient: str, secret: str, numbers: Numbers, at: float) -> Watch:
+        """Store a watch on a service (its number) or a saved search (its text); return it.
+
+        Only what happens from now on is reported. Raises UsageError for a watch that is there already and for a query
+        that cannot be read, NothingFound for an unknown service.
+        """
+        is_service = isinstance(subject, int)
+        ids = _existing(self._connection, subject) if isinstance(subject, int) else numbers(subject)
+        service_id, query = (subject, "") if is_service else (None, subject)
+        for each in self.all():
+            if (each.service_id, each.query, each.recipient) == (service_id, query, recipient):
+                raise UsageError(f"watch {each.id} tells {recipient} of that already")
+        with self._database.transaction:
+            known = json.dumps(_dead(self._connection, ids))
+            highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
+            number = self._connection.execute(
+                "INSERT INTO watch (service_id, query, recipient, secret, created_at, known, change_id) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (service_id, query, recipient, secret, at, known, highest),
+            ).fetchone()[0]
+        return next(each for each in self.all() if each.id == number)
+
+    def remove(self, number: int) -> bool:
+        """Delete a watch with its notices; return whether there was one."""
+        with self._database.transaction:
+            self._connection.execute("DELETE FROM notice WHERE watch_id = ?", (number,))
+            return self._connection.execute("DELETE FROM watch WHERE id = ?", (number,)).rowcount > 0
+
+    # ----------------------------------------------------------------------- looking
+
+    def look(self, numbers: Numbers, at: float) -> int:
+        """Compare the catalogue with what each watch knows, and write a notice of each difference; return how many."""
+        written = 0
+        for watch in self.all():
+            try:
+                found = None if watch.service_id is not None else frozenset(numbers(watch.query))
+            except UsageError as error:
+                self._note_error(watch.id, str(error))
+                continue
+            with self._database.transaction:
+                written += self._look_at(watch, found, at)
+        with self._database.transaction:
+            self._connection.execute("DELETE FROM notice WHERE sent_at < ?", (at - _KEPT_S,))
+        return written
+
+    def _look_at(self, watch: Watch, found: frozenset[int] | None, at: float) -> int:
+        """Write the notices of one watch. `found`: what its search finds now; None: it watches one service."""
+        row = self._connection.execute("SELECT known, change_id FROM watch WHERE id = ?", (watch.id,)).fetchone()
+        if row is None:  # removed meanwhile
+            return 0
+        known = {int(number): bool(dead) for number, dead in json.loads(row[0]).items()}
+        now = _dead(self._connection, known.keys() | (found or frozenset()))
+        highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
+        differences = [*_compared(known, now), *_removed_layers(self._connection, known, row[1], highest)]
+        quiet = _Quiet(self._connection, watch.id, at)
+        rows = [
+            (watch.id, at, each.what, each.service_id, detail) for each in differences if (detail := quiet.detail(each))
+        ]
+        self._connection.executemany(
+            "INSERT INTO notice (watch_id, at, what, service_id, detail) VALUES (?, ?, ?, ?, ?)", rows
+        )
+        self._connection.execute(
+            "UPDATE watch SET known = ?, change_id = ? WHERE id = ?", (json.dumps(now), highest, watch.id)
+        )
+        return len(rows)
+
+    # ----------------------------------------------------------------------- delivering
+
+    def due(self, at: float, *, again: bool = False) -> list[Delivery]:
+        """Reserve and return what is to be delivered now. `again`: also where earlier failures ask for a pause."""
+        deliveries = []
+        for watch in self.all():
+            may_be_tried = again or (watch.retry_at <= at and watch.failures < MOST_FAILURES)
+            if watch.unsent and may_be_tried and self._reserve(watch.id, at):
+                rows = self._connection.execute(_UNSENT, (watch.id, _MOST_NOTICES)).fetchall()
+                deliveries.append(Delivery(watch, tuple(map(_notice, rows))))
+        return deliveries
+
+    def delivered(self, delivery: Delivery, at: float) -> None:
+        """Write that a message arrived: its notices are not sent again."""
+        ids = json.dumps([notice.id for notice in delivery.notices])
+        with self._database.transaction:
+            self._connection.execute(
+                f"UPDATE notice SET sent_at = ? WHERE id IN {listed('?')}",  # noqa: S608 our own
+                (at, ids),
+            )
+            self._connection.execute(
+                "UPDATE watch SET sent_at = ?, failures = 0, retry_at = 0, busy_until = 0, last_error = '' "
+                "WHERE id = ?",
+                (at, delivery.watch.id),
+            )
+
+    def failed(self, delivery: Delivery, error: str, at: float) -> None:
+        """Write that a message did not arrive: it is sent again after a pause that doubles, up to a day."""
+        pause = min(_FIRST_RETRY_S * 2**delivery.watch.failures, _LONGEST_RETRY_S)
+        with self._database.transaction:
+            self._connection.execute(
+                "UPDATE watch SET failures = failures + 1, retry_at = ?, busy_until = 0 WHERE id = ?",
+                (at + pause, delivery.watch.id),
+            )
+        self._note_error(delivery.watch.id, error)
+
+    def _reserve(self, number: int, at: float) -> bool:
+        """Return whether this process may deliver a watch's notices now; no other one does meanwhile."""
+        with self._database.transaction:
+            return (
+                self._connection.execute(
+                    "UPDATE watch SET busy_until = ? WHERE id = ? AND busy_until <= ?", (at + _RESERVED_S, number, at)
+                ).rowcount
+                > 0
+            )
+
+    def _note_error(self, number: int, error: str) -> None:
+        with self._database.transaction:
+            self._connection.execute("UPDATE watch SET last_error = ? WHERE id = ?", (error[:_ERROR_CHARS], number))
+
+
+class _Quiet:
+    """Decides which differences are reported: of a service that dies and returns again and again, the first ones."""
+
+    def __init__(self, connection: Connection, watch: int, at: float) -> None:
+        self._reported: Mapping[int, int] = dict(connection.execute(_RESTLESS, (watch, at - QUIET_S)).fetchall())
+
+    def detail(self, found: _Found) -> str:
+        """Return the detail of a notice as JSON, '' for a difference that is not reported."""
+        detail: dict[str, object] = {}
+        if found.what in (What.DIED, What.RETURNED):
+            reported = self._reported.get(found.service_id, 0)
+            if reported >= QUIET_AFTER:
+                return ""
+            detail["is_last"] = reported + 1 == QUIET_AFTER
+        if found.more_services:
+            detail["more_services"] = found.more_services
+        if found.layers:
+            detail["layers"] = found.layers[:_MOST_LAYERS]
+            detail["more_layers"] = max(0, len(found.layers) - _MOST_LAYERS)
+        return json.dumps(detail, ensure_ascii=False)
+
+
+def _existing(connection: Connection, number: int) -> tuple[int]:
+    if connection.execute("SELECT 1 FROM service WHERE id = ?", (number,)).fetchone() is None:
+        raise NothingFound(f"the catalogue has no service {number}; `geocrawl search` prints numbers")
+    return (number,)
+
+
+def _dead(connection: Connection, ids: Iterable[int]) -> dict[int, bool]:
+    """Return which of these services are dead, by number; those that are no longer there are left out."""
+    rows = connection.execute(_DEAD, (json.dumps(sorted(ids)),))
+    return {number: bool(dead) for number, dead in rows}
+
+
+def _compared(known: Mapping[int, bool], now: Mapping[int, bool]) -> Iterator[_Found]:
+    new = [number for number in now if number not in known]
+    for place, number in enumerate(new[:_MOST_NEW], 1):
+        yield _Found(What.NEW, number, more_services=len(new) - place if place == _MOST_NEW else 0)
+    for number, dead in now.items():
+        if number in known and dead is not known[number]:
+            yield _Found(What.DIED if dead else What.RETURNED, number)
+
+
+def _removed_layers(connection: Connection, known: Mapping[int, bool], after: int, highest: int) -> Iterator[_Found]:
+    values: dict[str, Any] = {"after": after, "highest": highest, "ids": json.dumps(list(known))}
+    removed: dict[int, list[str]] = {}
+    for number, name in connection.execute(_REMOVED, values):
+        removed.setdefault(number, []).append(name)
+    for number, names in removed.items():
+        yield _Found(What.LAYERS_REMOVED, number, tuple(names))
+
+
+def _notice(row: tuple[Any, ...]) -> Notice:
+    number, at, what, service_id, detail, kind, title, url = row
+    more = json.loads(detail)
+    return Notice(
+        *(number, at, What(what), service_id, kind, title, url),
+        tuple(more.get("layers", ())),
+        more.get("more_layers", 0),
+        more.get("more_services", 0),
+        more.get("is_last", False),
+    )

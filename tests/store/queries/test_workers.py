@@ -1,0 +1,44 @@
+"""Who crawls on a database, since when and how fast."""
+
+from __future__ import annotations
+
+import pytest
+
+from geocrawl.store.engine.owner import this_process
+from geocrawl.store.frontier import notes
+from geocrawl.store.queries.workers import workers
+from tests.support.world import World
+
+
+def test_a_crawl_is_shown_with_its_leases_and_its_speed(engine_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notes, "_EVERY_S", 0.0)
+    world = World(engine_url, owner=this_process().text)
+    connection = world.database.connection
+    assert workers(connection, world.clock.now()) == []
+    run = world.store.start_run("fusion", world.settings)
+    assert [worker.learns for worker in workers(connection, world.clock.now())] == [False]
+    assert world.frontier.lead()
+    world.seed("a.example/", "b.example/", "c.example/")
+    for _ in range(2):
+        world.visit()
+    world.lease()
+    (found,) = workers(connection, world.clock.now())
+    assert (found.process, found.state, found.strategy, found.learns) == (this_process().short, "runs", "fusion", True)
+    assert (found.leases, found.settled, found.since) == (1, 2, world.clock.now())
+    assert found.a_minute is not None and found.a_minute > 0
+    world.store.end_run(run, pages=2, services=0, stopped="ended")
+    assert workers(connection, world.clock.now()) == []
+
+
+def test_one_on_another_machine_counts_while_it_writes_or_has_leases(engine_url: str) -> None:
+    world = World(engine_url, owner="elsewhere b n 5:77")
+    world.database.connection.execute(
+        "INSERT INTO run (id, started_at, owner, strategy, settings) VALUES (1, ?, 'elsewhere b n 5:77', 'bfs', '{}')",
+        (world.clock.now() - 10_000,),
+    )
+    now = world.clock.now()
+    assert workers(world.database.connection, now) == []
+    world.seed("a.example/")
+    world.lease()
+    (found,) = workers(world.database.connection, now)
+    assert (found.process, found.state, found.leases, found.a_minute) == ("elsewhere:77", "seen", 1, None)
