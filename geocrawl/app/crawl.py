@@ -14,6 +14,7 @@ from geocrawl.app.run import NO_LIMIT, run_session
 from geocrawl.app.session import Environment, Session
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.model import State, Url
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.crawler.summary import RunSummary
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_crawl(
     settings: Settings,
-    path: Path,
+    path: Place,
     seeds: Sequence[Url],
     *,
     again: bool = False,

@@ -48,17 +48,28 @@ def run_session(
     if few := allow_open_files(session.settings.workers):
         observer.noted(few)
     watching = None if session.environment else wiring.make_outage_observer(session, observer)
-    new_loop = session.environment.new_loop if session.environment else None
+    new_loop = session.environment.new_loop if session.environment else _fast_loop()
     with long_run(), asyncio.Runner(loop_factory=new_loop) as runner:
         summary = runner.run(_run(session, watching or observer, retrying, max_pages, record))
     if watching is not None:
         retrying.call(watching.end)
     if summary.stopped == "interrupt":  # stored and reported like any signal
         summary.stopped, summary.interrupted = "signal", True
+    retrying.call(session.learning.end)
     if run is not None:
         pages, services, stopped = summary.pages, summary.valid, summary.stopped
         retrying.call(lambda: session.store.end_run(run, pages=pages, services=services, stopped=stopped))
     return summary
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes uvloop's event loop where it is installed (the extra `speed`); None for Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    new_loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return new_loop
 
 
 async def _run(

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app.session import CRAWL, Session
 from geocrawl.app.topics import demand_topic, find_topic
 from geocrawl.model import FailureCode, Purpose
 from geocrawl.settings import DEFAULT_STRATEGY
+from geocrawl.urls.database import Place
 from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from geocrawl.ports import Clock, Fetcher, Observer, ReadingPool, Refusals, Renderer, Strategy
     from geocrawl.priority.topics.page_filter import PageFilter
     from geocrawl.settings import Settings
-    from geocrawl.store import Store
+    from geocrawl.store import FrontierOptions, Store
 
 
 def system_clock() -> Clock:
@@ -49,7 +49,8 @@ def make_strategy(settings: Settings, name: str) -> Strategy:
     """Return the named strategy with its settings (`--set`) and shipped models. Raises UsageError for unknown names."""
     from geocrawl.priority.registry import make_strategy as make
 
-    return make(name, settings.set, topic=find_topic(settings.topic) if settings.topic else None)
+    topic = find_topic(settings.topic) if settings.topic else None
+    return make(name, settings.set, topic=topic, max_depth=settings.max_depth)
 
 
 def make_detector() -> Detector:
@@ -64,7 +65,7 @@ def make_detector() -> Detector:
 
 
 @contextmanager
-def open_store(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Store]:
+def open_store(path: Place, clock: Clock, *, create: bool = True) -> Iterator[Store]:
     """Open the database at `path`, upgrade its schema if needed, and close it at the end. Raises DatabaseFault."""
     from geocrawl.store import Store
 
@@ -72,7 +73,7 @@ def open_store(path: Path, clock: Clock, *, create: bool = True) -> Iterator[Sto
         yield store
 
 
-def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observer) -> RetryPolicy:
+def retry_policy(settings: Settings, path: Place, clock: Clock, observer: Observer) -> RetryPolicy:
     """Return the retry policy of an interactive command: wait up to `database_patience_s` for a database that is locked
     or whose disk is full."""
     from geocrawl.app.retry_policy import RetryPolicy, as_lines
@@ -82,7 +83,7 @@ def retry_policy(settings: Settings, path: Path, clock: Clock, observer: Observe
 
 @contextmanager
 def shared_politeness(
-    catalog: Path | None, settings: Settings, clock: Clock, say: Callable[[str], object]
+    catalog: Place | None, settings: Settings, clock: Clock, say: Callable[[str], object]
 ) -> Iterator[SharedPoliteness | None]:
     """Share the politeness of the catalogue at `catalog`; yield None when there is none or it cannot be used.
 
@@ -128,17 +129,7 @@ def make_session(
         settings = replace(settings, topic=stored_topic)
     strategy = make_strategy(settings, settings.strategy or stored_strategy or DEFAULT_STRATEGY)
     catalog = store.catalog()
-    frontier = store.frontier(
-        settings,
-        catalog,
-        by_depth=strategy.by_depth,
-        by_yield=strategy.by_yield,
-        learns=kind.learns and strategy.learns,
-        stride=strategy.stride,
-        records_only=kind.records_only,
-        not_permitted=_refusal_by_text(settings),
-        named_only=kind.named_only,
-    )
+    frontier = store.frontier(settings, catalog, _frontier_options(settings, strategy, kind))
     queue = store.queue(frontier)
     return Session(
         kind=kind,
@@ -160,7 +151,22 @@ def make_session(
     )
 
 
-def _refusal_by_text(settings: Settings) -> Callable[[Url], str]:
+def _frontier_options(settings: Settings, strategy: Strategy, kind: SessionKind) -> FrontierOptions:
+    """Return what a strategy, in a session of this kind, asks of the frontier."""
+    from geocrawl.store import FrontierOptions
+
+    return FrontierOptions(
+        by_depth=strategy.by_depth,
+        by_yield=strategy.by_yield,
+        learns=kind.learns and strategy.learns,
+        stride=strategy.stride,
+        records_only=kind.records_only,
+        not_permitted=refusal_by_text(settings),
+        named_only=kind.named_only,
+    )
+
+
+def refusal_by_text(settings: Settings) -> Callable[[Url], str]:
     """Return a function that returns why the fetcher will refuse an address, judged by its text; '' for no reason.
 
     It applies the operator's lists, and the address guard to a host that is an IP address.
@@ -181,6 +187,7 @@ def _make_reader(settings: Settings, strategy: Strategy) -> PageReader:
         max_scripts=settings.max_scripts_per_page,
         headline="headline" in strategy.needs or settings.store_pages,
         prose="prose" in strategy.needs,
+        tag_paths="tag_paths" in strategy.needs,
     )
 
 

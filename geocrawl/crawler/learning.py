@@ -1,24 +1,43 @@
-"""Pass feedback of visits to a strategy, store its dump from time to time, and restore the strategy after a restart.
+"""Let the strategy learn from settled visits, store its dump from time to time, and restore it after a restart.
 
-A dump is stored in the transaction that settles a visit, and feedback in the transaction that settles its visit. So a
-killed crawl restores its strategy from the last dump and the feedback after it.
+Feedback is stored in the transaction that settles its visit. Of the processes that crawl on one database one is the
+learner: it learns from the feedback of all of them, in the order of its numbers, and reranks the queue. A dump is
+stored with the number of the last feedback that it covers, its version; so whoever becomes the learner restores the
+strategy from the last dump and the feedback after it, and nothing is learnt twice or lost. The other processes judge
+pages by the last version that they have loaded; the learner corrects the ranks that this leads to.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from itertools import chain
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 
-from geocrawl.errors import DatabaseFault
-from geocrawl.model import Feedback, Rank, Visit
+from geocrawl.crawler.pace import Pace
+from geocrawl.errors import DatabaseFault, LearnsElsewhere
+from geocrawl.model import Feedback, Rank
 from geocrawl.ports import Counted, CrawlQueue, LearningLog, Strategy
+
+_AT_ONCE = 200
+"""Feedback of other processes that is learnt without a pause for visits."""
+_FEW = 1_000
+"""Revised ranks that are collected, to be written together; more are written at once."""
+_FOLLOWED_S = 60.0
+"""Time after the last feedback of other processes in which new versions are stored for them."""
+_BECAME = "This process has become the one that learns for all"
+_LEAST_S = 0.25
+"""Shortest time between two versions, and between two loads of a version."""
+_SHARE = 20
+"""Storing or loading a version takes at most one in so many seconds of a process."""
+_LOOK_S, _LOOK_FOR_OTHERS_S = 0.2, 0.05
+"""Seconds between two calls of `Learning.keep_up`: mostly, and in a learner whom other processes follow."""
 
 
 class Learning:
-    """Passes feedback to one strategy during one or several runs, and stores the strategy's dumps.
+    """Lets one strategy learn during one or several runs, as the learner, or follow the learner.
 
     A defect of a strategy, or a dump that it cannot read, costs what would have been learnt, and never ends the crawl.
     """
@@ -29,74 +48,156 @@ class Learning:
         self._log = log
         self._queue = queue
         self._dump_every = dump_every
+        self._takes_part = False
+        """Whether this session's strategy learns, or follows one that does."""
+        self._leads = False
+        self._through = 0
+        """Number of the last feedback that the strategy has learnt, itself or by the version it has loaded."""
         self._undumped = 0
+        self._followed_until = 0.0
+        """Until then other processes count as following, because feedback of theirs came; by `time.monotonic`."""
+        self._loaded: bytes | None = None
+        """The version that was loaded last."""
+        self._is_torn = False
+        """Whether ranks were lost that follow from what the strategy has learnt: it is to be restored."""
+        self._unlearnt: bytes | None = None
+        """The strategy's dump from before it learnt anything."""
+        self._ranks: list[tuple[int, Rank | None]] | None = None
+        """Revised ranks to be written; None: there are none."""
+        self._publishing = Pace(least_s=_LEAST_S, times=_SHARE)
+        self._loading = Pace(least_s=_LEAST_S, times=_SHARE)
         self.lock = asyncio.Lock()
         """Held while the strategy judges, learns or is dumped: it may judge a document of many links in a thread."""
         self.begins_anew = False
         """Whether the last dump could not be restored."""
         self.failures = 0
-        """How often the strategy could not learn, revise its ranks or dump its state."""
+        """Number of times that the strategy failed to learn, revise its ranks, dump its state or load a version."""
+
+    # ----------------------------------------------------------------------- begin and end
+
+    @property
+    def leads(self) -> bool:
+        """Return whether this process is the learner."""
+        return self._leads
+
+    @property
+    def look_s(self) -> float:
+        """Return how long to wait between two calls of `keep_up`."""
+        return _LOOK_FOR_OTHERS_S if self._leads and self._is_followed else _LOOK_S
+
+    @property
+    def _is_followed(self) -> bool:
+        return time.monotonic() < self._followed_until
+
+    def begin(self) -> None:
+        """Begin with a strategy that has learnt nothing, on a log without feedback."""
+        if not self._strategy.learns:
+            return
+        self._takes_part = True
+        if self._unlearnt is None:
+            with suppress(Exception):  # a strategy that cannot be dumped learns all the same
+                self._unlearnt = self._strategy.dump()
+        self._leads = self._log.lead()
 
     def restore(self) -> list[str]:
-        """Restore the strategy from the log, and finish a reranking that the last process did not finish. Returns lines
-        for a person about what could not be restored."""
+        """Restore the strategy from the log. The learner also finishes a reranking that the last process did not
+        finish. Returns lines for a person about what could not be restored."""
+        self.begin()
+        return self._restore()
+
+    def end(self) -> None:
+        """Give up the role of the learner: another process may take it at once."""
+        if self._leads:
+            self._leads = False
+            self._log.resign()
+
+    def _restore(self) -> list[str]:
         notes = []
-        state = self._log.strategy_state()
+        version, state = self._log.version(), self._log.strategy_state()
         try:
-            load(self._strategy, state)
+            load(self._strategy, self._unlearnt if state is None and self._through else state)
         except Exception as error:  # whatever is wrong with a dump, the crawl continues without it
-            self._log.set_state_aside()
-            self.begins_anew = True
+            if self._leads:
+                self._log.set_state_aside()
+            self.begins_anew = self._leads
             name = self._strategy.name
             notes.append(
                 f"What {name} learnt cannot be restored and was set aside ({error}): {name} starts learning again."
             )
+        self._through, self._ranks, revised = version, None, self._log.revised()
 
         def rerank(feedback: Feedback, ranks: Iterator[tuple[int, Rank | None]]) -> None:
-            if feedback.number > self._log.revised():
+            if self._leads and feedback.number > revised:
                 self._log.rerank(ranks, through=feedback.number)
             else:
                 read_all(feedback, ranks)
 
-        self._undumped, failures = relearn(self._strategy, self._log.feedback(), rerank)
+        self._undumped, failures = relearn(self._strategy, self._noting(self._log.feedback(version)), rerank)
         self.failures += failures
         if failures:
             notes.append(f"{self._strategy.name} could not learn from {failures:,} of {self._undumped:,} visits.")
         return notes
 
-    def with_dump(self, visit: Visit) -> Visit:
-        """Return the visit, with the strategy's dump from before the visit when a dump is due.
+    def _noting(self, feedback: Iterable[Feedback]) -> Iterator[Feedback]:
+        for each in feedback:
+            self._through = each.number
+            yield each
 
-        A visit with the answer "not modified" brings no feedback, and a dump is stored with feedback only. A dump that
-        fails is tried again when the next one is due.
-        """
-        if self._undumped < self._dump_every or visit.not_modified:
-            return visit
-        self._undumped = 0
-        strategy = self._strategy
-        try:
-            counts = strategy.counts if isinstance(strategy, Counted) else {}
-            return replace(visit, dump=strategy.dump(), dump_counts=counts)
-        except Exception:
-            self.failures += 1
-            return visit
+    # ----------------------------------------------------------------------- during a run
 
     async def learn(self, feedback: Feedback) -> str:
-        """Let the strategy learn from the feedback of a settled visit, and store the ranks that it revises.
+        """Let the strategy learn from the feedback of a settled visit, and from others' before it, and store the ranks
+        that it revises. Does nothing in a process that is not the learner.
 
         Returns a line about the first failure to learn, '' otherwise: the visit is settled in any case.
         """
         async with self.lock:
-            return await self._learn(feedback)
+            if not self._leads or self._is_torn or feedback.number <= self._through:
+                return ""
+            return await self._learn((feedback,) if feedback.number == self._through + 1 else self._news())
 
-    async def _learn(self, feedback: Feedback) -> str:
+    async def keep_up(self) -> str:
+        """Learn what other processes have found, if this one is the learner or becomes it; else load the learner's
+        last version if it is newer. To be called several times a second. Returns a line for a person, mostly ''.
+        """
+        if not self._takes_part:
+            return ""
+        async with self.lock:
+            led, self._leads = self._leads, self._log.lead()
+            if not self._leads:
+                return self._load_newer()
+            if led and not self._is_torn:
+                return await self._learn(self._news())
+            with self._torn_by_faults():
+                notes = self._restore()
+                self._is_torn = False
+            return "" if led else f"{_BECAME} ({self._strategy.name}). {' '.join(notes)}".rstrip()
+
+    def _news(self) -> Iterator[Feedback]:
+        """Yield the feedback that was not learnt yet."""
+        return islice(self._log.feedback(self._through), _AT_ONCE)
+
+    async def _learn(self, news: Iterable[Feedback]) -> str:
+        """Learn from feedback, write the ranks that this revises, and store a dump when one is due."""
+        said = ""
+        with self._torn_by_faults():
+            for each in news:
+                if not self._log.wrote(each.number):
+                    self._followed_until = time.monotonic() + _FOLLOWED_S
+                said = await self._learn_one(each) or said
+            await self._write_ranks()
+            self._publish()
+        return said
+
+    async def _learn_one(self, feedback: Feedback) -> str:
+        self._through = feedback.number
         self._undumped += 1
         try:
             self._strategy.learn(feedback)
             batches = self._strategy.revise()
             if batches is not None:
-                await self._queue.rerank(chain.from_iterable(batches), through=feedback.number)
-        except DatabaseFault:
+                await self._collect(chain.from_iterable(batches))
+        except (DatabaseFault, LearnsElsewhere):
             raise
         except Exception as error:
             self.failures += 1
@@ -106,12 +207,70 @@ class Learning:
             return f"{self._strategy.name} could not learn from a visit (later failures are counted only): {where}"
         return ""
 
+    async def _collect(self, ranks: Iterator[tuple[int, Rank | None]]) -> None:
+        """Keep revised ranks to be written with those of the next feedback; write them at once when they are many."""
+        few = list(islice(ranks, _FEW + 1))
+        self._ranks = [*(self._ranks or ()), *few]
+        if len(self._ranks) > _FEW:
+            await self._write_ranks(ranks)
 
-def load(strategy: Strategy, state: bytes | None) -> None:
-    """Restore a strategy's dump, if there is one. Raises what the strategy raises, which then is as it was before."""
+    async def _write_ranks(self, more: Iterable[tuple[int, Rank | None]] = ()) -> None:
+        if self._ranks is not None:
+            ranks, self._ranks = self._ranks, None
+            await self._queue.rerank(chain(ranks, more), through=self._through)
+
+    def _publish(self) -> None:
+        """Store a dump when one is due: after `dump_every` feedbacks, and sooner for processes that follow."""
+        is_wanted = self._is_followed and self._publishing.is_due()
+        if not self._undumped or (self._undumped < self._dump_every and not is_wanted):
+            return
+        self._undumped = 0
+        strategy = self._strategy
+        with self._publishing.timed():
+            try:
+                counts = strategy.counts if isinstance(strategy, Counted) else {}
+                dump = strategy.dump()
+            except Exception:  # it is tried again when the next dump is due
+                self.failures += 1
+                return
+            self._log.publish(dump, counts, self._through)
+
+    def _load_newer(self) -> str:
+        """Load the learner's last version if it is newer; return a line about the first failure."""
+        if not self._loading.is_due() or (version := self._log.version()) <= self._through:
+            return ""
+        self._through = version
+        with self._loading.timed():
+            state = self._log.strategy_state()
+            try:
+                load(self._strategy, state, before=self._loaded)
+            except Exception as error:
+                self.failures += 1
+                name = self._strategy.name
+                return f"What another process has learnt cannot be read by {name} here: {error}" * (self.failures == 1)
+            self._loaded = state
+        return ""
+
+    @contextmanager
+    def _torn_by_faults(self) -> Iterator[None]:
+        """Note that the strategy is to be restored when a fault of the database, or the loss of the role, came between
+        what it learnt and the ranks that follow from it."""
+        try:
+            yield
+        except LearnsElsewhere:
+            self._leads = False
+        except DatabaseFault:
+            self._is_torn = True
+            raise
+
+
+def load(strategy: Strategy, state: bytes | None, *, before: bytes | None = None) -> None:
+    """Restore a strategy's dump, if there is one. Raises what the strategy raises, which then is as it was before.
+
+    `before`: a dump of how it was before, if there is one already."""
     if state is None:
         return
-    before = strategy.dump()
+    before = strategy.dump() if before is None else before
     try:
         strategy.load(state)
     except Exception:
@@ -149,7 +308,7 @@ def relearn(
             batches = strategy.revise()
             if batches is not None:
                 rerank(each, chain.from_iterable(batches))
-        except DatabaseFault:
+        except (DatabaseFault, LearnsElsewhere):
             raise
         except Exception:
             failures += 1

@@ -7,7 +7,10 @@ lease expires, and its address is visited again.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from geocrawl.crawler.bell import Bell
@@ -16,7 +19,7 @@ from geocrawl.crawler.limits import CrawlLimits
 from geocrawl.crawler.outage import Outage
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.crawler.visits import broken, may_be_a_gateways
-from geocrawl.errors import GeocrawlError, GivenBack, OwnFault, RefusedValue
+from geocrawl.errors import DatabaseFault, GeocrawlError, GivenBack, OwnFault, RefusedValue
 from geocrawl.model import HostState, Lease, Purpose, Settled, State, Visit, WaitingHost
 from geocrawl.ports import Clock, CrawlQueue, Fetcher, Observer, Turn
 from geocrawl.utc import moment
@@ -94,12 +97,17 @@ class Crawler:
         self._bell = Bell(clock)
         self._leasing = asyncio.Lock()
         """Workers lease one after the other, because each counts the pages that other workers are visiting."""
+        self._wanting = 0
+        """Number of workers that wait for their turn to lease."""
+        self._leased: deque[Lease] = deque()
+        """Leases for these workers."""
         self._stopping = False
         self._at_once = False
         """Whether running visits are cut off rather than settled."""
         self._answered_at = clock.now()
         """Time of the last answer that a retry would not improve; patience is counted from then on."""
         self._told = ""
+        self._kept_up_at = time.monotonic()
         self._fault: OwnFault | None = None
         self._outage = Outage(clock, observer.noted, limits.outage_patience_s)
 
@@ -164,6 +172,7 @@ class Crawler:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await self._give_back()
 
     async def _outage_is_over(self, fault: OwnFault) -> bool:
         """Wait until a fault of this machine is over, and return True; False after a stop or when patience ends."""
@@ -183,15 +192,24 @@ class Crawler:
         cancels those left."""
         waiting = set(tasks)
         while waiting and not self._is_halted:
-            done, waiting = await asyncio.wait(waiting, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+            pause_s = min(_LOOK_S, self._learning.look_s)
+            done, waiting = await asyncio.wait(waiting, timeout=pause_s, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
+            await self._keep_up()
         left_s = self._limits.settle_s
         while waiting and left_s > 0 and not self._at_once:
             done, waiting = await asyncio.wait(waiting, timeout=min(left_s, _LOOK_S))
             left_s -= _LOOK_S
             for task in done:
                 task.result()
+
+    async def _keep_up(self) -> None:
+        """Let the strategy keep up with other processes, now and then in real time."""
+        if time.monotonic() - self._kept_up_at >= self._learning.look_s:
+            if said := await self._learning.keep_up():
+                self._observer.noted(said)
+            self._kept_up_at = time.monotonic()
 
     @property
     def _is_halted(self) -> bool:
@@ -208,9 +226,11 @@ class Crawler:
         """
         while not self._is_halted:
             pause_s: float | None = None
+            self._wanting += 1
             async with self._leasing:
+                self._wanting -= 1
                 rings = self._bell.rings
-                lease = await self._queue.lease(pages=self._pages_left())
+                lease = await self._next_lease()
                 if lease is None:
                     pause_s = await self._pause_s()
                 else:
@@ -223,6 +243,22 @@ class Crawler:
             else:
                 break
         self._bell.ring()
+
+    async def _next_lease(self) -> Lease | None:
+        """Lease the best ready address, together with those for the workers whose turn comes next."""
+        if not self._leased:
+            left = self._limits.max_pages - self._pages_counted() - self._pages_under_way
+            leases = await self._queue.lease(lambda: min(1 + self._wanting, max(left, 1)), pages=left > 0)
+            self._leased.extend(leases)
+        return self._leased.popleft() if self._leased else None
+
+    async def _give_back(self) -> None:
+        """End the leases that no worker took because the run was halted."""
+        self._wanting = 0
+        while self._leased:
+            lease = self._leased.popleft()
+            with suppress(DatabaseFault):  # the queue ends it when it can be written again
+                await self._queue.release(lease, lease.host)
 
     def _pages_left(self) -> bool:
         """Return whether another page may be leased. Pages being visited count, because all may be answered."""
@@ -303,8 +339,6 @@ class Crawler:
         settled = False
         try:
             visit = await self._visit(under_way)
-            async with self._learning.lock:
-                visit = self._learning.with_dump(visit)
             visit, result = await self._settle(visit)
             settled = True
             if result.ignored:  # another process has leased the host since, and makes this visit again

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.model import WaitingHost
+from geocrawl.urls.database import Place
 from geocrawl.utc import moment
 from geocrawl.wording import counted
 
@@ -24,7 +24,7 @@ class CrawlReport:
 
     summary: RunSummary
     strategy: str
-    database: Path
+    database: Place
     seeds: int
     waiting: int
     probes_waiting: int
@@ -104,7 +104,7 @@ class HarvestReport:
     """The report of a harvest."""
 
     summary: RunSummary
-    database: Path
+    database: Place
     services: int
     since: str = ""
     """The day since which records were requested (YYYY-MM-DD); '' for all."""

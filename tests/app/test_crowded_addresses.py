@@ -62,7 +62,7 @@ class _Page(Handler):
         with seen.lock:
             seen.under_way += 1
             seen.most = max(seen.most, seen.under_way)
-        seen.in_vain |= not seen.elsewhere_read.wait(15)
+        seen.in_vain |= not seen.elsewhere_read.wait(120)
         with seen.lock:
             seen.under_way -= 1
 

@@ -74,12 +74,13 @@ def traces(path: Path) -> list[int]:
         return [connection.execute(statement).fetchone()[0] for statement in (_FAILED, *_TRACES)]
 
 
-@pytest.fixture
-def calm(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The catalogue of a crawl in which nothing happened."""
+    path = tmp_path_factory.mktemp("calm") / "calm.db"
     with DemoWeb() as web:
-        crawl(settings_for(web), tmp_path / "calm.db", SEEDS)
-    return tmp_path / "calm.db"
+        crawl(settings_for(web), path, SEEDS)
+    return path
 
 
 @pytest.mark.parametrize("workers", [1, 8])
@@ -104,7 +105,9 @@ def test_a_proxy_that_answers_in_every_servers_place_leaves_no_trace(
 ) -> None:
     with MortalProxy() as proxy:
         watcher = Striker(60, lambda: proxy.fail(status), proxy.recover, 2.0, "Every host")
-        settings = Settings(proxy=proxy.url, delay_s=0.0, strategy="bfs", siblings=0, workers=workers)
+        settings = Settings(
+            proxy=proxy.url, delay_s=0.0, strategy="bfs", siblings=0, workers=workers, backoff_first_s=10.0
+        )
         report = run(settings, tmp_path / "c.db", watcher)
     assert report.summary.stopped in ("done", "resting")
     assert traces(tmp_path / "c.db") == traces(calm)

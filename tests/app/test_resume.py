@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +16,17 @@ from geocrawl.demo import DemoWeb
 from geocrawl.priority.registry import strategies
 from geocrawl.store.store import Store
 from geocrawl.urls import read_url
-from tests.support.killed_crawl import DUMP_EVERY, LEARNER, PAGES, Learner, Watcher, order_of_visits, run, settings_for
-
-ROOT = Path(__file__).parents[2]
+from tests.support.killed_crawl import (
+    DUMP_EVERY,
+    LEARNER,
+    PAGES,
+    Learner,
+    Watcher,
+    order_of_visits,
+    run,
+    run_killed,
+    settings_for,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +46,8 @@ def undisturbed(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> list[
 def crawl_killed(web: DemoWeb, path: Path, strategy: str, moments: Sequence[tuple[str, int]]) -> list[str]:
     """The order of visits of a crawl that is killed at each of the moments and at last ends by itself."""
     for moment, count in moments:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.support.killed_crawl",
-            str(path),
-            web.proxy_url,
-            strategy,
-            moment,
-            str(count),
-        ]
         # The seeds are given each time, as people would: known ones change nothing.
-        done = subprocess.run([*command, *web.seeds], capture_output=True, text=True, cwd=ROOT)
-        assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+        assert run_killed(path, web.proxy_url, strategy, web.seeds, moment, count) == -signal.SIGKILL
     run(path, web.proxy_url, strategy, web.seeds)
     return order_of_visits(path)
 

@@ -1,4 +1,4 @@
-"""Two crawls on one database: what the first one learns is never mixed with what another one does."""
+"""Two crawls on one database: one of them learns, the other follows its order."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from geocrawl.demo import DemoWeb
 from geocrawl.errors import UsageError
 from geocrawl.store.engine.database import Database
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.frontier.learner_role import UNTIL
+from geocrawl.store.queries.workers import LEARNER
 from tests.support.crawls import url
 from tests.support.killed_crawl import Watcher, settings_for
 from tests.support.world import ManualClock
@@ -49,31 +51,36 @@ def learnt(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...
 
 
 def begun_elsewhere(path: Path, owner: str, strategy: str) -> None:
-    """Write down that the crawl of another process is under way."""
+    """Write down that the crawl of another process is under way, and learns."""
     database = Database.open(path, create=False, clock=ManualClock())
     with database.transaction:
         database.connection.execute(
             "INSERT INTO run (started_at, owner, strategy, settings) VALUES (1000, ?, ?, '{}')", (owner, strategy)
         )
+        database.write_meta(LEARNER, owner)
+        database.write_meta(UNTIL, "9e12")
     database.close()
 
 
-def test_a_second_crawl_follows_the_order_and_leaves_the_lessons_alone(
+def test_a_second_crawl_follows_the_order_and_leaves_its_lessons_to_the_first(
     web: DemoWeb, tmp_path: Path, other: subprocess.Popen[bytes]
 ) -> None:
     path = tmp_path / "crawl.db"
     crawl(web, path, "ipagerank", tuple(web.seeds))
-    before = learnt(path)
-    assert before[1]
+    facts, lessons = learnt(path)
+    assert lessons
     begun_elsewhere(path, f"{socket.gethostname()}:{other.pid}", "ipagerank")
+    facts += [(LEARNER, f"{socket.gethostname()}:{other.pid}".encode()), (UNTIL, b"9e12")]
     pages, notes = crawl(web, path, "ipagerank")
     assert pages > 0
-    assert learnt(path) == before
-    assert any(f"process {other.pid}" in note and "That crawl learns" in note for note in notes)
+    after = learnt(path)
+    assert sorted(after[0]) == sorted(facts), "the learner alone writes what was learnt"
+    assert after[1][: len(lessons)] == lessons and len(after[1]) > len(lessons)
+    assert any(f"process {other.pid}" in note and "Another one learns" in note for note in notes)
     other.kill()
     other.wait()
-    assert not any("That crawl learns" in note for note in crawl(web, path, "ipagerank")[1])
-    assert learnt(path) != before
+    assert not any("Another one learns" in note for note in crawl(web, path, "ipagerank")[1])
+    assert learnt(path)[0] != after[0]
 
 
 def test_another_strategy_waits_until_the_crawl_under_way_has_ended(
@@ -81,8 +88,8 @@ def test_another_strategy_waits_until_the_crawl_under_way_has_ended(
 ) -> None:
     path = tmp_path / "crawl.db"
     crawl(web, path, "ipagerank", tuple(web.seeds))
-    before = learnt(path)
     begun_elsewhere(path, f"{socket.gethostname()}:{other.pid}", "ipagerank")
+    before = learnt(path)
     with pytest.raises(UsageError, match=rf"process {other.pid} .*strategy ipagerank.*let it end"):
         crawl(web, path, "gws")
     assert learnt(path) == before

@@ -25,7 +25,6 @@ def assert_sturdy(result: fuzz_visits.Result, visits: int) -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("strategy", "visits"), [("gws", 150), ("fusion", 150), ("bayes", 100)])
 def test_no_answer_breaks_a_visit_or_what_reads_the_catalogue(
     bodies: Bodies, tmp_path: Path, strategy: str, visits: int
@@ -35,7 +34,6 @@ def test_no_answer_breaks_a_visit_or_what_reads_the_catalogue(
 
 
 @pytest.mark.shared
-@pytest.mark.timeout(300)
 def test_no_answer_over_a_connection_breaks_a_visit(bodies: Bodies, tmp_path: Path) -> None:
     web = fuzz_web.FuzzWeb(bodies, 3, hostile_bytes=100_000)
     assert_sturdy(fuzz_visits.crawl(web, tmp_path / "c.db", "bfs", 120, asked=8, workers=4, live=True), 120)

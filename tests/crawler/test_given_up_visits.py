@@ -165,8 +165,8 @@ class _Slow:
 
 
 async def test_a_lease_lasts_as_long_as_its_requests_whatever_they_take(tmp_path: Path) -> None:
-    path, slow = tmp_path / "c.db", _Slow(0.8)
-    settings = settings_for(delay_s=0.01, lease_s=0.2, map_requests=0, ignore_robots=True)
+    path, slow = tmp_path / "c.db", _Slow(1.2)
+    settings = settings_for(delay_s=0.01, lease_s=0.5, map_requests=0, ignore_robots=True)
     async with serve(slow) as server:
         with Store.open(path, clock=SystemClock()) as first, Store.open(path, clock=SystemClock()) as second:
             runs = [

@@ -12,7 +12,7 @@ from geocrawl.demo import DemoWeb
 from geocrawl.model import Feedback
 from geocrawl.priority.breadth_first import BreadthFirst
 from geocrawl.priority.registry import make_strategy
-from geocrawl.store.engine.connection import Connection
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from tests.support.crawls import Watcher, crawl, settings_for
 
 LEARNING = ("adaptive", "fusion", "bayes", "hits", "ipagerank")
@@ -47,7 +47,7 @@ def test_a_damaged_state_is_set_aside_and_the_crawl_goes_on(tmp_path: Path, stat
     with DemoWeb() as web:
         settings = settings_for(web, strategy="adaptive", dump_every=5, workers=1)
         crawl(settings_for(web, strategy="adaptive", dump_every=5, workers=1, max_pages=20), path, web.seeds)
-        connection = Connection.open(path)
+        connection = SqliteConnection.open(path)
         assert connection.execute("UPDATE meta SET value = ? WHERE name = 'strategy:state'", (state,)).rowcount == 1
         report, watcher = crawl(settings, path, web.seeds)
         assert report.summary.stopped in ("done", "resting") and report.summary.pages > 20
