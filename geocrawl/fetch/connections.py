@@ -1,13 +1,11 @@
-"""Connections to the network: httpx's aiohttp transport, with the address sent byte for byte and every connect guarded.
+"""Connections to the network: the address is sent byte for byte, and every connect is guarded.
 
-The stock transport passes the address as text, and aiohttp quotes it again (`%2F` in a query becomes `/`); this one
-passes a URL that is marked as encoded. Requests through a proxy have connections of their own, since the proxy's own
-address is exempt from the guard. So do requests that do not verify the server (`tls`): a verified request never uses a
-connection that was opened without verification. A request whose body is to be read to its real end (`lengths`) has a
-connection to itself: the server is asked to close it, and Content-Length is hidden from the parser.
+A connection is kept for the next request of its route for some seconds. Routes are apart where one must not use the
+connection of the other: by the server, or the proxy, and by whether the server is verified (`tls`). A proxy's own
+address is exempt from the guard. A request whose body is to be read to its real end (`lengths`) has a connection to
+itself, and asks the server to close it.
 
-aiohttp sends a GET a second time, at once, when its connection ends before an answer. A middleware turns that end into
-an error of ours, which aiohttp does not retry: whether and when a request is repeated is decided by `fetcher`.
+Nothing is sent a second time here: whether and when a request is repeated is decided by `fetcher`.
 """
 
 from __future__ import annotations
@@ -17,89 +15,245 @@ import re
 import socket
 import ssl
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from functools import partial
-from types import SimpleNamespace
-from typing import Any, cast
+from functools import lru_cache, partial
+from typing import NamedTuple
 
-import aiohttp
+import aiohappyeyeballs
 import httpx
-from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, ClientTimeout, TraceConfig
-from aiohttp.client_proto import ResponseHandler
-from httpx_aiohttp import AiohttpTransport
-from httpx_aiohttp.transport import AiohttpResponseStream, map_aiohttp_exceptions
-from yarl import URL
 
-from geocrawl.fetch.answer import ANNOUNCED_LENGTH
+from geocrawl.fetch.answer_protocol import AnswerProtocol
 from geocrawl.fetch.certificates import trusted_certificates
-from geocrawl.fetch.guard import AddressGuard, AddrInfo
-from geocrawl.fetch.names import Names, NamesResolver
+from geocrawl.fetch.guard import AddressGuard, AddrInfo, is_literal
+from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import unverified_context
+from geocrawl.fetch.wire_errors import ConnectFailed, ConnectTimedOut, ProxyUnreached, TunnelRefused
 from geocrawl.settings import Settings
 
 _KEEPALIVE_S = 15.0
-_LEAST_HEADER_BYTES = 32
-"""A header line is hardly shorter: with the limit of a header block it bounds the number of lines."""
-
-
+_NEXT_ADDRESS_S = 0.25
+"""Time after which a name's next address is tried as well (RFC 8305, 8)."""
 _QUIET_S = 5.0
 """Longest silence of a server that was asked to close the connection, and does not."""
-_LONGEST_HEAD_BYTES = 1024 * 1024
-"""More than any limit on header blocks: the parser then refuses it."""
-_LENGTH = re.compile(rb"\r\ncontent-length[ \t]*:", re.IGNORECASE)
+_PORTS = {"http": 80, "https": 443}
+_NOT_SENT = re.compile(rb"[\0\r\n]")
+_NOT_IN_ADDRESS = re.compile(rb"[\0-\x20\x7f]")
 
 
-class ConnectionLost(aiohttp.ClientConnectionError):
-    """The connection ended between the request and the first byte of its answer; `__cause__` is the reason."""
+class _Server(NamedTuple):
+    """Where a connection leads."""
 
-    def __init__(self, *, was_kept: bool) -> None:
-        """Make the error; `was_kept`: an earlier request had been answered on the connection."""
-        super().__init__("the server ended the connection before it answered")
-        self.was_kept = was_kept
+    host: str
+    port: int
+    is_tls: bool
 
 
-class ExactTransport(httpx.AsyncBaseTransport):
+class _Route(NamedTuple):
+    """What requests that may share connections have in common."""
+
+    origin: str
+    """Origin of the server to which the connection leads; '' for one to a proxy, over which any server is asked."""
+    proxy: Proxy | None
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Bounds of an answer."""
+
+    header_bytes: int
+    quiet_s: float
+
+
+class ExactTransport:
     """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
     None, `["verified"]` whether the server's certificate must be valid, `["to_end"]` whether to read until the server
     closes the connection."""
 
     def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
-        contexts = {True: trusted_certificates(), False: unverified_context()}
-        direct = _Connections(guard.open_socket, settings.max_idle_connections)
-        proxied = _Connections(_open_socket, settings.max_idle_connections)
-        self._transports = {
-            (is_proxied, verified, to_end): _Transport(
-                settings, context, proxied if is_proxied else direct, names, to_end=to_end
-            )
-            for is_proxied in (False, True)
-            for verified, context in contexts.items()
-            for to_end in (False, True)
+        self._connect_s = settings.connect_timeout_s
+        self._limits = {
+            to_end: _Limits(settings.header_bytes, min(settings.read_timeout_s, quiet_s))
+            for to_end, quiet_s in ((False, settings.read_timeout_s), (True, _QUIET_S))
         }
-        """By whether a proxy is used, the server is verified, and the body is read to its real end."""
+        self._contexts = {True: trusted_certificates(), False: unverified_context()}
+        self._names = names
+        self._sockets = {
+            False: _Sockets(guard.open_socket, settings.max_idle_connections),
+            True: _Sockets(_open_socket, settings.max_idle_connections),
+        }
+        """By whether a proxy is used."""
+        self._busy: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+        """By origin, held from a request to the end of its answer: a server has one connection at a time."""
+        self._idle: dict[_Route, list[AnswerProtocol]] = {}
+        self._sweeping: asyncio.TimerHandle | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
-        is_proxied = request.extensions["proxy"] is not None
-        key = (is_proxied, request.extensions["verified"], request.extensions["to_end"])
-        return await self._transports[key].handle_async_request(request)
+        origin = _split(request.extensions["address"])[0]
+        busy = self._busy.setdefault(origin, asyncio.Lock())
+        await busy.acquire()
+        try:
+            connection, release = await self._asked(request, origin)
+        except BaseException:
+            busy.release()
+            raise
+
+        def give_back() -> None:
+            release()
+            busy.release()
+
+        body = _Body(connection, give_back)
+        return httpx.Response(connection.status, headers=connection.fields, stream=body, request=request)
+
+    async def _asked(self, request: httpx.Request, origin: str) -> tuple[AnswerProtocol, Callable[[], None]]:
+        """Send a request; return its connection when the answer's header block is there, and what gives it back."""
+        proxy: Proxy | None = request.extensions["proxy"]
+        to_end: bool = request.extensions["to_end"]
+        is_shared = proxy is not None and origin.startswith("http:")
+        route = _Route("" if is_shared else origin, proxy, request.extensions["verified"])
+        fields = list(request.headers.raw)
+        if to_end or self._sockets[proxy is not None].crowded():
+            fields.append((b"Connection", b"close"))
+        if proxy is not None and proxy.authorization and is_shared:
+            fields.append((b"Proxy-Authorization", proxy.authorization.encode("latin-1")))
+        address = request.extensions["address"]
+        head = _head(b"GET", address.partition("#")[0] if is_shared else _split(address)[1], fields)
+        connection = None if to_end else self._kept(route)
+        if connection is None:
+            connection = await self._connected(route, to_end=to_end, agent=request.headers.get("User-Agent", ""))
+        try:
+            await connection.ask(head)
+        except BaseException:
+            connection.abort()
+            raise
+        return connection, partial(self._release, None if to_end else route, connection)
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        for transport in self._transports.values():
-            await transport.aclose()
+        """Close all connections that are kept."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        for connections in self._idle.values():
+            for each in connections:
+                each.close()
+        self._idle.clear()
+
+    # ----------------------------------------------------------------------- kept connections
+
+    def _kept(self, route: _Route) -> AnswerProtocol | None:
+        """Return the connection of a route that was used last, if one is open and was not idle for too long."""
+        kept = self._idle.get(route, [])
+        earliest = asyncio.get_running_loop().time() - _KEEPALIVE_S
+        while kept:
+            connection = kept.pop()
+            if connection.is_open and connection.idle_since > earliest:
+                return connection
+            connection.abort()
+        return None
+
+    def _release(self, route: _Route | None, connection: AnswerProtocol) -> None:
+        """Keep a connection of a route if its answer has ended, close any other."""
+        if route is None or not connection.is_free:
+            connection.abort()
+            return
+        self._idle.setdefault(route, []).append(connection)
+        if self._sweeping is None:
+            self._sweeping = asyncio.get_running_loop().call_later(_KEEPALIVE_S, self._sweep)
+
+    def _sweep(self) -> None:
+        """Close the connections that were idle for too long."""
+        loop = asyncio.get_running_loop()
+        earliest = loop.time() - _KEEPALIVE_S
+        for route, connections in list(self._idle.items()):
+            young = [each for each in connections if each.is_open and each.idle_since > earliest]
+            for each in connections:
+                if each not in young:
+                    each.close()
+            if young:
+                self._idle[route] = young
+            else:
+                del self._idle[route]
+        self._sweeping = loop.call_later(_KEEPALIVE_S, self._sweep) if self._idle else None
+
+    # ----------------------------------------------------------------------- new connections
+
+    async def _connected(self, route: _Route, *, to_end: bool, agent: str) -> AnswerProtocol:
+        """Return a new connection, through a tunnel where the proxy must not read along."""
+        protocol = partial(AnswerProtocol, self._limits[to_end], to_end=to_end)
+        try:
+            async with asyncio.timeout(self._connect_s):
+                if route.proxy is None:
+                    return await self._opened(_server(route.origin), route, protocol)
+                if not route.origin:
+                    return await self._opened(_server(route.proxy.address), route, protocol)
+                return await self._tunnelled(route, route.proxy, protocol, agent)
+        except TimeoutError as error:
+            raise ConnectTimedOut(f"no connection within {self._connect_s:g} s") from error
+
+    async def _opened(self, server: _Server, route: _Route, protocol: Callable[[], AnswerProtocol]) -> AnswerProtocol:
+        """Return a connection to a server or a proxy. Raises ConnectFailed."""
+        opened = None
+        try:
+            infos = await self._addresses(server)
+            sockets = self._sockets[route.proxy is not None]
+            opened = await aiohappyeyeballs.start_connection(
+                infos, happy_eyeballs_delay=_NEXT_ADDRESS_S, socket_factory=sockets.open
+            )
+            context = self._contexts[route.verified] if server.is_tls else None
+            name = server.host.rstrip(".") if server.is_tls else None
+            loop = asyncio.get_running_loop()
+            _, connection = await loop.create_connection(protocol, sock=opened, ssl=context, server_hostname=name)
+        except OSError as error:
+            if opened is not None:
+                opened.close()
+            kind = ConnectFailed if route.proxy is None or isinstance(error, ssl.SSLError) else ProxyUnreached
+            raise kind(server.host, server.port, error) from error
+        except BaseException:
+            if opened is not None:
+                opened.close()
+            raise
+        return connection
+
+    async def _addresses(self, server: _Server) -> list[AddrInfo]:
+        if is_literal(server.host):
+            family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+            found: tuple[tuple[socket.AddressFamily, str], ...] = ((family, server.host),)
+        else:
+            found = await self._names.addresses(server.host)
+        return [
+            (kind, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", _socket_address(kind, address, server.port))
+            for kind, address in found
+        ]
+
+    async def _tunnelled(
+        self, route: _Route, proxy: Proxy, protocol: Callable[[], AnswerProtocol], agent: str
+    ) -> AnswerProtocol:
+        """Return a connection to a server through a tunnel of a proxy (RFC 9110, 9.3.6)."""
+        server = _server(route.origin)
+        outer = await self._opened(_server(proxy.address), route, protocol)
+        try:
+            host = f"[{server.host}]" if ":" in server.host else server.host
+            there = f"{host}:{server.port}"
+            fields = [(b"Host", there.encode()), (b"User-Agent", agent.encode("latin-1"))]
+            if proxy.authorization:
+                fields.append((b"Proxy-Authorization", proxy.authorization.encode("latin-1")))
+            await outer.ask(_head(b"CONNECT", there, fields))
+            if outer.status != httpx.codes.OK:
+                raise TunnelRefused(outer.status, outer.reason.decode("latin-1"))
+            inner = protocol()
+            try:
+                await outer.start_tls(inner, self._contexts[route.verified], server.host.rstrip("."))
+            except OSError as error:
+                raise ConnectFailed(server.host, server.port, error) from error
+        except BaseException:
+            outer.abort()
+            raise
+        return inner
 
 
-def exact_url(address: str) -> URL:
-    """Return the address as aiohttp's URL, such that its path and query are sent unchanged."""
-    if address.endswith("?"):  # yarl drops the `?` of an empty query unless it is part of the path
-        bare = URL(address, encoded=True)
-        return URL.build(scheme=bare.scheme, authority=bare.raw_authority, path=bare.raw_path + "?", encoded=True)
-    return URL(address, encoded=True)
-
-
-class _Connections:
+class _Sockets:
     """Opens sockets and counts the open ones, so that idle ones stay bounded however many hosts are visited."""
 
     def __init__(self, open_socket: Callable[[AddrInfo], socket.socket], limit: int) -> None:
@@ -122,135 +276,53 @@ class _Connections:
         return len(self._sockets) > self._limit
 
 
-@dataclass(slots=True)
-class _Sending:
-    """The state of a request under way."""
+class _Body(httpx.AsyncByteStream):
+    """The body of an answer, whose connection is given back when it is closed."""
 
-    on_kept_connection: bool = False
+    def __init__(self, connection: AnswerProtocol, release: Callable[[], None]) -> None:
+        self._connection = connection
+        self._release: Callable[[], None] | None = release
 
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._connection.pieces()
 
-class _Transport(AiohttpTransport):
-    """Opens aiohttp's session, and sends its requests."""
-
-    def __init__(
-        self, settings: Settings, context: ssl.SSLContext, connections: _Connections, names: Names, *, to_end: bool
-    ) -> None:
-        super().__init__(verify=context, client=self._open_session)
-        self._to_end = to_end
-        self._resolver = NamesResolver(names)
-        self._settings = settings
-        self._connections = connections
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        s = self._settings
-        quiet_s = min(s.read_timeout_s, _QUIET_S) if self._to_end else s.read_timeout_s
-        connector = (_ClosedConnector if self._to_end else aiohttp.TCPConnector)(
-            ssl=self.ssl_context,
-            limit=0,  # the number of workers is the limit
-            limit_per_host=1,
-            resolver=self._resolver,
-            use_dns_cache=False,  # `Names` remembers them
-            keepalive_timeout=None if self._to_end else _KEEPALIVE_S,
-            force_close=self._to_end,
-            socket_factory=self._connections.open,
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            timeout=ClientTimeout(total=None, connect=s.connect_timeout_s, sock_read=quiet_s),
-            max_line_size=s.header_bytes,
-            max_field_size=s.header_bytes,
-            max_headers=s.header_bytes // _LEAST_HEADER_BYTES,
-            trace_configs=[_note_kept_connections()],
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if not isinstance(self.client, aiohttp.ClientSession):
-            self.client = self.get_client()
-        proxy: Proxy | None = request.extensions["proxy"]
-        url = exact_url(request.extensions["address"])
-        headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
-        if self._to_end or self._connections.crowded():
-            headers.append(("Connection", "close"))
-        for_tunnel: dict[str, str] = {}
-        if proxy is not None and proxy.authorization:
-            if url.scheme == "https":
-                for_tunnel["Proxy-Authorization"] = proxy.authorization
-            else:
-                headers.append(("Proxy-Authorization", proxy.authorization))
-        sending = _Sending()
-        with map_aiohttp_exceptions():
-            answer = await self.client.get(
-                url,
-                headers=headers,
-                allow_redirects=False,
-                proxy=proxy.address if proxy else None,
-                proxy_headers=for_tunnel,
-                trace_request_ctx=sending,
-                middlewares=(_never_repeat(sending),),
-            )
-        return httpx.Response(
-            answer.status,
-            headers=answer.raw_headers,
-            stream=AiohttpResponseStream(answer),
-            request=request,
-        )
-
-
-class _ClosedConnector(aiohttp.TCPConnector):
-    """Opens connections whose answers end when the server closes them."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._factory = cast("partial[ResponseHandler]", partial(_WithoutLength, loop=asyncio.get_running_loop()))
-
-
-class _WithoutLength(ResponseHandler):
-    """Parses one answer as if it had no Content-Length, which is kept under another name (RFC 9112, 6.3, 8)."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop)
-        self._head: bytes | None = b""
-        """The bytes of the header block received so far; None once the block has ended."""
-
-    def data_received(self, data: bytes) -> None:
-        """Pass on bytes of the answer, the header block as a whole."""
-        if self._head is not None:
-            self._head += data
-            head, end, body = self._head.partition(b"\r\n\r\n")
-            if not end and len(head) <= _LONGEST_HEAD_BYTES:
-                return
-            data = _LENGTH.sub(b"\r\n" + ANNOUNCED_LENGTH.encode() + b":", head) + end + body
-            self._head = None
-        super().data_received(data)
-
-
-def _note_kept_connections() -> TraceConfig:
-    """Return a trace configuration by which aiohttp notes in a request's `_Sending` that it reuses a connection."""
-
-    async def reused(session: aiohttp.ClientSession, context: SimpleNamespace, params: object) -> None:
-        context.trace_request_ctx.on_kept_connection = True
-
-    traces = TraceConfig()
-    traces.on_connection_reuseconn.append(reused)
-    return traces
-
-
-def _never_repeat(sending: _Sending) -> Callable[[ClientRequest, ClientHandlerType], Awaitable[ClientResponse]]:
-    """Return a middleware that raises ConnectionLost where aiohttp would send the request once more."""
-
-    async def send(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
-        try:
-            return await handler(request)
-        except aiohttp.ClientConnectorError:  # nothing was sent
-            raise
-        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-            raise ConnectionLost(was_kept=sending.on_kept_connection) from error
-
-    return send
+    async def aclose(self) -> None:
+        release, self._release = self._release, None
+        if release is not None:
+            release()
 
 
 def _open_socket(info: AddrInfo) -> socket.socket:
     family, kind, protocol, _, _ = info
     return socket.socket(family, kind, protocol)
+
+
+def _socket_address(family: socket.AddressFamily, address: str, port: int) -> tuple[object, ...]:
+    return (address, port, 0, 0) if family == socket.AF_INET6 else (address, port)
+
+
+def _split(address: str) -> tuple[str, str]:
+    """Return an address's origin, and what a server is asked for, unchanged."""
+    scheme, _, rest = address.partition("#")[0].partition("://")
+    end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
+    target = rest[end:]
+    return f"{scheme}://{rest[:end]}", target if target.startswith("/") else f"/{target}"
+
+
+@lru_cache(maxsize=4096)
+def _server(origin: str) -> _Server:
+    """Return where an origin's server, or a proxy, is connected. Raises ValueError for a port that is no number."""
+    scheme, _, place = origin.partition("://")
+    host, colon, port = place.rpartition(":")
+    if not colon or port.endswith("]"):
+        host, port = place, ""
+    return _Server(host.removeprefix("[").removesuffix("]"), int(port or _PORTS[scheme]), scheme == "https")
+
+
+def _head(method: bytes, target: str, fields: list[tuple[bytes, bytes]]) -> bytes:
+    """Return the bytes of a request. Raises ValueError for what would be read as another one."""
+    asked = target.encode()
+    if _NOT_IN_ADDRESS.search(asked) or any(_NOT_SENT.search(part) for field in fields for part in field):
+        raise ValueError("a request may contain no control character")
+    lines = b"".join(b"%b: %b\r\n" % field for field in fields)
+    return b"%b %b HTTP/1.1\r\n%b\r\n" % (method, asked, lines)

@@ -1,7 +1,7 @@
-"""Find out why an exchange failed: the errors of four libraries become one `FailureCode` and one line for a person.
+"""Find out why an exchange failed: errors of the wire and of the system become one `FailureCode` and one line for a
+person.
 
-httpx's own classes do not tell causes apart (refused, DNS failure and disconnect all arrive as ConnectTimeout), so the
-chain of causes is searched, and the first row of the table that matches one of its errors decides.
+The chain of causes is searched, and the first row of the table that matches one of its errors decides.
 """
 
 from __future__ import annotations
@@ -10,14 +10,24 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-import aiohttp
 import httpx
-from aiohttp import http_exceptions
 
 from geocrawl.errors import described
 from geocrawl.fetch.guard import MARK, GuardRefusal
+from geocrawl.fetch.wire_errors import (
+    BadAnswer,
+    ConnectFailed,
+    ConnectionLost,
+    ConnectTimedOut,
+    EarlyEnd,
+    LongHeader,
+    ProxyUnreached,
+    ReadTimedOut,
+    TunnelRefused,
+    WireError,
+)
 from geocrawl.model import FailureCode
 from geocrawl.resources import causes_of, lack_of
 from geocrawl.sanitize import plain
@@ -25,10 +35,9 @@ from geocrawl.sanitize import plain
 # Errors by which a network or a server can end an exchange; any other is a bug of ours and is not caught. ValueError
 # comes from headers and addresses that a library cannot read.
 WEB_ERRORS = (
+    WireError,
     httpx.HTTPError,
     httpx.InvalidURL,
-    aiohttp.ClientError,
-    http_exceptions.HttpProcessingError,
     asyncio.TimeoutError,
     EOFError,
     OSError,
@@ -36,7 +45,6 @@ WEB_ERRORS = (
     MemoryError,
 )
 _DETAIL_CHARS = 200
-_UNPARSABLE = (http_exceptions.HttpProcessingError, http_exceptions.BadHttpMessage, http_exceptions.BadStatusLine)
 
 
 class Unreadable(Exception):
@@ -60,25 +68,25 @@ def classify(error: BaseException, *, proxied: bool = False) -> tuple[FailureCod
             if fits(one):
                 if code is FailureCode.DNS and proxied:  # the proxy resolves names: the unknown one is the proxy's own
                     code = FailureCode.PROXY
-                return code, _line(one)
-    return FailureCode.BAD_HTTP, _line(error)
+                return code, _line(one, chain)
+    return FailureCode.BAD_HTTP, _line(error, chain)
 
 
 def is_early_end(error: BaseException) -> bool:
     """Return whether a server ended a body before the length that it had announced, or before the last chunk."""
-    return any(isinstance(one, http_exceptions.ContentLengthError) or _is_cut_chunk(one) for one in causes_of(error))
+    return any(isinstance(one, EarlyEnd) for one in causes_of(error))
 
 
 def is_unparsable(error: BaseException) -> bool:
-    """Return whether the HTTP parser refused the bytes of an answer, or bytes that follow it."""
-    return any(type(one) in _UNPARSABLE for one in causes_of(error))
+    """Return whether the HTTP parser refused the bytes of an answer, other than a chunk, or bytes that follow it."""
+    return any(type(one) is BadAnswer for one in causes_of(error))
 
 
-def _line(error: BaseException) -> str:
-    """Return what the library says, of a connection that was not made what the system says."""
-    if isinstance(error, aiohttp.ClientConnectorError):  # its own text names options of the library
-        cause = error.os_error.strerror or described(error.os_error)
-        return plain(f"{error.host}:{error.port}: {cause}", _DETAIL_CHARS)
+def _line(error: BaseException, chain: Sequence[BaseException]) -> str:
+    """Return what an error says, of a connection that was not made also where it leads."""
+    for one in chain:
+        if isinstance(one, ConnectFailed) and one.os_error is error and not isinstance(error, ssl.SSLError):
+            error = one
     return plain(described(error), _DETAIL_CHARS)
 
 
@@ -97,40 +105,30 @@ def _is_guard(error: BaseException) -> bool:
     )
 
 
-def _is_long_header(error: BaseException) -> bool:
-    return isinstance(error, http_exceptions.LineTooLong) or "Too many headers" in str(error)
-
-
 def _has_errno(*numbers: int) -> Callable[[BaseException], bool]:
     return lambda error: isinstance(error, OSError) and error.errno in numbers
 
 
 def _is_tunnel_status(*statuses: int) -> Callable[[BaseException], bool]:
-    return lambda error: isinstance(error, aiohttp.ClientHttpProxyError) and error.status in statuses
-
-
-def _is_cut_chunk(error: BaseException) -> bool:
-    return isinstance(error, http_exceptions.TransferEncodingError) and "Not enough data" in str(error)
+    return lambda error: isinstance(error, TunnelRefused) and error.status in statuses
 
 
 _TABLE: tuple[tuple[Callable[[BaseException], bool], FailureCode], ...] = (
-    (_is(aiohttp.ClientProxyConnectionError), FailureCode.PROXY),
+    (_is(ProxyUnreached), FailureCode.PROXY),
     (_is_tunnel_status(407), FailureCode.PROXY),
     (_is_tunnel_status(408, 504), FailureCode.TIMEOUT_CONNECT),
-    (_is(aiohttp.ClientHttpProxyError), FailureCode.REFUSED),  # the proxy answers, and cannot reach the server
+    (_is(TunnelRefused), FailureCode.REFUSED),  # the proxy answers, and cannot reach the server
     (_is_guard, FailureCode.GUARD),
-    (_is(aiohttp.ClientConnectorDNSError, socket.gaierror), FailureCode.DNS),
-    (_is(aiohttp.ConnectionTimeoutError), FailureCode.TIMEOUT_CONNECT),
-    (_is(aiohttp.ServerTimeoutError, httpx.ReadTimeout), FailureCode.TIMEOUT_READ),
-    (_is(aiohttp.ClientSSLError, ssl.SSLError, ssl.CertificateError), FailureCode.TLS),
-    (_is_long_header, FailureCode.HEADER_LIMIT),
-    (_is(http_exceptions.ContentLengthError), FailureCode.TRUNCATED),
-    (_is_cut_chunk, FailureCode.TRUNCATED),
-    (_is(http_exceptions.HttpProcessingError, aiohttp.ClientResponseError), FailureCode.BAD_HTTP),
-    (_is(aiohttp.ClientPayloadError), FailureCode.TRUNCATED),
+    (_is(socket.gaierror), FailureCode.DNS),
+    (_is(ConnectTimedOut), FailureCode.TIMEOUT_CONNECT),
+    (_is(ReadTimedOut, httpx.ReadTimeout), FailureCode.TIMEOUT_READ),
+    (_is(ssl.SSLError, ssl.CertificateError), FailureCode.TLS),
+    (_is(LongHeader), FailureCode.HEADER_LIMIT),
+    (_is(BadAnswer), FailureCode.BAD_HTTP),
     (_has_errno(errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED), FailureCode.RESET),
     (_has_errno(errno.ETIMEDOUT), FailureCode.TIMEOUT_CONNECT),
-    (_is(aiohttp.ClientConnectorError), FailureCode.REFUSED),
-    (_is(aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError), FailureCode.RESET),
+    (_is(ConnectFailed), FailureCode.REFUSED),
+    (_is(ConnectionLost, ConnectionError), FailureCode.RESET),
+    (_is(EarlyEnd), FailureCode.TRUNCATED),
     (_is(TimeoutError), FailureCode.TIMEOUT_TOTAL),
 )

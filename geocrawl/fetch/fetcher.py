@@ -283,7 +283,9 @@ class _Trail:
         """
         if self.cookies is None:
             self.cookies = httpx.Cookies()
-        self.cookies.extract_cookies(answer.response)
+        if "set-cookie" in answer.headers:
+            answer.response.request.url = httpx.URL(answer.url.address)  # not read when the request was made
+            self.cookies.extract_cookies(answer.response)
         cookies = ";".join(sorted(f"{cookie.name}={cookie.value}" for cookie in self.cookies.jar))
         if len(self.hops) >= limit or (target.address, cookies) in self._passed:
             return False

@@ -13,6 +13,8 @@ import socket
 from collections.abc import Iterator
 from functools import lru_cache
 
+from geocrawl.urls import is_private_name
+
 # As aiohappyeyeballs passes it: family, type, protocol, canonical name, socket address.
 AddrInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -40,9 +42,6 @@ _SPECIAL = tuple(
 )
 """Special-purpose networks that `ipaddress` calls global, at least in one version of Python (IANA, IPv4 and IPv6
 Special-Purpose Address Registries; a cloud's own address besides)."""
-_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
-"""RFC 6761, 6.3; RFC 6762, 3; ICANN's board on 29 July 2024; RFC 8375."""
-_BELOW_PRIVATE_NAMES = tuple(f".{name}" for name in _PRIVATE_NAMES)
 _ISATAP = 0x5EFE  # RFC 5214, 6.1: interface identifier [00|02]00:5efe:a.b.c.d
 
 
@@ -73,18 +72,13 @@ class AddressGuard:
         """Return whether `host` may be requested, judged by its text: no address and no name of a private network."""
         if self._allow_private:
             return True
-        return is_public(host) if is_literal(host) else not _is_private_name(host)
+        return is_public(host) if is_literal(host) else not is_private_name(host)
 
     def open_socket(self, info: AddrInfo) -> socket.socket:
         """Return a socket for the address that is about to be connected; raise GuardRefusal if it must not be."""
         family, kind, protocol, _, address = info
         self.check(str(address[0]))
         return socket.socket(family, kind, protocol)
-
-
-def _is_private_name(host: str) -> bool:
-    """Return whether a name belongs to no public host by a standard: a proxy would look it up in its own network."""
-    return host in _PRIVATE_NAMES or host.endswith(_BELOW_PRIVATE_NAMES)
 
 
 def is_literal(host: str) -> bool:

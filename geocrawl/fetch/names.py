@@ -16,13 +16,10 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-
 _KEPT_S = 300.0
 _MOST_KEPT = 4096
 _MOST_THREADS = 128
 """Several times as many as workers: a silent name server occupies a thread for longer than `dns_timeout_s`."""
-_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 Addresses = tuple[tuple[socket.AddressFamily, str], ...]
 """IP addresses of a name, each with its family, in the system's order of preference."""
@@ -90,25 +87,6 @@ class Names:
         self._known.move_to_end(name)
         if len(self._known) > _MOST_KEPT:
             self._known.popitem(last=False)
-
-
-class NamesResolver(AbstractResolver):
-    """Gives aiohttp's connector the addresses that `Names` returns."""
-
-    def __init__(self, names: Names) -> None:
-        self._names = names
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Return the addresses of a name; raise gaierror as `Names.addresses` does."""
-        return [
-            ResolveResult(hostname=host, host=address, port=port, family=kind, proto=0, flags=_NUMERIC)
-            for kind, address in await self._names.addresses(host)
-        ]
-
-    async def close(self) -> None:
-        """Do nothing: `Names` has nothing to close."""
 
 
 def _ask_system(name: str) -> Addresses | Exception:

@@ -15,13 +15,12 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 
-import aiohttp
-
 from geocrawl.errors import OwnFault
 from geocrawl.fetch import reachability
 from geocrawl.fetch.failures import Unreadable
 from geocrawl.fetch.guard import is_literal
 from geocrawl.fetch.proxy import Proxy
+from geocrawl.fetch.wire_errors import TunnelRefused
 from geocrawl.model import FailureCode, Url
 from geocrawl.resources import BACK, are_there, causes_of, lack_of
 from geocrawl.sanitize import plain
@@ -84,7 +83,7 @@ class OwnFaults:
     # ----------------------------------------------------------------------- the proxy
 
     async def _fault_of_proxy(self, error: BaseException, code: FailureCode, url: Url, proxy: Proxy) -> OwnFault | None:
-        refused_tunnel = any(isinstance(one, aiohttp.ClientHttpProxyError) for one in causes_of(error))
+        refused_tunnel = any(isinstance(one, TunnelRefused) for one in causes_of(error))
         if code is FailureCode.PROXY and (refused_tunnel or isinstance(error, Unreadable)):
             return await self._fault_of_password(url, proxy)
         if code is FailureCode.PROXY:

@@ -50,9 +50,8 @@ def tls_deviation(error: BaseException) -> Deviation | None:
         code = _OF_VERIFY_CODE.get(getattr(one, "verify_code", 0))
         if code is not None:
             return Deviation(code, plain(str(getattr(one, "verify_message", "")), _DETAIL_CHARS))
-        reason = getattr(one, "reason", None)  # some of aiohttp's own errors are SSLErrors without one
-        if isinstance(one, ssl.SSLError) and reason in _OLD_PROTOCOL:
-            return Deviation("tls-protocol", reason.replace("_", " ").lower())
+        if isinstance(one, ssl.SSLError) and one.reason in _OLD_PROTOCOL:
+            return Deviation("tls-protocol", one.reason.replace("_", " ").lower())
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from geocrawl.model import Failure, FailureCode, Page, Purpose
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import answer, redirect
-from tests.support.tls_zoo import ANIMALS, Cage, housed, make_zoo
+from tests.support.tls_zoo import ANIMALS, Cage, housed
 
 from .conftest import Kit, url
 
@@ -20,15 +19,6 @@ MakeKit = Callable[..., Kit]
 Zoo = Callable[..., AbstractContextManager[Cage]]
 AT_FAULT = sorted(name for name, animal in ANIMALS.items() if animal.deviation)
 SITE = {"/wms": answer(b"<a/>"), "/map": answer(b"png"), "/page": answer(b"<html>")}
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="the openssl command makes the certificates")
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("zoo")
-    make_zoo(folder)
-    return folder
 
 
 @pytest.fixture

@@ -1,0 +1,159 @@
+"""Answers as servers really send them, and as attackers would: interim ones, line ends, trailers, answers too many."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from geocrawl.model import Failure, FailureCode, Page, Purpose
+from tests.support.http_server import answer, pages, serve
+
+from .conftest import Kit, url
+
+MakeKit = Callable[..., Kit]
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        HINTS * 3 + HEAD + b"Content-Length: 5\r\n\r\n<map>",
+        HEAD.replace(b"\r\n", b"\n") + b"Content-Length: 5\n\n<map>",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n2;a=b\r\n<m\r\n3\r\nap>\r\n0\r\nX-Trailer: 1\r\n\r\n",
+        b"HTTP/1.1 200 \r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<map>",
+        HEAD + b"X-Latin: Stra\xdfe\r\nContent-Length: 5\r\n\r\n<map>",
+    ],
+)
+async def test_such_an_answer_is_read(kit: MakeKit, raw: bytes) -> None:
+    async with serve(lambda target, writer: raw) as server:
+        asking = kit()
+        for _ in range(2):
+            got = await asking.get(f"{server.base}/page")
+            assert isinstance(got, Page), got
+            assert (got.status, got.body) == (200, b"<map>")
+            assert "link" not in got.headers and "x-trailer" not in got.headers
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+async def test_without_a_length_the_body_ends_with_the_connection(kit: MakeKit, version: bytes) -> None:
+    async def write(writer: asyncio.StreamWriter) -> None:
+        for piece in (b"HTTP/%b 200 OK\r\nContent-" % version, b"Type: text/html\r\n\r\n<ma", b"p>"):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0)
+        writer.close()
+
+    async with serve(lambda target, writer: write(writer)) as server:
+        got = await kit().get(f"{server.base}/page")
+    assert isinstance(got, Page)
+    assert got.body == b"<map>"
+
+
+@pytest.mark.parametrize("raw", [HINTS * 50, b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhello"])
+async def test_an_answer_that_never_comes_is_no_http(kit: MakeKit, raw: bytes) -> None:
+    async with serve(lambda target, writer: raw) as server:
+        got = await kit().get(f"{server.base}/page")
+    assert isinstance(got, Failure)
+    assert got.code is FailureCode.BAD_HTTP
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_second_answer_is_never_that_of_the_next_request(kit: MakeKit, late: bool) -> None:
+    forged = asyncio.Event()
+
+    async def twice(target: str, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(target.encode()))
+        if target == "/a":
+            if late:
+                await writer.drain()
+                await asyncio.sleep(0.05)
+            with suppress(ConnectionError):
+                writer.write(answer(b"forged"))
+                await writer.drain()
+            forged.set()
+
+    async with serve(twice) as server:
+        asking = kit()
+        await asking.get(f"{server.base}/a")
+        await forged.wait()
+        await asyncio.sleep(0.05)
+        got = await asking.get(f"{server.base}/b")
+        assert isinstance(got, Page)
+        assert got.body == b"/b"
+        assert server.connections == 2
+
+
+async def test_a_long_body_arrives_whole_and_the_connection_is_kept(kit: MakeKit) -> None:
+    body = b"".join(b"<p>%d</p>" % number for number in range(400_000))
+    async with serve(pages({"/page": answer(body, content_type="text/xml")})) as server:
+        asking = kit()
+        for _ in range(2):
+            got = await asking.get(f"{server.base}/page", Purpose.PROBE)
+            assert isinstance(got, Page)
+            assert got.body == body
+        assert server.connections == 1
+
+
+async def test_hosts_behind_one_proxy_share_connections(kit: MakeKit) -> None:
+    async with serve(lambda target, writer: answer(target.encode())) as server:
+        asking = kit(proxy=server.base)
+        for host in ("a", "b", "c"):
+            got = await asking.get(f"http://{host}.example/x")
+            assert isinstance(got, Page)
+            assert got.body == f"http://{host}.example/x".encode()
+        assert server.connections == 1
+
+
+@asynccontextmanager
+async def tunnelling(to_port: int, asked: list[str]) -> AsyncIterator[str]:
+    """A proxy that connects every tunnel with one port on loopback; `asked`: what it was asked for."""
+    tasks = set[asyncio.Task[None]]()
+
+    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", to_port)
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        for task in (carry(reader, there_writer), carry(there_reader, writer)):
+            tasks.add(asyncio.create_task(task))
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    yield f"http://user:secret@127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server.close()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_https_goes_through_a_tunnel_of_a_proxy(kit: MakeKit) -> None:
+    certificate = Path(__file__).with_name("self_signed.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    asked = list[str]()
+    async with serve(lambda target, writer: answer(target.encode()), tls=context) as server:
+        async with tunnelling(server.port, asked) as proxy:
+            asking = kit(proxy=proxy)
+            assert isinstance(await asking.get("https://maps.example/wms"), Failure), "not verified"
+            async with asking.turn("maps.example") as turn:
+                for path in ("/wms", "/map"):
+                    got = await turn.fetch(url(f"https://maps.example{path}"), purpose=Purpose.PROBE)
+                    assert isinstance(got, Page), got
+                    assert got.body == path.encode()
+        assert server.targets == ["/wms", "/map"]
+    tunnels = [each for each in asked if each.startswith("CONNECT maps.example:443 HTTP/1.1\r\n")]
+    assert len(tunnels) == 3, "page refused, probe refused, probe on a connection that its second request uses again"
+    assert all("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=" in each for each in tunnels)
+    assert all("proxy-authorization" not in fields for fields in server.fields)
