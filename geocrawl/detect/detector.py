@@ -64,13 +64,18 @@ class Detector:
             if candidate is not None:
                 is_page = candidate.endpoint.kind is Kind.CSW and asks_for_records(link.url)
                 found.append((_with_evidence(candidate, document, link), None if is_page else index))
-            elif "%3" in link.url.address or "=http" in link.url.address:
+            else:
                 found += [(_with_evidence(inner, document, link), None) for inner in self._within(link.url)]
         return tuple(found)
 
     def of_url(self, url: Url) -> Candidate | None:
         """Return the candidate recognised by an address alone; None for an ordinary address."""
         return self._of_url(url)
+
+    def of_text(self, url: Url) -> tuple[Candidate, ...]:
+        """Return the candidate recognised by an address alone, else those by the addresses within its query."""
+        candidate = self._of_url(url)
+        return (candidate,) if candidate is not None else tuple(self._within(url))
 
     def siblings(self, endpoint: Endpoint) -> tuple[Candidate, ...]:
         """Return endpoints of other kinds that servers of this form have next to a valid one, the likeliest first."""
@@ -129,7 +134,9 @@ class Detector:
 
     def _within(self, url: Url) -> list[Candidate]:
         """Return candidates among the addresses in a query: `viewer?wms=https%3A%2F%2Fhost%2Fows%3F…`."""
-        found = []
+        found: list[Candidate] = []
+        if "%3" not in url.address and "=http" not in url.address:
+            return found
         for _, value in query_parameters(url):
             start = _ADDRESS_WITHIN.match(value)
             inner = read_url(value) if start else None

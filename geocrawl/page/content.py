@@ -30,6 +30,8 @@ class RawLink(NamedTuple):
     """Kind of service that the page names for the link, as in `Link`."""
     before: int = 0
     """Number of characters of the context that stand before the link, as in `Link`."""
+    tag_path: str = ""
+    """Place of the link among the page's elements, as in `Link`."""
 
 
 @dataclass(slots=True)

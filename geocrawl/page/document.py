@@ -42,18 +42,21 @@ class PageReader:
         max_scripts: int = 0,
         headline: bool = False,
         prose: bool = False,
+        tag_paths: bool = False,
     ) -> None:
         """Set the limits and the optional parts of reading.
 
         `respect_nofollow`: leave out links marked rel=nofollow. `max_links`: links of a page that are read at most.
         `max_scripts`: links to scripts and configurations that are added to a page at most (`scriptfiles`). `headline`
-        and `prose` fill these two fields of a Document, which take time and which few strategies need.
+        and `prose` fill these two fields of a Document, `tag_paths` that of its links, which take time and which few
+        strategies need.
         """
         self._respect_nofollow = respect_nofollow
         self._max_links = max_links
         self._max_scripts = max_scripts
         self._headline = headline
         self._prose = prose
+        self._tag_paths = tag_paths
 
     def read(self, page: Page, *, depth: int) -> Document:
         """Return the text and the links of `page`, an empty Document when the page is no text. Never raises.
@@ -88,6 +91,7 @@ class PageReader:
             max_scripts=self._max_scripts,
             headline=self._headline,
             prose=self._prose,
+            tag_paths=self._tag_paths,
             site=url.site,
         )
 
@@ -118,7 +122,7 @@ class PageReader:
     def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
         """Yield the content's links with parsed addresses, without those that are no web addresses."""
         base = (read_url(content.base, final) if content.base else None) or final
-        for href, where, anchor, context, rel, kind, before in content.links:
+        for href, where, anchor, context, rel, kind, before, tag_path in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
             if not href and where != "form":  # a form without an action requests its own page
@@ -129,7 +133,7 @@ class PageReader:
             if where == SCRIPT_SRC and url is not None and url.site != final.site:
                 continue  # scripts on other sites are libraries
             if url is not None:
-                yield Link(url, anchor, context, rel, where, kind, before)
+                yield Link(url, anchor, context, rel, where, kind, before, tag_path)
 
 
 def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -172,13 +173,16 @@ def _in_comments(html: str) -> Iterator[RawLink]:
         position = end + 3
 
 
+_short_may_name_kinds = lru_cache(8_192)(may_name_kinds)
+
+
 def kind_of_link(href: str, before: str, anchor: str) -> str:
     """Return the kind named by the words just before a link ("WMS service: …") or by a short anchor; '' for none.
 
     Only addresses that may be programs have a kind: people write about services far more often than they name one.
     """
     labelled = before.endswith(_LABEL_ENDS)
-    if not labelled and (len(anchor) > _SHORT_ANCHOR_CHARS or not may_name_kinds(anchor)):
+    if not labelled and (len(anchor) > _SHORT_ANCHOR_CHARS or not _short_may_name_kinds(anchor)):
         return ""
     if not may_be_program(href):
         return ""

@@ -8,6 +8,7 @@ Boundaries of blocks are separators in the list, at which the context of a link 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
@@ -26,7 +27,8 @@ from geocrawl.page.flatten import BLOCKS, CELLS, flatten
 from geocrawl.page.forms import FormReader
 from geocrawl.page.headline import find_headline
 from geocrawl.page.pieces import Pieces
-from geocrawl.page.walk import walk
+from geocrawl.page.tag_path import TagPaths
+from geocrawl.page.walk import UNREAD
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
@@ -52,6 +54,7 @@ def read_html(
     max_scripts: int = 0,
     headline: bool = False,
     prose: bool = False,
+    tag_paths: bool = False,
     site: str = "",
 ) -> Content:
     """Return the text and the links of `html`.
@@ -59,17 +62,13 @@ def read_html(
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
     for nested or broken markup the time stays proportional to the length (`flatten`). The links are followed by
     addresses of services that are written but not linked (`embedded`), and by at most `max_scripts` linked scripts that
-    may contain such addresses. `headline` and `prose` fill fields that not every strategy needs. `site`: the page's own
-    site, whose addresses count as services sooner than those of others.
+    may contain such addresses. `headline`, `prose` and `tag_paths` fill fields that not every strategy needs. `site`:
+    the page's own site, whose addresses count as services sooner than those of others.
     """
     tree = LexborHTMLParser(flatten(html), options=LexborDocumentOptions.WO_EVENTS)
-    reader = _Reader(codec, max_links)
+    reader = _Reader(codec, max_links, TagPaths() if tag_paths else None)
     if tree.root is not None:
-        for node, tag, enters in walk(tree.root):
-            if enters:
-                reader.enter(node, tag)
-            else:
-                reader.leave(tag)
+        reader.read(tree.root)
     content = reader.finish()
     reader.add_embedded(html, site)
     if max_scripts:
@@ -93,10 +92,10 @@ def refresh_target(content: str) -> str:
 class _OpenLink:
     """An `a` element whose end has not been read yet."""
 
-    __slots__ = ("extras", "href", "rel", "start", "title")
+    __slots__ = ("extras", "href", "rel", "start", "tag_path", "title")
 
-    def __init__(self, href: str, rel: str, title: str, start: int) -> None:
-        self.href, self.rel, self.title, self.start = href, rel, title, start
+    def __init__(self, href: str, rel: str, title: str, start: int, tag_path: str) -> None:
+        self.href, self.rel, self.title, self.start, self.tag_path = href, rel, title, start, tag_path
         self.extras: list[str] = []
         """alt and title of the images in the link."""
 
@@ -104,54 +103,67 @@ class _OpenLink:
 class _Reader:
     """Builds the page's content during the walk."""
 
-    def __init__(self, codec: str, max_links: int) -> None:
+    def __init__(self, codec: str, max_links: int, tag_paths: TagPaths | None) -> None:
         self._pieces = Pieces()
         self._text = ""
         """All fragments joined, before white space is folded; set by `finish`."""
         self._content = Content()
         self._codec = codec
         self._max_links = max_links
+        self._tag_paths = tag_paths
         self._fragments: list[str] = [BOUNDARY]
         self._open: list[_OpenLink | None] = []
         self._spans: list[tuple[int, int, int]] = []
         """(index of a link, its first fragment, the fragment after its last), from which `finish` cuts the contexts."""
         self._form: FormReader | None = None
-        self._enter = {
-            **{"a": self._a, "area": self._area, "frame": self._frame, "iframe": self._frame, "link": self._link},
-            **{"img": self._img, "meta": self._meta, "base": self._base, "html": self._html, "title": self._title},
-            **{"form": self._form_start, "input": self._input, "select": self._select, "option": self._option},
-        }
-        pieces = self._pieces
-        self._enter |= {"script": pieces.script, "textarea": pieces.textarea}
-        self._enter |= {"object": pieces.embedded, "embed": pieces.embedded}
-        self._leave = {"a": self._a_end, "form": self._form_end, "select": self._select_end}
+        self._above: list[tuple[LexborNode, str]] = []
+        """The elements that contain the present node, from the root."""
 
-    def enter(self, node: LexborNode, tag: str) -> None:
-        """Process the beginning of an element, or a text."""
-        if tag == "-text":
-            self._fragments.append(node.text_content or "")
-            return
+    def read(self, root: LexborNode) -> None:
+        """Read all nodes: `walk` written out, because a call for each node costs as much as the rest."""
+        fragments, above = self._fragments, self._above
+        node: LexborNode | None = root
+        while node is not None:
+            tag = node.tag or ""
+            if tag == "-text":
+                fragments.append(node.text_content or "")
+            elif not tag.startswith("-"):
+                if tag in _WORTH_A_CALL:
+                    self._enter(node, tag)
+                child = None if tag in UNREAD else node.first_child
+                if child is not None:
+                    above.append((node, tag))
+                    node = child
+                    continue
+                if tag in _WORTH_A_CALL:
+                    self._leave(tag)
+            following = node.next if above else None
+            while following is None and above:
+                node, tag = above.pop()
+                if tag in _WORTH_A_CALL:
+                    self._leave(tag)
+                following = node.next if above else None
+            node = following
+
+    def _enter(self, node: LexborNode, tag: str) -> None:
+        """Process the beginning of an element."""
         if tag in BLOCKS:
-            self._part()
+            if self._fragments[-1] != BOUNDARY:
+                self._fragments.append(BOUNDARY)
         elif tag in CELLS:
             self._fragments.append("\n" if tag == "br" else " ")
-        handler = self._enter.get(tag)
-        if handler is not None:
-            handler(node)
+        if tag in _ON_ENTERING:
+            _ON_ENTERING[tag](self, node)
 
-    def leave(self, tag: str) -> None:
+    def _leave(self, tag: str) -> None:
         """Process the end of an element."""
-        handler = self._leave.get(tag)
-        if handler is not None:
-            handler()
+        if tag in _ON_LEAVING:
+            _ON_LEAVING[tag](self)
         if tag in BLOCKS:
-            self._part()
+            if self._fragments[-1] != BOUNDARY:
+                self._fragments.append(BOUNDARY)
         elif tag in CELLS:
             self._fragments.append(" ")
-
-    def _part(self) -> None:
-        if self._fragments[-1] != BOUNDARY:
-            self._fragments.append(BOUNDARY)
 
     def finish(self) -> Content:
         """Return the content with its text, and the contexts of its links cut from the fragments."""
@@ -164,7 +176,10 @@ class _Reader:
             link = links[index]
             kind = kind_of_link(link.href, before, link.anchor)
             context = f"{before} {behind}".strip()
-            links[index] = link._replace(context=context, kind=kind, before=len(context) - len(behind))
+            before_chars = len(context) - len(behind)
+            links[index] = RawLink(
+                link.href, link.where, link.anchor, context, link.rel, kind, before_chars, link.tag_path
+            )
         return content
 
     def add_embedded(self, html: str, site: str) -> None:
@@ -196,16 +211,19 @@ class _Reader:
         """Return the words before and after a link within its block, half of `MAX_CONTEXT_CHARS` each."""
         half = MAX_CONTEXT_CHARS // 2 - 1
         fragments, before, behind = self._fragments, "", ""
-        for fragment in reversed(fragments[max(0, start - _MAX_FRAGMENTS) : start]):
+        for place in range(start - 1, max(0, start - _MAX_FRAGMENTS) - 1, -1):
+            fragment = fragments[place]
             if fragment == BOUNDARY or len(before) > 2 * half:
                 break
             before = fragment[-2 * half :] + before
-        for fragment in fragments[end : end + _MAX_FRAGMENTS]:
+        for place in range(end, min(end + _MAX_FRAGMENTS, len(fragments))):
+            fragment = fragments[place]
             if fragment == BOUNDARY or len(behind) > 2 * half:
                 break
             behind += fragment[: 2 * half]
-        before = " ".join(before.split())[-half:].lstrip()
-        return before, fold(behind, half)
+        if before:
+            before = " ".join(before.split())[-half:].lstrip()
+        return before, fold(behind, half) if behind else ""
 
     def _add(self, link: RawLink) -> None:
         if len(self._content.links) < self._max_links:
@@ -220,7 +238,8 @@ class _Reader:
             self._open.append(None)
             return
         start, rel, title = len(self._fragments), attributes.get("rel") or "", attributes.get("title") or ""
-        self._open.append(_OpenLink(href, rel, title, start))
+        path = self._tag_paths.of(node, "a", self._above) if self._tag_paths else ""
+        self._open.append(_OpenLink(href, rel, title, start, path))
 
     def _a_end(self) -> None:
         opened = self._open.pop()
@@ -230,7 +249,8 @@ class _Reader:
         self._fragments.append("")  # an empty link still separates the block boundaries before and after it
         shown = fold("".join(self._fragments[opened.start : min(end, opened.start + _MAX_FRAGMENTS)]), MAX_ANCHOR_CHARS)
         self._spans.append((len(self._content.links), opened.start, end))
-        self._add(RawLink(opened.href, "a", _anchor(shown, *opened.extras, opened.title), rel=opened.rel))
+        anchor = _anchor(shown, *opened.extras, opened.title) if opened.extras or opened.title else shown
+        self._add(RawLink(opened.href, "a", anchor, rel=opened.rel, tag_path=opened.tag_path))
 
     def _img(self, node: LexborNode) -> None:
         if self._open and (opened := self._open[-1]) and len(opened.extras) < _MAX_FRAGMENTS:
@@ -312,6 +332,24 @@ class _Reader:
     def _select_end(self) -> None:
         if self._form:
             self._form.end_select()
+
+
+_ON_ENTERING: Mapping[str, Callable[[_Reader, LexborNode], None]] = {
+    **{"a": _Reader._a, "area": _Reader._area, "frame": _Reader._frame, "iframe": _Reader._frame},
+    **{"link": _Reader._link, "img": _Reader._img, "meta": _Reader._meta, "base": _Reader._base},
+    **{"html": _Reader._html, "title": _Reader._title, "form": _Reader._form_start, "input": _Reader._input},
+    **{"select": _Reader._select, "option": _Reader._option},
+    **{"script": lambda reader, node: reader._pieces.script(node)},
+    **{"textarea": lambda reader, node: reader._pieces.textarea(node)},
+    **dict.fromkeys(("object", "embed"), lambda reader, node: reader._pieces.embedded(node)),
+}
+_ON_LEAVING: Mapping[str, Callable[[_Reader], None]] = {
+    "a": _Reader._a_end,
+    "form": _Reader._form_end,
+    "select": _Reader._select_end,
+}
+_WORTH_A_CALL = BLOCKS | CELLS | _ON_ENTERING.keys() | _ON_LEAVING.keys()
+"""Elements that mean something; of others, only the content is read."""
 
 
 def _anchor(*parts: str) -> str:

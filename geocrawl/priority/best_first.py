@@ -27,9 +27,9 @@ from geocrawl.priority.vectors.tfidf import TextModel
 
 LINK_TIER = 1
 SEED_TIER = 8
+"""Tier of seeds, above all links: in the paper seeds have the highest weight, 1."""
 TIERS = {SEED_TIER: "start pages", LINK_TIER: "links, by similarity"}
 """Tier → its name for people."""
-"""Tier of seeds, above all links: in the paper seeds have the highest weight, 1."""
 N_FIRST = "best-n-first"
 ALL = "all"
 

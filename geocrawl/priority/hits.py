@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 NAME = "hits"
 FOLLOWED, LAST = 1, 0
+"""Tiers: links of pages above the threshold; all others."""
 TIERS = {FOLLOWED: "links above the threshold", LAST: "links below the threshold"}
 """Tier → its name for people."""
-"""Tiers: links of pages above the threshold; all others."""
 
 OPTIONS: Mapping[str, Option] = {
     "a": Option(0.35, "A, share of the page's similarity in LinkScore", 0.0, 1.0),
@@ -72,6 +72,7 @@ PRESETS: Mapping[str, Preset] = {
             "Authority and hub are divided by their highest value; the paper does not name the norm.",
             "The printed bracket puts B inside A; the text has three weights, which is what runs here.",
         ),
+        discards="links of pages at or below the relevance threshold are not followed",
     )
 }
 

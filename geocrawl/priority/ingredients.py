@@ -29,6 +29,8 @@ class Ingredients:
     """Folder of the trained models."""
     topic: Topic | None
     """The topic that a person chose; None for the topic that the models were trained on."""
+    max_depth: int | None = None
+    """Most links from a start page to a page that is visited; None: any number."""
 
     def text_model(self) -> TextModel:
         """Return the text model (TF-IDF) of the chosen topic, else the trained one."""

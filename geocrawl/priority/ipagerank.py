@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 NAME = "ipagerank"
 FOLLOWED, LAST = 1, 0
+"""Tiers: links above the threshold; links at or below it."""
 TIERS = {FOLLOWED + 1: "start pages", FOLLOWED: "links above the threshold", LAST: "links below the threshold"}
 """Tier → its name for people."""
-"""Tiers: links above the threshold; links at or below it."""
 OPTIONS: Mapping[str, Option] = {
     "d": Option(0.85, "d, the share of a page's rank that its links pass on", 0.0, 0.99),
     "c": Option(0.5, "c, words of a link less similar to the topic than this do not count", 0.0, 1.0),
@@ -76,6 +76,8 @@ PRESETS: Mapping[str, Preset] = {
         (
             "Similarity of words comes from our thesaurus in English and Chinese and from common stems.",
             "A page whose links all have RW = 0 passes nothing on; waiting links have an IPR, too.",
+            "Links with RW = 0 all have the IPR 1 − d. Hosts whose best links are equal take turns; the paper's one "
+            "queue of URLs has no hosts.",
         ),
     )
 }

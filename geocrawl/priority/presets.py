@@ -23,7 +23,7 @@ class Constant(NamedTuple):
     source: str
     """The paper's equation or rule in which the constant stands."""
     ours: str = ""
-    """What differs from the paper, or what the paper leaves open; '' where the value is the paper's own."""
+    """Why the value is ours: the paper leaves it open, or we differ from it, and how; '' for the paper's own value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class Preset:
     """Option → its value; every option of the strategy."""
     differs: tuple[str, ...] = ()
     """Where a crawl with this preset differs from the paper: one sentence each."""
+    discards: str = ""
+    """The paper's rule by which links are discarded, without a full stop; '' when none are."""
 
     def options(self, strategy: str) -> dict[str, str]:
         """Return STRATEGY.OPTION → text, as `--set` has them."""

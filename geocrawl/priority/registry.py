@@ -112,14 +112,18 @@ def strategy_values(name: str, options: Mapping[str, str]) -> Mapping[str, Value
 
 
 def make_strategy(
-    name: str, options: Mapping[str, str], models_dir: Path | None = None, topic: Topic | None = None
+    name: str,
+    options: Mapping[str, str],
+    models_dir: Path | None = None,
+    topic: Topic | None = None,
+    max_depth: int | None = None,
 ) -> Strategy:
     """Make the strategy or preset called `name` with the options people set (`gws.lambda` → text).
 
     An option that people set replaces that of the preset; `gws:paper.lambda` is for that preset alone. `models_dir` is
     the folder of the models' files; None means the shipped ones. The sample texts of `topic`, if given, replace the
-    trained topic. Raises UsageError for an unknown name, an option of no strategy, or a bad value; EnvironmentFault for
-    a model that cannot be read.
+    trained topic. `max_depth` is the crawl's limit of depth, None for none. Raises UsageError for an unknown name, an
+    option of no strategy, or a bad value; EnvironmentFault for a model that cannot be read.
     """
     strategy = _strategy_of(name)
     for key in options:
@@ -129,7 +133,7 @@ def make_strategy(
 
     trained = topic is None or topic.shipped_model
     given = _with_preset(name, options)
-    ingredients = Ingredients(strategy, given, models_dir or shipped_models(), None if trained else topic)
+    ingredients = Ingredients(strategy, given, models_dir or shipped_models(), None if trained else topic, max_depth)
     made: Any = _module(STRATEGIES[strategy].module).make(ingredients)
     if name != strategy:
         made.name = name

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.model import Document, Feedback, Purpose, Rank, State
+from geocrawl.model import Document, Feedback, Link, Purpose, Rank, State
 from geocrawl.priority.bayes.strategy import BayesStrategy
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER
 from geocrawl.priority.fusion.crawl_memory import CrawlMemory, WaitingLink
+from geocrawl.priority.fusion.link_groups import FRONT, LinkGroups
 from geocrawl.priority.fusion.prior import Prior, read_prior, write_prior
 from geocrawl.priority.fusion.strategy import OPTIONS, FusionStrategy
 from geocrawl.priority.fusion.value_model import ValueModel, probability
@@ -46,8 +47,13 @@ def fusion(**options: object) -> FusionStrategy:
 
 def page(path: str, links: Sequence[str], anchor: str = "more", depth: int = 1) -> Document:
     return Document(
-        url(HOST + path), depth, 200, "text/html", "utf-8", "t", "text", tuple(link(HOST + to, anchor) for to in links)
+        url(HOST + path), depth, 200, "text/html", "utf-8", "t", "text", tuple(_listed(to, anchor) for to in links)
     )
+
+
+def _listed(to: str, anchor: str) -> Link:
+    """Return a link in the list of its folder."""
+    return link(HOST + to, anchor)._replace(tag_path=f"body ul.{to.split('/')[1]} li a")
 
 
 class Crawl:
@@ -57,18 +63,24 @@ class Crawl:
         self.strategy = strategy
         self.ids: dict[str, int] = {}
         self.history: list[Feedback] = []
-        self.ranks: dict[int, Rank | None] = {}
+        self.ranks: dict[int, Rank] = {}
 
     def id_of(self, path: str) -> int:
         return self.ids.setdefault(path, len(self.ids) + 1)
 
-    def visit(self, path: str, links: Sequence[str] = (), *, found_on: str | None = None, finds: int = 0) -> None:
+    def visit(
+        self, path: str, links: Sequence[str] = (), *, found_on: str | None = None, finds: int = 0, depth: int = 1
+    ) -> None:
         packed = self.strategy.judge(page(path, links)).features
         kept = tuple((url(HOST + to).identity, self.id_of(to)) for to in links)
         parent = None if found_on is None else self.id_of(found_on)
-        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, 1, parent, State.VISITED, "ok", None, kept, packed))
+        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, depth, parent, State.VISITED, "ok", None, kept, packed))
         for _ in range(finds):
             self.feed(Feedback(0, 10_000, Purpose.PROBE, 2, self.id_of(path), State.VISITED, "ok", True))
+
+    def redirect(self, path: str, *, to: str) -> None:
+        target = ((url(HOST + to).identity, self.id_of(to)),)
+        self.feed(Feedback(0, self.id_of(path), Purpose.PAGE, 1, None, State.VISITED, "redirect", None, target))
 
     def feed(self, feedback: Feedback) -> None:
         self.history.append(feedback)
@@ -100,9 +112,70 @@ def test_a_folder_that_brought_services_comes_before_one_that_did_not() -> None:
 
 def test_waiting_links_are_ranked_anew_by_what_was_learnt() -> None:
     crawl = toy(fusion())
-    good, bad = crawl.ranks[crawl.id_of("/good/30")], crawl.ranks.get(crawl.id_of("/bad/30"))
-    assert good is not None
-    assert bad is None or good > bad
+    good, bad = crawl.ranks[crawl.id_of("/good/15")], crawl.ranks[crawl.id_of("/bad/15")]
+    assert good > bad
+
+
+def test_the_next_links_of_a_group_are_ranked_as_if_each_visit_would_find_nothing() -> None:
+    crawl = Crawl(fusion(explore=0))
+    crawl.visit("/", [f"/list/{n}" for n in range(30)])
+    ranked = [crawl.ranks[crawl.id_of(f"/list/{n}")] for n in range(FRONT)]
+    assert sorted(ranked, reverse=True) == ranked
+    assert len(set(ranked)) == FRONT
+    crawl.ranks.clear()
+    crawl.visit("/list/0", found_on="/")
+    assert list(crawl.ranks) == [crawl.id_of(f"/list/{FRONT}")], "a visit without a find only ranks the next link"
+    crawl.visit("/list/1", found_on="/", finds=1)
+    assert crawl.ranks[crawl.id_of("/list/2")] > ranked[0], "a find raises the links behind it"
+
+
+def test_the_best_and_the_oldest_link_of_a_group_take_turns() -> None:
+    groups = LinkGroups(lambda group: (0.0, 0.0), explore=0.05)
+    for id_ in range(20):
+        groups.put(id_, 7, value=id_ / 20)
+    assert [id_ for id_, _ in groups.changes(100)] == [19, 0, 18, 1, 17, 2, 16, 3]
+
+
+def test_a_group_without_visits_is_tried_before_one_that_brought_nothing() -> None:
+    groups = LinkGroups({1: (50.0, 0.0), 2: (0.0, 0.0)}.__getitem__, explore=0.05)
+    groups.put(10, 1, value=0.02)
+    groups.put(20, 2, value=0.01)
+    worth = dict(groups.changes(100))
+    assert worth[20] > worth[10]
+    groups.remove(20)
+    groups.touch_all()
+    assert dict(groups.changes(100)) == {}, "a worth that did not change is not written again"
+
+
+def test_what_is_never_visited_holds_no_place_among_the_next_links_of_a_group() -> None:
+    """The page itself, the source of a redirect and links too deep took such places for good."""
+    strategy = FusionStrategy(TOPIC, LINKS, WORDS, PRIOR, {}, max_depth=2)
+    crawl = Crawl(strategy)
+    crawl.visit("/m/0", ["/m/0", "/m/1"])
+    crawl.redirect("/m/1", to="/m/2")
+    crawl.visit("/m/3", ["/m/1", "/m/2", "/m/3", "/m/4"], found_on="/m/0")
+    crawl.visit("/m/4", ["/m/5"], found_on="/m/3", depth=2)
+    assert set(strategy._memory.links) == {crawl.id_of("/m/2")}
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.floats(0, 1), st.booleans()), max_size=80))
+def test_groups_rank_waiting_links_alone_and_come_back_from_a_dump(
+    steps: list[tuple[int, int, float, bool]],
+) -> None:
+    groups, waiting = LinkGroups(lambda group: (group, 0.0), explore=0.05), dict[int, tuple[int, float]]()
+    for id_, group, value, leaves in steps:
+        if leaves:
+            groups.remove(id_)
+            waiting.pop(id_, None)
+        else:
+            groups.put(id_, group, value)
+            waiting[id_] = (group, value)
+        assert {id_ for id_, _ in groups.changes(50)} <= set(waiting)
+    again = LinkGroups(lambda group: (group, 0.0), explore=0.05)
+    again.restore(groups.arrays(), ((id_, *link) for id_, link in waiting.items()))
+    for each in (groups, again):
+        each.touch_all()
+    assert dict(groups.changes(60)) == dict(again.changes(60))
 
 
 def test_visited_pages_are_not_ranked_anew() -> None:
@@ -169,9 +242,9 @@ def test_waiting_links_and_pages_are_bounded() -> None:
 
 
 def test_memory_keeps_the_better_of_two_places_of_a_link() -> None:
-    memory = CrawlMemory(most_links=10, most_pages=10)
-    memory.remember_link(1, WaitingLink(b"2" * 20, 5, 77, 0.5))
-    memory.remember_link(1, WaitingLink(b"3" * 20, 6, 77, 0.4))
+    memory = CrawlMemory(most_links=10, most_pages=10, forgotten=list[int]().append)
+    memory.remember_link(1, WaitingLink(b"2" * 20, 5, 77, 0.5, 1))
+    memory.remember_link(1, WaitingLink(b"3" * 20, 6, 77, 0.4, 1))
     assert memory.links[1].page == 5
     assert memory.link_by_key(77) == memory.remove_link(1)
     assert memory.link_by_key(77) is None

@@ -61,3 +61,21 @@ def test_any_text_has_terms_with_counts_above_zero(text: str) -> None:
     counts = term_counts(text)
     assert all(term and count > 0 for term, count in counts.items())
     assert counts == term_counts(text)
+
+
+BEGINNINGS = """capabil probab oper gener univers us y e sk d ly map hop hopp servic geo nat nation inter commun"""
+ENDINGS = """s es ed ing ies ied ying eed edly ingly y ly li ational ization izations abilities ability alism fulness
+ousness iveness biliti ogi ogist ement ment ent ion e l ll iciti icate ative ness 's"""
+EXCEPTIONS = """skis skies dying lying tying idly gently ugly early only singly sky news howe atlas cosmos bias andes
+inning outing canning herring earring proceed exceed succeed wms2 3d x1y2 yyyy"""
+
+
+def test_the_stemmer_in_c_of_the_extra_speed_has_the_stems_of_the_one_in_python() -> None:
+    stemmer = pytest.importorskip("Stemmer", reason="needs PyStemmer (the extra speed), which `make` installs")
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    in_c, in_python = stemmer.Stemmer("english"), EnglishStemmer()
+    endings = ["", *ENDINGS.split()]
+    words = [begin + middle + end for begin in BEGINNINGS.split() for middle in endings for end in endings]
+    words += EXCEPTIONS.split()
+    assert [in_c.stemWord(word) for word in words] == [in_python.stemWord(word) for word in words]

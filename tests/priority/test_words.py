@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.priority.text.words import content_words, has_han, segment, stop_words
+from geocrawl.priority.text.words import (
+    RjiebaSegmenter,
+    Segmenter,
+    content_words,
+    has_han,
+    jieba_segmenter,
+    segment,
+    stop_words,
+)
 
 
 def test_latin_words_are_lower_case_and_free_of_punctuation() -> None:
@@ -39,12 +49,34 @@ def test_segmenting_twice_changes_nothing(text: str) -> None:
     assert segment(once) == once
 
 
+RUNS = """
+土地利用现状图 青山省地理信息公共服务平台 中华人民共和国自然资源部 天地图在线地图 网络地图服务接口说明 研究生命起源
+㡢㡢㣬图 䲻㣬 䤤碌 𠀀地图 東京都地圖
+"""
+"""Compounds, ambiguous ones, and characters that are not in jieba's dictionary."""
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Segmenter, Segmenter]]:
+    pytest.importorskip("rjieba", reason="needs rjieba (the extra speed), which `make` installs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield RjiebaSegmenter(), jieba_segmenter()
+
+
+@given(st.lists(st.one_of(st.sampled_from(RUNS.split()), st.characters(min_codepoint=0x4E00, max_codepoint=0x9FD5))))
+def test_rjieba_of_the_extra_speed_has_the_words_of_jieba(both: tuple[Segmenter, Segmenter], parts: list[str]) -> None:
+    in_rust, in_python = both
+    for run in (*RUNS.split(), "".join(parts)):
+        assert in_rust.lcut_for_search(run) == in_python.lcut_for_search(run)
+
+
 def test_jieba_is_loaded_for_han_text_only_is_silent_and_caches_in_the_users_folder(tmp_path: Path) -> None:
     work, cache = tmp_path / "work", tmp_path / "cache"
     work.mkdir()
     code = (
-        "import sys; from geocrawl.priority.text.words import segment; segment('latin only');"
-        "assert 'jieba' not in sys.modules; print(segment('中文'))"
+        "import sys; sys.modules['rjieba'] = None; from geocrawl.priority.text.words import segment;"
+        "segment('latin only'); assert 'jieba' not in sys.modules; print(segment('中文'))"
     )
     root = str(Path(__file__).resolve().parents[2])
     env = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": root, "PYTHONUTF8": "1"}

@@ -249,6 +249,31 @@ def test_figures_out_of_reach_are_no_crash(old: str, new: str) -> None:
     assert len(asked) <= 4
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "zoom"),
+    [
+        ("", "", 0),
+        ("EPSG:3857", "OSGEO:41001", 0),
+        ("EPSG:3857", "EPSG:25832", None),
+        ("EPSG:3857", "EPSG:" + "9" * 300, None),
+        ('width="256"', 'width="512"', None),
+        ('<Origin x="-20037508', '<Origin x="0', None),
+        ("156543.033928", "78271.516964", 1),
+        ("156543.033928", "150000", None),
+    ],
+)
+def test_the_zoom_of_a_tile_is_told_where_the_grid_is_that_of_the_web(old: str, new: str, zoom: int | None) -> None:
+    document = TILE_MAP.format(TILES).replace(old, new)
+    assert not old or document != TILE_MAP.format(TILES)
+    proof, _ = run(
+        TmsContentCheck(),
+        TILES,
+        TMS,
+        lambda ask: page(document) if ask.url.address.endswith("/town") else drawn(256, 256),
+    )
+    assert [each.zoom for each in proof.attempts] == [zoom]
+
+
 @pytest.mark.parametrize("document", ["<TileMap/>", "<html>", TILE_MAP.format(TILES).replace("units-per-pixel", "x")])
 def test_a_tile_map_without_tiles_is_only_advertised(document: str) -> None:
     proof, asked = run(TmsContentCheck(), TILES, TMS, lambda _: page(document))

@@ -125,19 +125,20 @@ def test_a_streamed_document_reads_like_a_whole_one(shared: Path, kind: Kind) ->
 
 
 @pytest.mark.parametrize("kind", FORMS)
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
-def test_a_document_that_was_cut_is_accepted_only_behind_its_items(shared: Path, kind: Kind, share: float) -> None:
+def test_a_document_that_was_cut_is_accepted_only_behind_its_items(shared: Path, kind: Kind) -> None:
     for file in documents(shared, kind):
         body = file.read_bytes()
         if len(body) > 100_000:
             continue
-        whole, cut = verdict_on(kind, body), verdict_on(kind, body[: int(len(body) * share)])
+        whole = verdict_on(kind, body)
         assert whole.service is not None
-        if cut.service is not None:
-            assert cut.service.layers == whole.service.layers, file.name
-            assert "truncated-tail" in {deviation.code for deviation in cut.deviations}
-        else:
-            assert cut.reason in ("truncated", "not-capabilities", "other-kind"), (file.name, cut.reason)
+        for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
+            cut = verdict_on(kind, body[: int(len(body) * share)])
+            if cut.service is not None:
+                assert cut.service.layers == whole.service.layers, (file.name, share)
+                assert "truncated-tail" in {deviation.code for deviation in cut.deviations}, (file.name, share)
+            else:
+                assert cut.reason in ("truncated", "not-capabilities", "other-kind"), (file.name, share, cut.reason)
 
 
 # --------------------------------------------------------------------------- against OWSLib

@@ -14,6 +14,7 @@ from lxml import etree
 from geocrawl.formats.elements import child, line_of, text_of
 from geocrawl.formats.truncation import Cut
 from geocrawl.model import Page
+from geocrawl.probe import stream
 from geocrawl.probe.answer import Finding
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Items, ItemSpec, read_items
 from geocrawl.probe.wms.reader import examine
@@ -140,16 +141,34 @@ def test_memory_does_not_grow_with_the_number_of_layers() -> None:
     assert peak < len(body)
 
 
+@pytest.fixture
+def small_tree(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Lower the bound of a tree without items from 16 to 2 MiB, and return it: 16 MiB of elements take seconds."""
+    monkeypatch.setattr(stream, "_TREE_BYTES", 2 * 1024 * 1024)
+    return 2 * 1024 * 1024
+
+
+def is_bounded(body: bytes) -> bool:
+    return "over-limit" in {each.code for each in read(body).reading.deviations}
+
+
 @pytest.mark.parametrize("middle", [b"<a>x</a>", b"<Layer>", b"x", b"&a;", b"<q:a/>"])
-def test_a_long_document_without_end_is_read_to_a_bound(middle: bytes) -> None:
-    body = GOOD[: GOOD.index(b"<Fees>")] + middle * (17_000_000 // len(middle))
-    assert examine(page(body), ENDPOINT).service is None
+def test_a_long_document_without_end_is_read_to_a_bound(small_tree: int, middle: bytes) -> None:
+    body = GOOD[: GOOD.index(b"<Fees>")] + middle * (3 * small_tree // 2 // len(middle))
+    assert examine(page(body), ENDPOINT, above=0).service is None
+    assert is_bounded(body)
 
 
-def test_a_long_document_of_another_kind_is_told_by_its_root() -> None:
-    body = b"<wfs:WFS_Capabilities xmlns:wfs='http://www.opengis.net/wfs'>" + b"<a>x</a>" * 2_200_000
-    finding = examine(page(body), ENDPOINT)
-    assert finding.reason == "other-kind"
+def test_the_bound_of_a_long_document_as_it_ships() -> None:
+    body = GOOD[: GOOD.index(b"<Fees>")] + b"x" * 17_000_000
+    assert is_bounded(body) and not is_bounded(body[:15_000_000])
+
+
+def test_a_long_document_of_another_kind_is_told_by_its_root(small_tree: int) -> None:
+    head = b"<wfs:WFS_Capabilities xmlns:wfs='http://www.opengis.net/wfs'>"
+    body = head + b"<a>x</a>" * (3 * small_tree // 2 // 8)
+    finding = examine(page(body), ENDPOINT, above=0)
+    assert finding.reason == "other-kind" and is_bounded(body)
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))

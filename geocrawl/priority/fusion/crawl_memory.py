@@ -7,7 +7,7 @@ and with the features that it contributes to its own links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,21 +16,23 @@ import numpy as np
 from geocrawl.priority.codec.arrays import Arrays
 from geocrawl.priority.fusion.value_model import Example
 
-NO_PAGE = -1
-_PAGE_HEAD = 7
+NO_PAGE = NO_GROUP = -1
+_LINK_HEAD, _PAGE_HEAD = 4, 8
 
 
 class WaitingLink(NamedTuple):
     """A waiting link."""
 
     packed: bytes
-    """The link's own arms and then its other features, uint32."""
+    """The link's own arms and then its other features, uint32; empty when they were not kept (`features_codec`)."""
     page: int
     """Frontier id of the page with the link."""
     key: int
     """CRC-32 of the link's identity."""
-    score: float
-    """The link's score in the frontier."""
+    value: float
+    """The link's value, 0…1."""
+    group: int
+    """The link's group (`link_groups`)."""
 
 
 @dataclass(slots=True)
@@ -47,28 +49,38 @@ class VisitedPage:
     """The features that the page contributes to its links; none for a page without links."""
     finds: int = 0
     reward: float = 0.0
+    group: int = NO_GROUP
+    """Group of the link that led to the page; `NO_GROUP` for a seed."""
 
 
 class CrawlMemory:
     """Waiting links and visited pages by frontier id."""
 
-    def __init__(self, *, most_links: int, most_pages: int) -> None:
-        """Make a memory that forgets links of lowest score beyond `most_links`, old pages beyond `most_pages`."""
+    def __init__(self, *, most_links: int, most_pages: int, forgotten: Callable[[int], None]) -> None:
+        """Make a memory that forgets links of lowest value beyond `most_links`, old pages beyond `most_pages`.
+
+        `forgotten` is called with the frontier id of each such link.
+        """
+        self._forgotten = forgotten
         self._most_links = most_links
         self._most_pages = most_pages
         self.links: dict[int, WaitingLink] = {}
         self.pages: dict[int, VisitedPage] = {}
         self._by_key: dict[int, int] = {}
 
-    def remember_link(self, id_: int, link: WaitingLink) -> None:
-        """Remember a link; of a link on two pages, the occurrence with the higher score counts."""
+    def remember_link(self, id_: int, link: WaitingLink) -> bool:
+        """Remember a link; of a link on two pages, the occurrence with the higher value counts.
+
+        Returns whether this occurrence counts.
+        """
         known = self.links.get(id_)
-        if id_ in self.pages or (known is not None and known.score >= link.score):
-            return
+        if id_ in self.pages or (known is not None and known.value >= link.value):
+            return False
         self.links[id_] = link
         self._by_key[link.key] = id_
         if len(self.links) > self._most_links * 5 // 4:
             self._forget_links()
+        return id_ in self.links
 
     def remove_link(self, id_: int) -> WaitingLink | None:
         """Forget a link that no longer waits and return it; None when it is not known."""
@@ -97,9 +109,10 @@ class CrawlMemory:
             id_ = page.page
 
     def _forget_links(self) -> None:
-        order = sorted(self.links, key=lambda id_: (-self.links[id_].score, id_))
+        order = sorted(self.links, key=lambda id_: (-self.links[id_].value, id_))
         for id_ in order[self._most_links :]:
             self.remove_link(id_)
+            self._forgotten(id_)
 
     # ----------------------------------------------------------------------- state
 
@@ -108,14 +121,16 @@ class CrawlMemory:
         links, pages = self.links.values(), self.pages.values()
         return {
             "link ids": np.array(list(self.links), np.int64),
-            "link scores": np.array([link.score for link in links], np.float64),
-            "link heads": _table([(link.page, link.key, len(link.packed) // 4) for link in links], 3),
+            "link values": np.array([link.value for link in links], np.float64),
+            "link heads": _table(
+                [(each.page, each.key, each.group, len(each.packed) // 4) for each in links], _LINK_HEAD
+            ),
             "link features": np.frombuffer(b"".join(link.packed for link in links), np.uint32),
             "page ids": np.array(list(self.pages), np.int64),
             "page rewards": np.array([page.reward for page in pages], np.float64),
             "page heads": _table(
                 [
-                    (p.page, p.since_find, p.tunnel, p.finds, len(p.led.arms), len(p.led.ids), len(p.numbers))
+                    (p.page, p.since_find, p.tunnel, p.finds, p.group, len(p.led.arms), len(p.led.ids), len(p.numbers))
                     for p in pages
                 ],
                 _PAGE_HEAD,
@@ -127,21 +142,21 @@ class CrawlMemory:
         """Restore the memory from what `arrays` returned. Raises KeyError or ValueError for other arrays."""
         self.links, self.pages, self._by_key = {}, {}, {}
         features, at = arrays["link features"], 0
-        heads = arrays["link heads"].reshape(-1, 3).tolist()
-        for id_, score, (page, key, size) in zip(
-            arrays["link ids"].tolist(), arrays["link scores"].tolist(), heads, strict=True
+        heads = arrays["link heads"].reshape(-1, _LINK_HEAD).tolist()
+        for id_, value, (page, key, group, size) in zip(
+            arrays["link ids"].tolist(), arrays["link values"].tolist(), heads, strict=True
         ):
-            self.links[id_] = WaitingLink(features[at : at + size].tobytes(), page, key, score)
+            self.links[id_] = WaitingLink(features[at : at + size].tobytes(), page, key, value, group)
             self._by_key[key] = id_
             at += size
         numbers, at = arrays["page features"].tolist(), 0
         rows = arrays["page heads"].reshape(-1, _PAGE_HEAD).tolist()
         for id_, reward, row in zip(arrays["page ids"].tolist(), arrays["page rewards"].tolist(), rows, strict=True):
-            page, since_find, tunnel, finds, arms, ids, size = row
+            page, since_find, tunnel, finds, group, arms, ids, size = row
             ends = at + arms, at + arms + ids, at + arms + ids + size
             led = Example(tuple(numbers[at : ends[0]]), tuple(numbers[ends[0] : ends[1]]))
             self.pages[id_] = VisitedPage(
-                page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward
+                page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward, group
             )
             at = ends[2]
 

@@ -13,6 +13,7 @@ needs no dictionary and is as fast as words.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -38,6 +39,8 @@ _R_STEPS = (0.001, 0.1, 0.3, 0.5, 0.68, 0.85)
 _NEAR_STEPS = (0.02, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.35)
 _ANCHOR_STEPS = (0.001, 0.05, 0.1, 0.2, 0.35)
 _ODDS_STEPS = (-5.0, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 3.0)
+SHARE_LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
+"""Mean rewards of an arm above which the next step of its state begins."""
 _PLACES = ("stays", "sister", "leaves")
 _FORMS = ("none", "number", "short", "word", "words")
 _TAGS = ("a", "area", "frame", "iframe", "link", "form", "xml", "sitemap", "meta-refresh")
@@ -101,22 +104,38 @@ def of_url(identity: str) -> Features:
 
 def of_text(anchor: str, context: str, where: str, host: str) -> Features:
     """Return the words of anchor and context and the whole anchor on this host as features, and the arm anchor."""
-    whole = " ".join(anchor.lower().split())[:60]
-    names = [
-        f"where:{where}",
-        f"menu:{host} {whole}",
-        *(f"anchor:{word}" for word in words(anchor, _ANCHOR_WORDS)),
-        *(f"near:{word}" for word in words(context, _CONTEXT_WORDS)),
-    ]
-    return Features(tuple(names), (f"whole anchor:{_DIGITS.sub('0', whole)}",))
+    seen = of_anchor(anchor)
+    names = (f"where:{where}", of_menu(host, whole_anchor(anchor)), *seen.names, *of_context(context))
+    return Features(names, seen.arms)
+
+
+def of_anchor(anchor: str) -> Features:
+    """Return the words of an anchor as features, and the arm anchor."""
+    names = (f"anchor:{word}" for word in words(anchor, _ANCHOR_WORDS))
+    return Features(tuple(names), (f"whole anchor:{_DIGITS.sub('0', whole_anchor(anchor))}",))
+
+
+def of_context(context: str) -> tuple[str, ...]:
+    """Return the words around a link as features."""
+    return tuple(f"near:{word}" for word in words(context, _CONTEXT_WORDS))
+
+
+def of_menu(host: str, whole: str) -> str:
+    """Return the feature of a `whole_anchor` on links to this host."""
+    return f"menu:{host} {whole}"
+
+
+def whole_anchor(anchor: str) -> str:
+    """Return an anchor in lower case with single spaces, at most 60 characters."""
+    return " ".join(anchor.lower().split())[:60]
 
 
 def of_page(page: PageContext) -> Features:
     """Return relevance, depth, size and path of the link's page as features, and the arms page and hit."""
     names = (
         "any",
-        f"page r:{_step(page.r, _R_STEPS)}",
-        f"page cos:{_step(page.nearness, _NEAR_STEPS)}",
+        f"page r:{bisect_right(_R_STEPS, page.r)}",
+        f"page cos:{bisect_right(_NEAR_STEPS, page.nearness)}",
         f"page depth:{min(page.depth, 6)}",
         f"page links:{min(page.links, 255).bit_length()}",
         f"since find:{page.since_find}",
@@ -125,10 +144,22 @@ def of_page(page: PageContext) -> Features:
     return Features(names, (f"page:{page.identity}", f"hit:{page.identity}"))
 
 
-def of_words(anchor: str, nearness: float, odds: float) -> tuple[str, ...]:
-    """Return the features of a link's words by trained models (`word_models`), and of the anchor's form."""
-    bayes, cosine = _step(odds, _ODDS_STEPS), _step(nearness, _ANCHOR_STEPS)
-    return (f"anchor cos:{cosine}", f"bayes:{bayes}", f"words:{min(cosine, 2)} {bayes // 2}", f"form:{_form(anchor)}")
+def of_words(cosine: int, bayes: int, form: str) -> tuple[str, ...]:
+    """Return the features of a link's words by trained models (`word_models`), and of the anchor's form.
+
+    The arguments are what `cosine_step`, `odds_step` and `form_of` return.
+    """
+    return (f"anchor cos:{cosine}", f"bayes:{bayes}", f"words:{min(cosine, 2)} {bayes // 2}", f"form:{form}")
+
+
+def cosine_step(nearness: float) -> int:
+    """Return the step of an anchor's cosine with the topic."""
+    return bisect_right(_ANCHOR_STEPS, nearness)
+
+
+def odds_step(odds: float) -> int:
+    """Return the step of the classifier's log odds of a link."""
+    return bisect_right(_ODDS_STEPS, odds)
 
 
 def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
@@ -185,7 +216,7 @@ def arm_state(kind: str, visits: float, reward: float) -> str:
     """Return the feature of an arm's state: its visits on a doubling scale, and their mean reward in steps."""
     size = min(int(visits), 63).bit_length()
     share = reward / visits if visits else 0.0
-    return f"{kind} so far:{size} {sum(share > step for step in (0.0, 0.05, 0.15, 0.35, 0.65))}"
+    return f"{kind} so far:{size} {bisect_left(SHARE_LIMITS, share)}"
 
 
 def top(weights: Mapping[str, float], most: int) -> dict[str, float]:
@@ -194,11 +225,8 @@ def top(weights: Mapping[str, float], most: int) -> dict[str, float]:
     return {name: round(weights[name], 3) for name in order[:most] if abs(weights[name]) >= 0.001}
 
 
-def _step(value: float, steps: tuple[float, ...]) -> int:
-    return sum(value >= step for step in steps)
-
-
-def _form(anchor: str) -> str:
+def form_of(anchor: str) -> str:
+    """Return the form of an anchor, one of `_FORMS`."""
     if not anchor:
         return "none"
     if anchor.isdigit():

@@ -1,16 +1,40 @@
-"""Pack the features of a judged page and its links as compressed numbers, for the feedback of the page."""
+"""Pack the features of a judged page and its links as numbers, for the feedback of the page.
+
+Those of an ordinary page are two kilobytes, which are stored as they are: to compress them takes more time than
+anything else here.
+"""
 
 from __future__ import annotations
 
 import zlib
 from array import array
 from collections.abc import Mapping, Sequence
+from itertools import islice
+from struct import Struct
 from typing import NamedTuple
 
 from geocrawl.model import Relevance
 
 MAX_NUMBERS = 5_000
-"""Most numbers (of 4 bytes) that are packed, less than 20 KiB. Links beyond that are not reranked later."""
+"""Most numbers (of 4 bytes) that are packed with features, less than 20 KiB: links beyond that keep their value."""
+MOST_PLAIN_BYTES = 8 * 1024
+"""Features with more bytes are compressed."""
+MAX_LINKS = 4_000
+"""Most links that are packed at all."""
+_HEAD = 4
+_pack_head = Struct(f"={_HEAD}I").pack
+_ZLIB = b"\x78"
+"""First byte of compressed features; otherwise the first number is a level."""
+
+
+class LinkFeatures(NamedTuple):
+    """What a judgement keeps of a link."""
+
+    value: float
+    group: int
+    """The link's group (`link_groups`), as a bucket."""
+    packed: bytes
+    """The link's own arms and features, uint32; empty when the page has too many links."""
 
 
 class PageFeatures(NamedTuple):
@@ -19,31 +43,34 @@ class PageFeatures(NamedTuple):
     level: int
     numbers: tuple[int, ...]
     """The features that the page contributes to its links (`LinkReader.page`)."""
-    links: dict[int, tuple[float, bytes]]
-    """Key of the identity → (score, the link's own features, packed)."""
+    links: dict[int, LinkFeatures]
+    """By the key of the link's identity."""
 
 
-def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, tuple[float, bytes]]) -> bytes:
+def pack_features(page: Sequence[int], level: Relevance, links: Mapping[str, LinkFeatures]) -> bytes:
     """Return the numbers of a page, its level and its links by identity, packed."""
-    numbers = array("I", [int(level), len(page), *page])
-    for identity, (score, packed) in links.items():
-        if len(numbers) + 3 + len(packed) // 4 > MAX_NUMBERS:
-            break
-        numbers.extend((key_of(identity), round(score * 10_000), len(packed) // 4))
-        numbers.frombytes(packed)
-    return zlib.compress(numbers.tobytes(), 1)
+    parts = [array("I", (int(level), len(page), *page)).tobytes()]
+    room = MAX_NUMBERS - 2 - len(page)
+    for identity, (value, group, packed) in islice(links.items(), MAX_LINKS):
+        count = len(packed) // 4
+        if _HEAD + count > room:
+            packed, count = b"", 0
+        room -= _HEAD + count
+        parts += (_pack_head(key_of(identity), round(value * 10_000), group, count), packed)
+    raw = b"".join(parts)
+    return zlib.compress(raw, 1) if len(raw) > MOST_PLAIN_BYTES else raw
 
 
 def unpack_features(packed: bytes) -> PageFeatures:
     """Return the features that `pack_features` packed."""
-    raw = zlib.decompress(packed)
+    raw = zlib.decompress(packed) if packed[:1] == _ZLIB else packed
     numbers = array("I", raw)
     level, size = numbers[:2]
-    at, links = 2 + size, {}
+    at, links = 2 + size, dict[int, LinkFeatures]()
     while at < len(numbers):
-        key, score, count = numbers[at : at + 3]
-        at += 3 + count
-        links[key] = (score / 10_000, raw[4 * (at - count) : 4 * at])
+        key, value, group, count = numbers[at : at + _HEAD]
+        at += _HEAD + count
+        links[key] = LinkFeatures(value / 10_000, group, raw[4 * (at - count) : 4 * at])
     return PageFeatures(level, tuple(numbers[2 : 2 + size]), links)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,10 +19,24 @@ REMEMBERED = 50_000
 
 
 class _Address(NamedTuple):
+    """What the address of a link says."""
+
     host: int
     folder: int
     pattern: int
-    ids: tuple[int, ...]
+    ids: bytes
+    """The other features, packed (uint32)."""
+
+
+class _Anchor(NamedTuple):
+    """Features of a link's text, the same for all links that have this text."""
+
+    arm: int
+    whole: str
+    ids: bytes
+    """The words as features, packed."""
+    cosine: int
+    form: str
 
 
 class LinkReader:
@@ -32,7 +46,10 @@ class LinkReader:
         self._match = LinkMeasure(links).match
         self._words = words
         self._of_url = lru_cache(REMEMBERED)(_read_address)
+        self._of_anchor = lru_cache(REMEMBERED)(self._read_anchor)
+        self._of_context = lru_cache(REMEMBERED)(_read_context)
         self._of_link = lru_cache(REMEMBERED)(self._read)
+        self._of_place = lru_cache(REMEMBERED)(_group)
 
     def links(self, document: Document, level: Relevance) -> list[bytes]:
         """Return for each link its own arms and features (uint32, packed), in the document's order."""
@@ -41,6 +58,11 @@ class LinkReader:
             self._of_link(link, context, level, host)
             for link, context in zip(document.links, link_contexts(document.links), strict=True)
         ]
+
+    def groups(self, document: Document) -> list[int]:
+        """Return for each link the bucket of its group: links of one place on the pages of one host."""
+        host = feature_names.host_of(document.url.identity)
+        return [self._of_place(host, link.tag_path or link.where) for link in document.links]
 
     def page(self, page: feature_names.PageContext) -> tuple[int, ...]:
         """Return the numbers that the links of a page share: the page's URL pattern, arms page and hit, features."""
@@ -52,33 +74,79 @@ class LinkReader:
         )
 
     def _read(self, link: Link, context: Sequence[str], level: Relevance, page_host: str) -> bytes:
+        """Return what `named` and `of_text` say of the link, put together from what its parts say."""
         host = feature_names.host_of(link.url.identity)
         address = self._of_url(link.url.identity)
-        text = feature_names.of_text(link.anchor, link.context, link.where, host)
-        names = (*text.names, *self._measured(link.url.address, link.anchor, context, level, host, page_host))
-        head = (address.host, address.folder, feature_names.bucket(text.arms[0]), address.pattern)
-        return array("I", (*head, *address.ids, *feature_names.buckets(names))).tobytes()
+        anchor = self._of_anchor(link.anchor)
+        link_level = self._match(link.url.address, link.anchor).level
+        odds = feature_names.odds_step(self._words.odds(link.anchor, context))
+        return b"".join(
+            (
+                array("I", (address.host, address.folder, anchor.arm, address.pattern)).tobytes(),
+                address.ids,
+                _packed((f"where:{link.where}", feature_names.of_menu(host, anchor.whole))),
+                anchor.ids,
+                self._of_context(link.context),
+                _of_both(link_level, level, host, page_host),
+                _of_words(anchor.cosine, odds, anchor.form),
+            )
+        )
 
-    def _measured(
-        self, address: str, anchor: str, context: Sequence[str], level: Relevance, host: str, page_host: str
-    ) -> tuple[str, ...]:
-        both = feature_names.of_both(self._match(address, anchor).level, level, host, page_host)
-        words = self._words
-        return (*both, *feature_names.of_words(anchor, words.anchor_nearness(anchor), words.odds(anchor, context)))
+    def _read_anchor(self, anchor: str) -> _Anchor:
+        seen = feature_names.of_anchor(anchor)
+        return _Anchor(
+            feature_names.bucket(seen.arms[0]),
+            feature_names.whole_anchor(anchor),
+            _packed(seen.names),
+            feature_names.cosine_step(self._words.anchor_nearness(anchor)),
+            feature_names.form_of(anchor),
+        )
+
+    def _measured(self, waiting: Waiting, host: str) -> tuple[str, ...]:
+        anchor, words = waiting.anchor, self._words
+        link_level = self._match(waiting.url.address, anchor).level
+        cosine = feature_names.cosine_step(words.anchor_nearness(anchor))
+        return (
+            *feature_names.of_both(link_level, waiting.page_relevance, host, host),
+            *feature_names.of_words(
+                cosine, feature_names.odds_step(words.odds(anchor, ())), feature_names.form_of(anchor)
+            ),
+        )
 
     def named(self, waiting: Waiting) -> feature_names.Features:
         """Return the features and arms that a frontier row reveals, without the page of the link."""
         identity = waiting.url.identity
         host = feature_names.host_of(identity)
         address, text = feature_names.of_url(identity), feature_names.of_text(waiting.anchor, "", "a", host)
-        level = waiting.page_relevance
-        measured = self._measured(waiting.url.address, waiting.anchor, (), level, host, host)
+        measured = self._measured(waiting, host)
         page = ("any", f"page depth:{min(max(waiting.depth - 1, 0), 6)}")
         arms = (*address.arms[:2], *text.arms, address.arms[2], f"kin:{identity}", "page:", "hit:")
         return feature_names.Features(tuple(dict.fromkeys((*page, *measured, *address.names, *text.names))), arms)
 
 
+def _group(host: str, place: str) -> int:
+    return feature_names.bucket(f"group:{host} {place}")
+
+
 def _read_address(identity: str) -> _Address:
     seen = feature_names.of_url(identity)
     host, folder, pattern = feature_names.buckets(seen.arms)
-    return _Address(host, folder, pattern, feature_names.buckets(seen.names))
+    return _Address(host, folder, pattern, _packed(seen.names))
+
+
+def _read_context(context: str) -> bytes:
+    return _packed(feature_names.of_context(context))
+
+
+@lru_cache(REMEMBERED)
+def _of_both(link_level: Relevance, page_level: Relevance, host: str, page_host: str) -> bytes:
+    return _packed(feature_names.of_both(link_level, page_level, host, page_host))
+
+
+@lru_cache(REMEMBERED)
+def _of_words(cosine: int, odds: int, form: str) -> bytes:
+    return _packed(feature_names.of_words(cosine, odds, form))
+
+
+def _packed(names: Iterable[str]) -> bytes:
+    return array("I", map(feature_names.bucket, names)).tobytes()

@@ -10,8 +10,9 @@ steps, goes to each link on the path there, so that hubs and tunnels gain value 
 discounted reward of Rennie, McCallum: Using reinforcement learning to spider the web efficiently, ICML 1999). A page
 without a find when the next page is settled is a negative example for its link; later finds of its probes still count.
 
-Every `every` pages those links are reranked that could be visited before the next reranking; all others keep their rank
-until they come near the top. No link is dropped.
+The value is the beginning of a link's rank: links of one place on the pages of one host are a group, and a bandit over
+these groups decides which of them has its next link visited (`link_groups`). Every `every` pages those links are valued
+anew that could be visited before the next time. No link is dropped.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from geocrawl.ports import Waiting
 from geocrawl.priority.codec.arrays import pack_arrays, unpack_arrays
 from geocrawl.priority.fusion import feature_names
 from geocrawl.priority.fusion.bands import SEED_TIER, TIERS, rank_of
-from geocrawl.priority.fusion.crawl_memory import NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
-from geocrawl.priority.fusion.features_codec import key_of, pack_features, unpack_features
+from geocrawl.priority.fusion.crawl_memory import NO_GROUP, NO_PAGE, CrawlMemory, VisitedPage, WaitingLink
+from geocrawl.priority.fusion.features_codec import LinkFeatures, key_of, pack_features, unpack_features
+from geocrawl.priority.fusion.link_groups import LinkGroups
 from geocrawl.priority.fusion.link_reader import LinkReader
+from geocrawl.priority.fusion.page_level import page_level
 from geocrawl.priority.fusion.prior import PRIOR_FILE, read_prior
 from geocrawl.priority.fusion.value_model import PAGE_HEAD, Example, ValueModel, probabilities, probability
 from geocrawl.priority.fusion.word_models import WordModels
@@ -41,13 +44,11 @@ from geocrawl.priority.topics.link_relevance import LinkModel
 from geocrawl.priority.topics.topic_vectors import TopicMeasure, TopicModel
 
 NAME = "fusion"
-HIGH, LOW = 0.68, 0.01
-"""Page levels by r = cos(T, P) (gws eq. 2)."""
-_FORMAT = "geocrawl-fusion 3"
+_FORMAT = "geocrawl-fusion 4"
 _BATCH = 2_000
 _TITLE_WEIGHT = 0.5
 _SMALL = 0.004
-"""A score that changes by less is not updated."""
+"""A value that changes by less is not updated."""
 
 OPTIONS: Mapping[str, Option] = {
     "rate": Option(0.12, "first step of a weight (AdaGrad)", 0.0, 10.0),
@@ -55,15 +56,16 @@ OPTIONS: Mapping[str, Option] = {
     "credit": Option(0.5, "credit of a link on the path to a find, as a share of the next link's credit", 0.0, 1.0),
     "way": Option(4, "links on the path to a find that get credit", 1, 20),
     "negative": Option(0.5, "weight of a page without a find as an example", 0.0, 10.0),
-    "every": Option(100, "pages after which links are reranked; at the beginning a tenth of those visited", 1, 10_000),
-    "links": Option(100_000, "waiting links whose features are kept; others keep their rank", 100, 1_000_000),
+    "explore": Option(0.05, "weight of what is not known of a group of links, as in UCB1", 0.0, 10.0),
+    "every": Option(100, "pages after which links are valued anew, at first a tenth of those visited", 1, 10_000),
+    "links": Option(100_000, "waiting links that are remembered; others keep their rank", 100, 1_000_000),
     "prior": Option("", "file of weights to start from; empty: the shipped ones"),
     "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
 }
 
 
 class FusionStrategy:
-    """Ranks links by their learnt value. The same feedback in the same order results in the same strategy."""
+    """Ranks links by their value and their group. The same feedback in the same order results in the same strategy."""
 
     def __init__(
         self,
@@ -72,16 +74,24 @@ class FusionStrategy:
         words: WordModels,
         prior: Mapping[str, float],
         options: Mapping[str, str],
+        max_depth: int | None = None,
     ) -> None:
-        """Make the strategy; `prior` is feature name → first weight. Raises UsageError for a bad option."""
+        """Make the strategy; `prior` is feature name → first weight, and no page deeper than `max_depth` is visited.
+
+        Raises UsageError for a bad option.
+        """
         values = parse_options(NAME, options, OPTIONS)
         self._topic = TopicMeasure(topic, _TITLE_WEIGHT)
         self._words = words
         self._reader = LinkReader(links, words)
         self._value = ValueModel(prior, rate=float(values["rate"]), trust=float(values["trust"]))
-        self._memory = CrawlMemory(most_links=int(values["links"]), most_pages=int(values["pages"]))
+        self._groups = LinkGroups(self._value.arm, explore=float(values["explore"]))
+        self._memory = CrawlMemory(
+            most_links=int(values["links"]), most_pages=int(values["pages"]), forgotten=self._groups.remove
+        )
         self._credit, self._way = float(values["credit"]), int(values["way"])
         self._negative, self._every = float(values["negative"]), int(values["every"])
+        self._max_depth = max_depth
         self._visits = self._revised_at = 0
         self._pending = NO_PAGE
         """The page visited last, whose probes may still be running."""
@@ -100,13 +110,13 @@ class FusionStrategy:
 
     @property
     def by_yield(self) -> bool:
-        """Return True: a score is the value, the expected discounted reward."""
+        """Return True: a score is the worth of a link in its group (`link_groups`)."""
         return True
 
     @property
     def needs(self) -> frozenset[str]:
-        """Return an empty set: fusion needs no optional parts of a document."""
-        return frozenset()
+        """Return the tag paths of links, by which they are grouped."""
+        return frozenset({"tag_paths"})
 
     @property
     def learns(self) -> bool:
@@ -119,23 +129,28 @@ class FusionStrategy:
     # ----------------------------------------------------------------------- judging
 
     def judge(self, document: Document) -> Judgement:
-        """Score the page by r = cos(T, P), with its level by gws eq. 2, and each link by its value, 0…1."""
+        """Score the page by r = cos(T, P), with its level by gws eq. 2, and each link by its worth.
+
+        Each link is ranked behind those that wait in its group, until the page is settled (`revise`).
+        """
         r = self._topic.nearness(document.title, document.text).r
         level = page_level(r)
         page = self._reader.page(self._page_context(document, level, r))
         if not document.links:
             return Judgement(level, r, (), pack_features(page, level, {}))
         packed = self._reader.links(document, level)
-        scores = self._scores(packed, [page], np.zeros(len(packed), np.intp))
-        best: dict[str, tuple[float, bytes]] = {}
-        for link, score, numbers in zip(document.links, scores, packed, strict=True):
+        scores = self._scores(packed, [page])
+        groups = self._reader.groups(document)
+        best: dict[str, LinkFeatures] = {}
+        for link, score, group, numbers in zip(document.links, scores, groups, packed, strict=True):
             known = best.get(link.url.identity)
-            if known is None or score > known[0]:
-                best[link.url.identity] = (score, numbers)
-        return Judgement(level, r, tuple(rank_of(score) for score in scores), pack_features(page, level, best))
+            if known is None or score > known.value:
+                best[link.url.identity] = LinkFeatures(score, group, numbers)
+        ranks = tuple(map(rank_of, self._groups.last_worths(groups, scores, self._visits)))
+        return Judgement(level, r, ranks, pack_features(page, level, best))
 
     def _scores(
-        self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+        self, packed: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp] | None = None
     ) -> list[float]:
         scores: list[float] = probabilities(self._value.logits(packed, pages, page_of)).tolist()
         return scores
@@ -174,11 +189,12 @@ class FusionStrategy:
         for kind, arm in zip(feature_names.ARM_KINDS, arms, strict=True):
             state = feature_names.arm_state(kind, *self._value.arm(arm))
             weights[state] = self._value.weights[feature_names.bucket(state)]
-        value = kept.score if kept is not None else round(probability(sum(weights.values())), 4)
+        value = kept.value if kept is not None else round(probability(sum(weights.values())), 4)
         visited = {arm: self._value.arm(feature_names.bucket(arm)) for arm in own_arms}
         return {
             "band": TIERS[SEED_TIER if waiting.depth == 0 else rank_of(value).tier],
             "value": value,
+            "group": dict(zip(("visits", "finds"), self._value.arm(kept.group), strict=True)) if kept else {},
             "features": feature_names.top(weights, 10),
             "visits": {arm: int(visits) for arm, (visits, _) in visited.items() if visits},
             "brought": {arm: round(reward, 2) for arm, (_, reward) in visited.items() if reward},
@@ -188,9 +204,9 @@ class FusionStrategy:
     # ----------------------------------------------------------------------- read by the training of weights
 
     def waiting_scores(self) -> list[tuple[int, float]]:
-        """Return (frontier id, value) of each waiting link that can be reranked."""
+        """Return (frontier id, value) of each waiting link that can be valued anew."""
         pages = self._memory.pages
-        return [(id_, link.score) for id_, link in self._memory.links.items() if link.page in pages]
+        return [(id_, link.value) for id_, link in self._memory.links.items() if link.packed and link.page in pages]
 
     def features(self, id_: int) -> tuple[int, ...]:
         """Return all current features of a waiting link, as buckets."""
@@ -211,21 +227,27 @@ class FusionStrategy:
             return
         self._close()
         link = self._memory.remove_link(feedback.entry_id)
+        self._groups.remove(feedback.entry_id)
         if feedback.reason == "redirect":
             self._hand_on(feedback, link)
+            self._memory.remember_page(feedback.entry_id, self._passed(feedback, link))
             return
         self._visits += 1
         self._pending = feedback.entry_id
         page = self._passed(feedback, link)
         self._value.count_visit(page.led.arms[:-1])  # the last arm counts finds on the link's page, not visits by links
+        if link is not None:
+            page.group = link.group
+            self._value.count_visit((link.group,))
+            self._groups.touch(link.group)
+        self._memory.remember_page(feedback.entry_id, page)  # before its links, which often include the page itself
         if feedback.features:
             self._keep_links(feedback, page)
-        self._memory.remember_page(feedback.entry_id, page)
 
     def _passed(self, feedback: Feedback, link: WaitingLink | None) -> VisitedPage:
         before = self._memory.pages.get(link.page) if link else None
         led = Example((), ())
-        if link and before:
+        if link and link.packed and before:
             led = self._value.example(link.packed, before.numbers)
         since_find = min(before.since_find + 1, feature_names.FAR) if before else feature_names.FAR
         tunnel = min(before.tunnel + 1, feature_names.FAR) if before else 1
@@ -236,17 +258,23 @@ class FusionStrategy:
         page.numbers = judged.numbers
         if judged.level:
             page.tunnel = 0
+        if self._max_depth is not None and feedback.depth >= self._max_depth:
+            return  # its links are never visited and would stand before those of their groups that can be
         for identity, id_ in feedback.links:
             key = key_of(identity)
-            score, packed = judged.links.get(key, (0.0, b""))
-            if packed:
-                self._memory.remember_link(id_, WaitingLink(packed, feedback.entry_id, key, score))
+            link = judged.links.get(key)
+            if link is not None:
+                self._remember(id_, WaitingLink(link.packed, feedback.entry_id, key, link.value, link.group))
+
+    def _remember(self, id_: int, link: WaitingLink) -> None:
+        if self._memory.remember_link(id_, link):
+            self._groups.put(id_, link.group, link.value)
 
     def _hand_on(self, feedback: Feedback, link: WaitingLink | None) -> None:
         """Remember the target of a redirect with the features of its source."""
         for identity, id_ in feedback.links[:1]:
             if link is not None:
-                self._memory.remember_link(id_, link._replace(key=key_of(identity)))
+                self._remember(id_, link._replace(key=key_of(identity)))
 
     def _close(self) -> None:
         """Learn from the previously visited page, if it led to no find, as a negative example for its link."""
@@ -262,6 +290,7 @@ class FusionStrategy:
             if steps == 0:
                 page.finds += 1
                 page.since_find = 0
+                self._reward_group(page)
                 if page.numbers:
                     self._value.count_visit((page.numbers[PAGE_HEAD - 1],))
             gain = min(share, 1.0 - page.reward)
@@ -270,21 +299,32 @@ class FusionStrategy:
             self._value.step(page.led.ids, 1.0, share / (1 + page.finds // 2))
             share *= self._credit
 
+    def _reward_group(self, page: VisitedPage) -> None:
+        """Count a page with finds once for the group of the link that led to it."""
+        if page.finds == 1 and page.group != NO_GROUP:
+            self._value.add_reward((page.group,), 1.0)
+            self._groups.touch(page.group)
+
     # ----------------------------------------------------------------------- reranking
 
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
-        """Return, every `every` pages, new ranks for links that may be visited until then or rank too high."""
-        if self._visits - self._revised_at < min(self._every, max(10, self._visits // 10)) or not self._memory.links:
-            return None
-        self._revised_at = self._visits
-        return self._changed()
+        """Return new ranks for the next links of all groups in which something changed; None when nothing did.
 
-    def _changed(self) -> Iterator[Sequence[tuple[int, Rank]]]:
+        Every `every` pages the links are valued anew that may be visited until then or are valued too high.
+        """
+        if self._visits - self._revised_at >= min(self._every, max(10, self._visits // 10)):
+            self._revised_at = self._visits
+            self._value_anew()
+            self._groups.touch_all()
+        ranks = [(id_, rank_of(worth)) for id_, worth in self._groups.changes(self._visits)]
+        return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH)) if ranks else None
+
+    def _value_anew(self) -> None:
         links, pages = self._memory.links, self._memory.pages
-        ids = [id_ for id_, link in links.items() if link.page in pages]
+        ids = [id_ for id_, link in links.items() if link.packed and link.page in pages]
         if not ids:
-            return iter(())
-        old = np.array([links[id_].score for id_ in ids])
+            return
+        old = np.array([links[id_].value for id_ in ids])
         places = {page: at for at, page in enumerate(dict.fromkeys(links[id_].page for id_ in ids))}
         page_of = np.array([places[links[id_].page] for id_ in ids], np.intp)
         numbers = [pages[page].numbers for page in places]
@@ -292,17 +332,18 @@ class FusionStrategy:
         served = min(4 * self._every, len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
-        ranks = [(ids[at], rank_of(float(new[at]))) for at in changed]
-        for id_, rank in ranks:
-            links[id_] = links[id_]._replace(score=rank.score)
-        return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH))
+        for at in changed:
+            link = links[ids[at]] = links[ids[at]]._replace(value=float(new[at]))
+            self._groups.put(ids[at], link.group, link.value)
 
     # ----------------------------------------------------------------------- state
 
     def dump(self) -> bytes:
         """Return weights, arms, waiting links and visited pages, bounded by the buckets, `links` and `pages`."""
         counts = np.array([self._visits, self._revised_at, self._pending], np.int64)
-        return pack_arrays(_FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays()})
+        return pack_arrays(
+            _FORMAT, {"counts": counts, **self._value.arrays(), **self._memory.arrays(), **self._groups.arrays()}
+        )
 
     def load(self, state: bytes) -> None:
         """Restore an earlier dump. Raises UsageError for a dump of another version."""
@@ -313,19 +354,9 @@ class FusionStrategy:
             self._visits, self._revised_at, self._pending = arrays["counts"].tolist()
             self._value.restore(arrays)
             self._memory.restore(arrays)
+            self._groups.restore(arrays, ((id_, each.group, each.value) for id_, each in self._memory.links.items()))
         except (IndexError, KeyError, ValueError) as error:
             raise UsageError(f"what fusion learnt is damaged ({error}); crawl into a new --db") from error
-
-
-def prior_file(options: Mapping[str, str]) -> Path | None:
-    """Return the file that `fusion.prior` names, None for the shipped weights. Raises UsageError for a bad option."""
-    name = str(parse_options(NAME, options, OPTIONS)["prior"])
-    return Path(name) if name else None
-
-
-def page_level(r: float) -> Relevance:
-    """Return the page's level by gws eq. 2: 2 when r ≥ 0.68, 1 when 0.01 ≤ r < 0.68, else 0."""
-    return Relevance.HIGH if r >= HIGH else Relevance(int(r >= LOW))
 
 
 def make(ingredients: Ingredients) -> FusionStrategy:
@@ -333,7 +364,9 @@ def make(ingredients: Ingredients) -> FusionStrategy:
 
     For a topic that people chose, the shipped bayes model is useless and left out.
     """
-    prior = read_prior(prior_file(ingredients.options) or ingredients.models / PRIOR_FILE)
+    chosen = str(parse_options(NAME, ingredients.options, OPTIONS)["prior"])
+    prior = read_prior(Path(chosen) if chosen else ingredients.models / PRIOR_FILE)
     bayes = read_bayes(ingredients.models / BAYES_FILE) if ingredients.topic is None else None
     words = WordModels(ingredients.text_model(), bayes)
-    return FusionStrategy(ingredients.keywords(), ingredients.link_words(), words, prior.weights, ingredients.options)
+    models = ingredients.keywords(), ingredients.link_words(), words
+    return FusionStrategy(*models, prior.weights, ingredients.options, ingredients.max_depth)

@@ -11,24 +11,27 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.priority.codec.arrays import Arrays
-from geocrawl.priority.fusion.feature_names import ARM_KINDS, BUCKETS, LINK_ARMS, arm_state, bucket
+from geocrawl.priority.fusion.feature_names import ARM_KINDS, BUCKETS, LINK_ARMS, SHARE_LIMITS, arm_state, bucket
 
 SIZES = 7
 """Steps of an arm's visits: 0, 1, 2-3, 4-7 … 32 and more."""
 SHARES = 6
 PAGE_HEAD = 3
 """Numbers of a page before its features: its URL pattern, and its arms `page` and `hit`."""
-_LIMITS = (0.0, 0.05, 0.15, 0.35, 0.65)
 _MAX_LOGIT = 30.0
 _OF_SIZE = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _OF_SHARE = (0.0, 0.01, 0.1, 0.2, 0.5, 1.0)
+_SIZE_STEPS, _SHARE_STEPS = np.array(_OF_SIZE), np.array(SHARE_LIMITS)
+_OWN_ARMS, _KINDS = np.arange(LINK_ARMS), np.arange(len(ARM_KINDS))
 _KIN = 31
 """Factor by which a page's pattern and a link's become one arm."""
 
@@ -59,6 +62,8 @@ class ValueModel:
             self._squares[bucket(name)] = max(trust, 1.0)
         self._visits = array("d", bytes(8 * BUCKETS))
         self._rewards = array("d", bytes(8 * BUCKETS))
+        self._dense_weights = np.frombuffer(self.weights, np.float64)
+        self._dense_arms = np.frombuffer(self._visits, np.float64), np.frombuffer(self._rewards, np.float64)
         self._states = _state_buckets()
         self._state_table = np.array(self._states)
 
@@ -87,29 +92,34 @@ class ValueModel:
         return self._visits[arm], self._rewards[arm]
 
     def logits(
-        self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp]
+        self, links: Sequence[bytes], pages: Sequence[Sequence[int]], page_of: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
-        """Return w·x of many links at once. `page_of` contains for each link the index of its page in `pages`."""
+        """Return w·x of many links at once.
+
+        `page_of` contains for each link the index of its page in `pages`; None: all are on the one page there is.
+        """
         flat = np.frombuffer(b"".join(links), np.uint32)
-        starts = np.zeros(len(links), np.intp)
-        np.cumsum([len(link) // 4 for link in links[:-1]], out=starts[1:])
-        weights = np.frombuffer(self.weights, np.float64)
-        heads = np.array([page[:PAGE_HEAD] for page in pages])[page_of]
+        starts = np.array([0, *accumulate([len(link) // 4 for link in links[:-1]])], np.intp)
+        weights = self._dense_weights
+        heads = np.array([page[:PAGE_HEAD] for page in pages])
+        tails = np.array([self.logit(page[PAGE_HEAD:]) for page in pages])
+        if page_of is not None:
+            heads, tails = heads[page_of], tails[page_of]
         arms = np.empty((len(links), len(ARM_KINDS)), np.intp)
-        arms[:, :LINK_ARMS] = flat[starts[:, None] + np.arange(LINK_ARMS)]
+        arms[:, :LINK_ARMS] = flat[starts[:, None] + _OWN_ARMS]
         arms[:, LINK_ARMS] = kin(heads[:, 0], arms[:, LINK_ARMS - 1])
         arms[:, LINK_ARMS + 1 :] = heads[:, 1:]
         total: NDArray[np.float64] = np.add.reduceat(weights[flat], starts)
-        total += np.array([self.logit(page[PAGE_HEAD:]) for page in pages])[page_of]
+        total += tails
         total += weights[arms[:, LINK_ARMS:]].sum(axis=1)
         total += weights[self._states_of(arms)].sum(axis=1)
         return total
 
     def _states_of(self, arms: NDArray[np.intp]) -> NDArray[Any]:
-        visits, rewards = (np.frombuffer(a, np.float64)[arms] for a in (self._visits, self._rewards))
-        sizes = np.searchsorted(_OF_SIZE, visits, side="right") - 1
-        shares = np.searchsorted(_LIMITS, rewards / np.maximum(visits, 1e-9), side="left") * (visits > 0)
-        found: NDArray[Any] = self._state_table[np.arange(len(ARM_KINDS)), sizes * SHARES + shares]
+        visits, rewards = (dense[arms] for dense in self._dense_arms)
+        sizes = _SIZE_STEPS.searchsorted(visits, side="right") - 1
+        shares = _SHARE_STEPS.searchsorted(rewards / np.maximum(visits, 1e-9), side="left") * (visits > 0)
+        found: NDArray[Any] = self._state_table[_KINDS, sizes * SHARES + shares]
         return found
 
     # ----------------------------------------------------------------------- learning
@@ -166,8 +176,8 @@ def probability(logit: float) -> float:
 
 def probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `probability` of many logits, rounded to four digits as the frontier stores scores."""
-    found: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logits, -_MAX_LOGIT, _MAX_LOGIT))), 4)
-    return found
+    bounded: NDArray[np.float64] = np.minimum(np.maximum(logits, -_MAX_LOGIT), _MAX_LOGIT)
+    return (1.0 / (1.0 + np.exp(-bounded))).round(4)
 
 
 def kin(page: Any, link: Any) -> Any:
@@ -180,7 +190,7 @@ def _place(visits: float, reward: float) -> int:
     if not visits:
         return 0
     share, size = reward / visits, min(int(visits), 63).bit_length()
-    return size * SHARES + sum(share > limit for limit in _LIMITS)
+    return size * SHARES + bisect_left(SHARE_LIMITS, share)
 
 
 def _state_buckets() -> tuple[tuple[int, ...], ...]:

@@ -8,7 +8,7 @@ shorter ones within. Japanese text is split as everywhere (`text.terms`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from geocrawl.priority.models.naive_bayes import (
@@ -42,16 +42,19 @@ class WordModels:
         self._start = prior_weight(bayes) if bayes else 0.0
         self._terms = Keywords(frozenset(bayes.lexicon if bayes else ()))
         self._han = frozenset(word for word in _words(texts, bayes) if _HAN.fullmatch(word))
+        self._known_counts = lru_cache(REMEMBERED)(self.counts)
         self._known_odds = lru_cache(REMEMBERED)(self._odds_in)
-        self.anchor_nearness = lru_cache(REMEMBERED)(self._nearness)
-        """Cosine of a short text with the topic, 0…1."""
+
+    def anchor_nearness(self, anchor: str) -> float:
+        """Return the cosine of a short text with the topic, 0…1."""
+        return self._nearness(self._known_counts(anchor)) if anchor else 0.0
 
     def page_nearness(self, title: str, text: str) -> float:
         """Return the cosine of a page with the topic over all words, in units of the median page on the topic.
 
         The first `READ` characters count.
         """
-        return self._nearness(f"{title}\n{text[:READ]}") / (self._texts.typical or 1.0)
+        return self._nearness(self.counts(f"{title}\n{text[:READ]}")) / (self._texts.typical or 1.0)
 
     def odds(self, anchor: str, context: Sequence[str]) -> float:
         """Return ln of the odds that a link with this anchor and these texts around it leads to the topic (bayes)."""
@@ -64,13 +67,13 @@ class WordModels:
         """Return (feature, weight) of the classifier's features in `text`."""
         if not text or not self._odds:
             return ()
-        features = [f"{where} {word}" for word in self.counts(text)]
+        features = [f"{where} {word}" for word in self._known_counts(text)]
         if self._terms.found_in(text):
             features.append(TERM_IN_ANCHOR if where == ANCHOR else TERM_IN_CONTEXT)
         return tuple((feature, self._odds[feature]) for feature in features if feature in self._odds)
 
-    def _nearness(self, text: str) -> float:
-        return self._texts.nearness(tf_idf(self.counts(text), self._texts.idf)) if text else 0.0
+    def _nearness(self, counts: Mapping[str, int]) -> float:
+        return self._texts.nearness(tf_idf(counts, self._texts.idf)) if counts else 0.0
 
     def counts(self, text: str) -> dict[str, int]:
         """Return term → how often it occurs in `text`."""

@@ -2,7 +2,8 @@
 
 jieba takes a second to load its dictionary, so it is loaded when the first Han run occurs; only runs of Han characters
 are passed to it. The dictionary's cache is in the user's cache folder: the common temporary folder is writable for
-others, and jieba reads the cache with `marshal`.
+others, and jieba reads the cache with `marshal`. rjieba (the extra `speed`), the same in Rust, is used where it is
+installed: it loads in a tenth of the time and splits nine times as fast, into the same words.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import logging
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
@@ -23,8 +24,33 @@ _TOKEN = re.compile(rf"(?P<han>[{_HAN}]+)|[^\W_{_HAN}]+")
 """A run of Han characters, or of other letters and digits."""
 
 
-class _Segmenter(Protocol):
-    def lcut_for_search(self, sentence: str) -> list[str]: ...
+_IN_DICTIONARY = re.compile("[\u4e00-\u9fd5]+|.", re.DOTALL)
+"""A run of the characters that jieba looks up; jieba returns each other character as a word of its own."""
+
+
+class Segmenter(Protocol):
+    """Splits a run of Han characters as jieba's search mode does."""
+
+    def lcut_for_search(self, sentence: str) -> list[str]:
+        """Return the long words of a sentence and the shorter ones within them."""
+        ...
+
+
+class RjiebaSegmenter:
+    """Splits with rjieba, which takes a run of rare characters for one word where jieba returns each of them."""
+
+    def __init__(self) -> None:
+        """Raises ImportError when rjieba is not installed."""
+        from rjieba import Jieba
+
+        self._cut: Callable[[str], list[str]] = Jieba().cut_for_search
+
+    def lcut_for_search(self, sentence: str) -> list[str]:
+        """Return the words of jieba's search mode."""
+        words: list[str] = []
+        for run in _IN_DICTIONARY.findall(sentence):
+            words += self._cut(run) if len(run) > 1 else (run,)
+        return words
 
 
 def has_han(text: str) -> bool:
@@ -73,15 +99,23 @@ def _stop_words(*languages: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _segmenter() -> _Segmenter:
-    """Return jieba with its own dictionary; loaded at the first call (about a second, less with its cache)."""
+def _segmenter() -> Segmenter:
+    """Return rjieba where it is installed, else jieba; loaded at the first call."""
+    try:
+        return RjiebaSegmenter()
+    except ImportError:
+        return jieba_segmenter()
+
+
+def jieba_segmenter() -> Segmenter:
+    """Return jieba with its own dictionary (about a second, less with its cache)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about regular expressions and pkg_resources in jieba
         import jieba
     jieba.setLogLevel(logging.CRITICAL)  # a cache that cannot be written costs only time
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = _cache_dir()
-    segmented: _Segmenter = segmenter
+    segmented: Segmenter = segmenter
     return segmented
 
 

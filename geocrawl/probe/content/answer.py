@@ -40,9 +40,17 @@ def picture_of(page: Page) -> Picture | str:
     return f"{named}: {' '.join(''.join(c if c.isprintable() else ' ' for c in first).split())}"[:_DETAIL_CHARS]
 
 
-def attempt(layer: str, crs: str, outcome: ContentOutcome, answer: Page | Failure, detail: str, url: Url) -> Attempt:
+def attempt(
+    layer: str,
+    crs: str,
+    outcome: ContentOutcome,
+    answer: Page | Failure,
+    detail: str,
+    url: Url,
+    zoom: int | None = None,
+) -> Attempt:
     """Return an entry of the content report."""
-    return Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address)
+    return Attempt(layer, crs, outcome, answer.elapsed_ms, detail[:_DETAIL_CHARS], url.address, zoom)
 
 
 def cors_of(answer: Page | Failure) -> str:

@@ -38,13 +38,14 @@ class Attempts:
         look: tuple[ContentOutcome, str],
         *,
         image: bytes = b"",
+        zoom: int | None = None,
     ) -> None:
         """Add the result of requesting an item; the first image with content becomes the thumbnail.
 
-        `image`: the content, if it came with a later answer than `answer`.
+        `image`: the content, if it came with a later answer than `answer`. `zoom`: as in `Attempt`.
         """
         outcome, detail = look
-        self.made.append(attempt(layer, crs, outcome, answer, detail, url))
+        self.made.append(attempt(layer, crs, outcome, answer, detail, url, zoom))
         self._cors = cors_of(answer) or self._cors
         if outcome is ContentOutcome.OK and isinstance(answer, Page) and not self._image:
             self._image = image or answer.body

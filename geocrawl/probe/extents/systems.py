@@ -25,6 +25,12 @@ _DEGREES = frozenset({4326, 4979, 4269, 4258, 4283, 7844, 4674, 4167, 4612, 6668
 _MERCATOR = frozenset({3857, 102100, 102113, 900913, 3785, 41001, 54004})
 
 
+def is_web_mercator(code: str) -> bool:
+    """Return whether a code (`EPSG:3857`, `OSGEO:41001`) is of spherical Mercator, the system of maps of the web."""
+    number = code.rpartition(":")[2]
+    return number.isascii() and number.isdigit() and len(number) <= _MAX_CODE_DIGITS and int(number) in _MERCATOR
+
+
 def in_system(code: str, west: object, south: object, east: object, north: object) -> Box:
     """Return the box of sides, x first, in a reference system by its code (`EPSG:3857`, `CRS:84`)."""
     authority, _, number = code.upper().rpartition(":")

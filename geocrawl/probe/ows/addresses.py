@@ -15,9 +15,11 @@ from lxml import etree
 
 from geocrawl.formats.elements import attribute, child, href_of, local_name
 from geocrawl.model import Deviation, Url
+from geocrawl.urls import is_own_machine, is_private_name
 
 _MAX_ADDRESSES = 200
-_INNER = re.compile(r"\.(?:local|localdomain|lan|internal|intranet|intern|corp|home|home\.arpa|private)\Z")
+_INNER = re.compile(r"\.(?:localdomain|lan|intranet|intern|corp|home|private)\Z")
+"""Endings that are kept for private networks by custom, beside those of `is_private_name`."""
 _CARRIERS = frozenset({"OnlineResource", "Get", "Post"})
 
 
@@ -67,9 +69,10 @@ def _kind_of_host(host: str) -> str:
     try:
         number = ipaddress.ip_address(host)
     except ValueError:
-        if host == "localhost" or host.endswith(".localhost"):
+        if is_own_machine(host):
             return "online-resource-local"
-        return "online-resource-intranet" if "." not in host or _INNER.search(host) else ""
+        is_intranet = "." not in host or is_private_name(host) or _INNER.search(host)
+        return "online-resource-intranet" if is_intranet else ""
     if number.is_loopback or number.is_unspecified:
         return "online-resource-local"
     return "online-resource-intranet" if number.is_private or number.is_link_local else ""

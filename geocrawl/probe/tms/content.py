@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -19,6 +20,7 @@ from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Page, 
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.content.attempts import Attempts, spread
 from geocrawl.probe.content.judge import doubt, judge_image
+from geocrawl.probe.extents.systems import is_web_mercator
 from geocrawl.probe.interview import is_file
 from geocrawl.probe.json.links import on_host_of
 from geocrawl.probe.stream import read_whole
@@ -26,10 +28,22 @@ from geocrawl.urls import read_url
 
 _TILES = 3
 """Most tiles requested of one map."""
+_WORLD_M = 2 * math.pi * 6378137.0
+"""Width of the world in metres of Web Mercator (EPSG:3857)."""
+_NEARLY = 0.01
+"""Share by which the scale or the origin of a grid may differ from those of the web's."""
 _TRY_ON = frozenset(
     {ContentOutcome.BLANK, ContentOutcome.HTTP_ERROR, ContentOutcome.EXCEPTION, ContentOutcome.NOT_AN_IMAGE}
 )
 _USUAL_PIXELS = 256
+
+
+class _Tile(NamedTuple):
+    """A tile that is requested."""
+
+    url: Url
+    zoom: int | None
+    """As in `Attempt`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +64,8 @@ class _TileMap:
         width, height = self._numbers("TileFormat", "width", "height") or (_USUAL_PIXELS, _USUAL_PIXELS)
         return max(int(width), 1), max(int(height), 1)
 
-    def tiles(self) -> list[Url]:
-        """Return addresses of tiles in the middle of the map, at a few scales."""
+    def tiles(self) -> list[_Tile]:
+        """Return tiles in the middle of the map, at a few scales."""
         box = self._numbers("BoundingBox", "minx", "miny", "maxx", "maxy")
         origin = self._numbers("Origin", "x", "y")
         sets = [each for each in children(child(self.root, "TileSets"), "TileSet") if _resolution(each) > 0]
@@ -62,8 +76,17 @@ class _TileMap:
         full = next((i for i, each in enumerate(sets) if span >= _resolution(each) * self.size[0]), len(sets) - 1)
         steps = dict.fromkeys((0, full, min(full + 1, len(sets) - 1)))
         middle = (box[0] + box[2]) / 2 - origin[0], (box[1] + box[3]) / 2 - origin[1]
-        found = (self._tile(sets[step], *middle) for step in steps)
-        return [url for url in found if url is not None][:_TILES]
+        urls = ((sets[step], self._tile(sets[step], *middle)) for step in steps)
+        return [_Tile(url, self._zoom(_resolution(each), origin)) for each, url in urls if url is not None][:_TILES]
+
+    def _zoom(self, resolution: float, origin: tuple[float, ...]) -> int | None:
+        """Return the zoom level that tiles of a resolution have in maps of the web; None for tiles of another grid."""
+        corner = -_WORLD_M / 2
+        is_usual = is_web_mercator(self.code) and self.size == (_USUAL_PIXELS, _USUAL_PIXELS)
+        if not is_usual or any(abs(side - corner) > _NEARLY * _WORLD_M for side in origin):
+            return None
+        level = math.log2(_WORLD_M / (_USUAL_PIXELS * resolution))
+        return round(level) if abs(level - round(level)) < _NEARLY and level > -_NEARLY else None
 
     def _tile(self, tile_set: etree._Element, x: float, y: float) -> Url | None:
         """Return the tile of a set that covers a point; x and y from the origin, in units of the reference system."""
@@ -104,7 +127,10 @@ class TmsContentCheck:
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
         """Request the document of one map after another, and tiles of each, until one has content."""
         attempts = Attempts()
-        maps = [layer.name for layer in service.layers if layer.item is Item.LAYER and layer.name]
+        layers = [layer for layer in service.layers if layer.item is Item.LAYER and layer.name]
+        # Maps in Web Mercator first: only those are shown by software that is given addresses of tiles.
+        layers.sort(key=lambda layer: not any(map(is_web_mercator, layer.crs)))
+        maps = [layer.name for layer in layers]
         for name in spread(maps, self._layers if not is_file(endpoint.url) else 1):
             tiles = yield from _tile_map(_document(endpoint.url, name))
             if tiles is not None:
@@ -133,13 +159,13 @@ def _tile_map(url: Url) -> Generator[Ask, Page | Failure, _TileMap | None]:
 
 def _try(tiles: _TileMap, name: str, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
     """Request tiles of one map and add the last one to the report."""
-    urls = tiles.tiles()
-    for index, url in enumerate(urls):
-        answer = yield Ask(url, Purpose.MAP)
+    found = tiles.tiles()
+    for index, tile in enumerate(found):
+        answer = yield Ask(tile.url, Purpose.MAP)
         look = judge_image(answer, tiles.size)
-        look = yield from doubt(look, answer, next((each for each in urls if each != url), None))
-        if look[0] not in _TRY_ON or index == len(urls) - 1:
-            attempts.add(name, tiles.code, url, answer, look)
+        look = yield from doubt(look, answer, next((each.url for each in found if each.url != tile.url), None))
+        if look[0] not in _TRY_ON or index == len(found) - 1:
+            attempts.add(name, tiles.code, tile.url, answer, look, zoom=tile.zoom)
             return
 
 

@@ -1,0 +1,184 @@
+"""Choose between groups of links as a sleeping bandit: links of one place on the pages of one host are a group.
+
+Words mislead where a site uses them for something else, and say nothing where links are called 1, 2, 3. A menu, a list
+or a table of a site mostly leads to pages of one sort, so each group is an arm of a bandit, which sleeps while none of
+its links waits (Gauquier, Manolescu, Senellart: Efficient Crawling for Scalable Web Data Acquisition, arXiv:2602.11874,
+2026; UCB1: Auer, Cesa-Bianchi, Fischer, Machine Learning 2002). A group begins with the learnt value of its links:
+
+    worth = (PRIOR · value + finds) / (PRIOR + visits) + explore · √(ln(all visits) / (1 + visits))
+
+Within a group the best link by value and the oldest one take turns, since values learnt from few finds may be wrong;
+the value in the formula is that of the best. The next link of a group is ranked by this worth, the one behind it by the
+worth after one more visit without a find, and so on: the order in the frontier anticipates disappointment, so that
+ranks change only by finds, new links and new values.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from geocrawl.priority.codec.arrays import Arrays
+
+FRONT = 8
+"""Links of a group that are ranked ahead of the rest, so that several workers find work in one group."""
+PRIOR = 10.0
+"""Visits that the value of a link stands for."""
+_SMALL = 0.0005
+"""A worth that changes by less is not updated."""
+
+
+class LinkGroups:
+    """Waiting links in groups, with the worth of the next ones of each group."""
+
+    def __init__(self, counts: Callable[[int], tuple[float, float]], *, explore: float) -> None:
+        """Make groups of links. `counts` returns (visits, finds) of a group; `explore` is the weight of uncertainty."""
+        self._counts = counts
+        self._explore = explore
+        self._values: dict[int, float] = {}
+        self._group_of: dict[int, int] = {}
+        self._best: dict[int, list[tuple[float, int]]] = {}
+        self._oldest: dict[int, list[int]] = {}
+        self._sizes: dict[int, int] = {}
+        self._fronts: dict[int, list[int]] = {}
+        self._ranked: dict[int, float] = {}
+        """Link of a front → its worth in the frontier."""
+        self._touched: dict[int, None] = {}
+
+    # ----------------------------------------------------------------------- links
+
+    def put(self, id_: int, group: int, value: float) -> None:
+        """Add a waiting link, or change its value."""
+        known = self._group_of.get(id_)
+        if known is not None and known != group:
+            self.remove(id_)
+            known = None
+        if known is None:
+            self._group_of[id_] = group
+            heapq.heappush(self._oldest.setdefault(group, []), id_)
+            self._sizes[group] = self._sizes.get(group, 0) + 1
+        elif self._values[id_] == value:
+            return
+        self._values[id_] = value
+        heapq.heappush(self._best.setdefault(group, []), (-value, id_))
+        self._touched[group] = None
+
+    def remove(self, id_: int) -> None:
+        """Forget a link that no longer waits."""
+        group = self._group_of.pop(id_, None)
+        if group is None:
+            return
+        del self._values[id_]
+        self._ranked.pop(id_, None)
+        self._touched[group] = None
+        self._sizes[group] -= 1
+        if not self._sizes[group]:
+            for known in (self._sizes, self._best, self._oldest, self._fronts):
+                known.pop(group, None)
+
+    def touch(self, group: int) -> None:
+        """Note that the visits or finds of a group changed."""
+        self._touched[group] = None
+
+    def touch_all(self) -> None:
+        """Note that every group may have another worth, because all visits count."""
+        self._touched.update(dict.fromkeys(self._sizes))
+
+    # ----------------------------------------------------------------------- worths
+
+    def last_worths(self, groups: Sequence[int], values: Sequence[float], visits: int) -> list[float]:
+        """Return the worth of each link of a page, behind all waiting links of its group and those before it.
+
+        `groups`, `values`: of each link. `visits`: all visits so far.
+        """
+        curiosity, explore, sqrt = math.log(2 + visits), self._explore, math.sqrt
+        counts: dict[int, tuple[float, float]] = {}
+        worths = []
+        for group, value in zip(groups, values, strict=True):
+            if group in counts:
+                made, finds = counts[group]
+            else:
+                made, finds = self._counts(group)
+                made += self._sizes.get(group, 0)
+            counts[group] = made + 1, finds
+            chance = (PRIOR * value + finds) / (PRIOR + made)
+            worths.append(round(chance + explore * sqrt(curiosity / (1 + made)), 4))
+        return worths
+
+    def changes(self, visits: int) -> Iterator[tuple[int, float]]:
+        """Yield (link, worth) of the links whose worth changed since the last call. `visits`: all visits so far."""
+        touched, self._touched = self._touched, {}
+        for group in touched:
+            if group in self._sizes:
+                yield from self._changes_in(group, visits)
+
+    def _changes_in(self, group: int, visits: int) -> Iterator[tuple[int, float]]:
+        before = self._fronts.get(group, [])
+        front = self._front(group)
+        self._fronts[group] = list(front)
+        for place, (id_, value) in enumerate(front.items()):
+            worth = self._worth(group, value, place, visits)
+            known = self._ranked.get(id_)
+            if known is None or abs(worth - known) > _SMALL:
+                self._ranked[id_] = worth
+                yield id_, worth
+        for id_ in before:
+            if id_ not in front and self._group_of.get(id_) == group:
+                self._ranked.pop(id_, None)
+                yield id_, self._worth(group, self._values[id_], self._sizes[group], visits)
+
+    def _worth(self, group: int, value: float, place: int, visits: int) -> float:
+        made, finds = self._counts(group)
+        made += place
+        chance = (PRIOR * value + finds) / (PRIOR + made)
+        return round(chance + self._explore * math.sqrt(math.log(2 + visits) / (1 + made)), 4)
+
+    def _front(self, group: int) -> dict[int, float]:
+        """Return the next links of a group, the best and the oldest in turn, with the value of the best."""
+        front: dict[int, float] = {}
+        for best, oldest in zip(self._best_of(group), self._oldest_of(group), strict=True):
+            value = self._values[best]
+            front.setdefault(best, value)
+            front.setdefault(oldest, value)
+        return dict(islice(front.items(), FRONT))
+
+    def _best_of(self, group: int) -> list[int]:
+        heap, found = self._best[group], dict[int, float]()
+        while heap and len(found) < FRONT:
+            value, id_ = heapq.heappop(heap)
+            if self._group_of.get(id_) == group and self._values[id_] == -value:
+                found[id_] = value
+        for id_, value in found.items():
+            heapq.heappush(heap, (value, id_))
+        return list(found)
+
+    def _oldest_of(self, group: int) -> list[int]:
+        heap, found = self._oldest[group], dict[int, None]()
+        while heap and len(found) < FRONT:
+            id_ = heapq.heappop(heap)
+            if self._group_of.get(id_) == group:
+                found[id_] = None
+        for id_ in found:
+            heapq.heappush(heap, id_)
+        return list(found)
+
+    # ----------------------------------------------------------------------- state
+
+    def arrays(self) -> Arrays:
+        """Return the worths that stand in the frontier, for a dump; all else follows from the waiting links."""
+        ids, worths = np.array(list(self._ranked), np.int64), np.array(list(self._ranked.values()), np.float64)
+        return {"ranked ids": ids, "ranked worths": worths}
+
+    def restore(self, arrays: Arrays, links: Iterable[tuple[int, int, float]]) -> None:
+        """Restore the groups from what `arrays` returned and (link, group, value) of all waiting links."""
+        for id_, group, value in links:
+            self.put(id_, group, value)
+        self._touched = {}
+        ranked = zip(arrays["ranked ids"].tolist(), arrays["ranked worths"].tolist(), strict=True)
+        self._ranked = {id_: worth for id_, worth in ranked if id_ in self._group_of}
+        for id_ in self._ranked:
+            self._fronts.setdefault(self._group_of[id_], []).append(id_)
