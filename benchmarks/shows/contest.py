@@ -31,7 +31,9 @@ def main(arguments: list[str]) -> None:
         figures = {
             "contest": evaluate(names, options.strategies, options.out or work / "contest", work),
             "twice": twice("portal", "gws,bfs,random", work),
-            "live_and_replayed": [live_and_replayed("portal", name, work / name) for name in ("bfs", "gws")],
+            "live_and_replayed": [
+                live_and_replayed(world_crawls.folder("portal"), name, work / name) for name in ("bfs", "gws")
+            ],
         }
     print(json.dumps(figures["twice"]), json.dumps(figures["live_and_replayed"], indent=1))
     if len(names) == len(world_crawls.NAMES) and options.strategies == "all":

@@ -37,20 +37,34 @@ SERVICES = (
 )
 
 
+Answer = tuple[str, str, list[tuple[str, str]], str]
+"""Address, status line, headers and body of a recorded answer."""
+HTML = [("Content-Type", "text/html; charset=utf-8")]
+
+
 def write_world(folder: Path) -> Path:
     """Write the web into `folder` and return it."""
+    services = [_service(*service[:3], service[4]) for service in SERVICES]
+    truth = [
+        [name, "wms", f"http://maps.small.example/{path}", valid, "href", depth or ""]
+        for name, path, _, valid, _, depth in SERVICES
+    ]
+    return write_files(folder, f"{HOST}/", _answers(), services, truth)
+
+
+def write_files(
+    folder: Path, seed: str, answers: list[Answer], services: list[dict[str, Any]], truth: list[list[Any]]
+) -> Path:
+    """Write a web of these answers and services into `folder`, named like it, and return the folder."""
     (folder / "documents").mkdir(parents=True)
     (folder / "documents" / "d.xml.gz").write_bytes(gzip.compress(CAPABILITIES))
-    records = _write_warc(folder / "pages.warc.gz")
-    meta = {"name": "small", "seeds": [f"{HOST}/"], "counts": {"records": records}}
+    _write_warc(folder / "pages.warc.gz", answers)
+    meta = {"name": folder.name, "seeds": [seed], "counts": {"records": len(answers)}}
     (folder / "world.json").write_text(json.dumps(meta), "utf-8")
-    lines = [json.dumps(_service(*service[:3], service[4])) for service in SERVICES]
-    (folder / "services.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "services.jsonl").write_text("\n".join(map(json.dumps, services)) + "\n", "utf-8")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["id", "kind", "base", "valid", "exposure_kinds", "min_depth"])
-    for name, path, _, valid, _, depth in SERVICES:
-        writer.writerow([name, "wms", f"http://maps.small.example/{path}", valid, "href", depth or ""])
+    writer.writerows([["id", "kind", "base", "valid", "exposure_kinds", "min_depth"], *truth])
     (folder / "truth.csv").write_text(text.getvalue(), "utf-8")
     return folder
 
@@ -67,16 +81,18 @@ def _service(name: str, path: str, behaviour: str, pages: list[str]) -> dict[str
     }
 
 
-def _write_warc(path: Path) -> int:
-    html = [("Content-Type", "text/html; charset=utf-8")]
-    answers = [(HOST + at, "200 OK", html, f"<title>Page</title><body>{body}</body>") for at, body in PAGES.items()]
-    answers.append((f"{HOST}/moved.html", "302 Found", [*html, ("Location", "/target.html")], ""))
+def _answers() -> list[Answer]:
+    answers = [(HOST + at, "200 OK", HTML, f"<title>Page</title><body>{body}</body>") for at, body in PAGES.items()]
+    answers.append((f"{HOST}/moved.html", "302 Found", [*HTML, ("Location", "/target.html")], ""))
     robots = "User-agent: *\nDisallow: /secret/\n"
     answers.append((f"{HOST}/robots.txt", "200 OK", [("Content-Type", "text/plain")], robots))
+    return answers
+
+
+def _write_warc(path: Path, answers: list[Answer]) -> None:
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=True)
         for url, status, headers, body in answers:
             http = StatusAndHeaders(status, headers, protocol="HTTP/1.1")
             record = writer.create_warc_record(url, "response", payload=io.BytesIO(body.encode()), http_headers=http)
             writer.write_record(record)
-    return len(answers)

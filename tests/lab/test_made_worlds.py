@@ -26,12 +26,21 @@ def test_a_made_web_is_whole_and_the_same_for_the_same_seed(tmp_path: Path, kind
     assert 0 < report.reachable <= report.valid <= report.services
 
 
+@pytest.fixture(scope="module")
+def calm_and_troubled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A made web, and the same with pages in trouble and a dead host."""
+    root = tmp_path_factory.mktemp("portal")
+    make("portal", 200, 5, root / "calm")
+    make("portal", 200, 5, root / "troubled", troubled=True)
+    assert check(root / "troubled").problems == ()
+    return root / "calm", root / "troubled"
+
+
 @pytest.mark.parametrize("strategy", ["gws", "bfs", "best-first", "adaptive", "fusion"])
-def test_pages_in_trouble_and_a_dead_host_end_no_crawl_of_a_made_web(tmp_path: Path, strategy: str) -> None:
-    make("portal", 300, 5, tmp_path / "w")
-    make("portal", 300, 5, tmp_path / "troubled", troubled=True)
-    assert check(tmp_path / "troubled").problems == ()
-    calm, troubled = run(Job(tmp_path / "w", strategy, 1000)), run(Job(tmp_path / "troubled", strategy, 1000))
+def test_pages_in_trouble_and_a_dead_host_end_no_crawl_of_a_made_web(
+    calm_and_troubled: tuple[Path, Path], strategy: str
+) -> None:
+    calm, troubled = (run(Job(folder, strategy, 1000)) for folder in calm_and_troubled)
     assert (troubled.stopped, troubled.score.found) == ("resting", calm.score.found), "only retries are left"
     assert {"/busy/report.html", "/busy/queue.html"} <= {key[key.index("/") :] for key in troubled.visited}
 

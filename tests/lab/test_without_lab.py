@@ -18,7 +18,7 @@ import geocrawl
 from geocrawl.demo import DemoWeb
 from tests.support.processes import clean_environment
 
-LIMIT_S = 60
+LIMIT_S = 300
 
 
 class Installation:
@@ -95,7 +95,7 @@ def test_the_daemon_starts_finds_the_services_and_ends(installed: Installation, 
         try:
             _wait_for_services(installed, len(web.expected_valid))
             daemon.send_signal(signal.SIGTERM)
-            assert daemon.wait(20) == 0, log.read_text()
+            assert daemon.wait(LIMIT_S) == 0, log.read_text()
         finally:
             if daemon.poll() is None:
                 daemon.kill()

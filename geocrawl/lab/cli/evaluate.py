@@ -96,21 +96,15 @@ def evaluate(
 
     Examples:
 
-        geocrawl evaluate worlds/portal worlds/agency --strategies gws,bfs,random --out contest
-
-        geocrawl evaluate worlds/agency --strategies gws:paper,gws,bfs
+        geocrawl evaluate worlds/portal worlds/agency --strategies gws:paper,gws,bfs --out contest --sample 5%
 
         geocrawl evaluate worlds/mixed --strategies fusion,bfs,as-used --workers 5 --delay 1
-
-        geocrawl evaluate worlds/mixed --strategies gws,bfs --sample 5% --out contest
 
         geocrawl evaluate --judged contest/sample.csv
     """
     if judged is not None:
         return _show_judged(judged, json=json)
-    from geocrawl.app.topics import find_topic
-    from geocrawl.cli.addresses import gather_seeds
-    from geocrawl.lab.contest.contest import Plan, run_contest
+    from geocrawl.lab.contest.contest import Plan
 
     plan = Plan(
         worlds or [],
@@ -119,26 +113,43 @@ def evaluate(
         seed=seed,
         processes=processes,
         set=opt.key_value_pairs(set_) if set_ else {},
-        seeds=[url.address for url in gather_seeds([], seeds)] if seeds else (),
-        topic=find_topic(topic).name if topic else "",
+        seeds=_start_pages(seeds) if seeds else (),
+        topic=_topic_name(topic) if topic else "",
         workers=workers,
         delay_s=delay,
         economy=economy,
     )
     _demand_out(out, sample)
-    tell = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
-    results = run_contest(plan, tell)
-    evidence = _evidence(plan, results, tell) if papers else None
-    if out is not None:
-        _write(plan, results, evidence, out, sample)
+    results, evidence = _run(plan, papers=papers, quiet=quiet)
+    _write(plan, results, evidence, out, sample)
     _show(plan, results, evidence, json=json)
 
 
-def _evidence(plan: Plan, results: ContestResults, tell: Callable[[str], None]) -> Evidence:
-    """Run the papers' experiments on the worlds of a contest."""
+def _topic_name(text: str) -> str:
+    """Return the full name of a topic. Raises as `find_topic`."""
+    from geocrawl.app.topics import find_topic
+
+    return find_topic(text).name
+
+
+def _start_pages(path: Path) -> list[str]:
+    """Return the addresses in a file of start pages. Raises as `gather_seeds`."""
+    from geocrawl.cli.addresses import gather_seeds
+
+    return [url.address for url in gather_seeds([], path)]
+
+
+def _run(plan: Plan, *, papers: bool, quiet: bool) -> tuple[ContestResults, Evidence | None]:
+    """Return the results of a contest and, with `papers`, those of the papers' experiments on its worlds.
+
+    Unless `quiet`, the progress of the crawls is told on stderr.
+    """
+    from geocrawl.lab.contest.contest import run_contest
     from geocrawl.lab.contest.experiments import run_experiments
 
-    return run_experiments(plan, results, tell)
+    tell: Callable[[str], None] = (lambda line: None) if quiet else (lambda line: typer.echo(line, err=True))
+    results = run_contest(plan, tell)
+    return results, run_experiments(plan, results, tell) if papers else None
 
 
 def _demand_out(out: Path | None, sample: str) -> None:
@@ -176,8 +187,10 @@ def _named(text: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in ("all", "presets", "papers")]
 
 
-def _write(plan: Plan, results: ContestResults, evidence: Evidence | None, out: Path, sample: str) -> None:
-    """Write the results to the folder `out`, and a sample of the pages if one is wanted."""
+def _write(plan: Plan, results: ContestResults, evidence: Evidence | None, out: Path | None, sample: str) -> None:
+    """Write the results to the folder `out` if one is given, and a sample of the pages if one is wanted."""
+    if out is None:
+        return
     from geocrawl.lab.contest.report import write_all
     from geocrawl.lab.contest.sample import draw, read_size, write_sample
 

@@ -23,6 +23,8 @@ LEAST_ON_TOPIC = 100
 """A web with fewer pages on the topic says nothing about a harvest."""
 _LESS = ("first_find", "pages", "cpu_ms")
 """Measured values of which less is better."""
+_NEED_END = ("pages", "kept")
+"""Measured values that a crawl has when its queue is empty, not when its budget is spent."""
 _NEED_TRUTH = ("harvest_rate", "discovery_rate")
 
 
@@ -50,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that claims are held against."""
+    """The measurements by which the papers' claims are judged."""
 
     experiments: Mapping[str, ContestResults]
     """Name → results; '' is the contest itself."""
@@ -126,19 +128,27 @@ def _judged(claim: Claim | HarvestClaim, names: Sequence[str], world: WorldResul
     if not world.study.has_truth and claim.measured.startswith(_NEED_TRUTH):
         return "", Verdict.NOT_COMPARABLE, "a recording has no truth about relevant pages"
     better, worse = ran[claim.better], ran[claim.worse]
+    if claim.measured in _NEED_END and _broken_off(worse, world):
+        return "", Verdict.NOT_COMPARABLE, f"{claim.worse} had not read what it could when its budget was spent"
     if claim.measured in ("sooner", "kept"):
         figures, seen = _finds(claim.measured, better, worse)
     else:
         first, second = (value_of(each, world, claim.measured) for each in (better, worse))
         if first is None or second is None:
             return "", Verdict.NOT_COMPARABLE, "one of the two found nothing"
-        figures, seen = _compared(claim, first, second, better.row.budget)
+        figures, seen = _compared(claim, first, second, value_label(better, world, claim.measured))
     if seen:
         return figures, Verdict.SEEN, ""
     why = [sentence(each.row.strategy, each.results[0], world.study) for each in (better, worse)]
     if claim.because:
         why.append(f"Not measured, but possible: {claim.because}.")
     return figures, Verdict.NOT_SEEN, " ".join(filter(None, why))
+
+
+def _broken_off(strategy: StrategyResult, world: WorldResults) -> bool:
+    """Return whether a budget ended one of the strategy's crawls before it had read what can be reached."""
+    reachable = len(world.study.reachable)
+    return any(result.stopped != "done" and result.score.pages < reachable for result in strategy.results)
 
 
 def _finds(measured: str, better: StrategyResult, worse: StrategyResult) -> tuple[str, bool]:
@@ -152,12 +162,11 @@ def _finds(measured: str, better: StrategyResult, worse: StrategyResult) -> tupl
     return f"{number:,} of {of:,} finds after no more pages{lost}", of > 0 and number == of
 
 
-def _compared(claim: Claim, first: float, second: float, budget: int) -> tuple[str, bool]:
-    """Return (figures, whether the claim is seen) of two values."""
+def _compared(claim: Claim, first: float, second: float, label: str) -> tuple[str, bool]:
+    """Return (figures, whether the claim is seen) of two values; `label` names what they are."""
     less = claim.measured in _LESS
     shown = [f"{value:,.0f}" if less and value >= 10 else f"{value:,.3g}" for value in (first, second)]
     low, high = sorted((first, second))
-    label = value_label(claim.measured, budget)
     factor = f" (a factor of {high / low:.2f})" if low > 0 else ""
     figures = f"{label}: {shown[0]} for {claim.better}, {shown[1]} for {claim.worse}{factor}"
     if first == second or abs(first - second) < LEAST_DIFFERENCE * max(abs(first), abs(second)):

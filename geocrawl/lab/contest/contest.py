@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import TypeVar
 
@@ -206,8 +207,18 @@ def jobs(plan: Plan, path: Path, strategy: str, budget: int) -> list[Job]:
 
 def in_own_process(work: Callable[[W], T], what: W) -> T:
     """Run `work(what)` in a fresh process: its memory and time are measured alone, and its crash ends nothing else."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=_fresh_processes()) as pool:
         return pool.submit(work, what).result()
+
+
+@lru_cache(maxsize=1)
+def _fresh_processes() -> BaseContext:
+    """Return how fresh processes are made: by a server that has imported what a crawl needs, where there are such."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([run.__module__])
+    return context
 
 
 def _result_or_skip(future: Future[T], what: str, skipped: list[str], tell: Callable[[str], None]) -> T | None:

@@ -8,12 +8,15 @@ link was discarded.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from geocrawl.lab.contest.oracle import way_to
 from geocrawl.lab.contest.run import CrawlResult
 from geocrawl.lab.contest.study import Study
+from geocrawl.priority.registry import presets
+from geocrawl.wording import counted
 
 EARLY = 0.9
 """A crawl that ends by itself before this share of the pages that it could read has discarded links on the way. (The
@@ -31,6 +34,8 @@ class Cuts:
     """Page that was read → services behind links of it that were discarded."""
     off_topic: int
     """How many of the missed services lie behind pages that the judge does not call relevant."""
+    onward: Mapping[str, str]
+    """Page that was read → the first page after it on a way to such a service."""
 
 
 def ended_early(result: CrawlResult, study: Study) -> bool:
@@ -50,15 +55,17 @@ def cuts_of(result: CrawlResult, study: Study) -> Cuts:
             for service in study.named[key] - met:
                 if service not in nearest or len(way) < len(nearest[service]):
                     nearest[service] = way
-    at = Counter(page for way in nearest.values() if (page := _cut(way, visited, study.reachable)))
+    cuts = [cut for way in nearest.values() if (cut := _cut(way, visited, study.reachable))]
+    at = Counter(page for page, _ in cuts)
     off = sum(number for page, number in at.items() if page not in study.judged)
-    return Cuts(sum(at.values()), at, off)
+    return Cuts(len(cuts), at, off, dict(reversed(cuts)))
 
 
-def _cut(way: tuple[str, ...], visited: AbstractSet[str], pages: AbstractSet[str]) -> str:
-    """Return the last page of the way that was read, if others follow that were not; else ''."""
-    read = [place for place, key in enumerate(way) if key in visited]
-    return way[read[-1]] if read and any(key in pages for key in way[read[-1] + 1 :]) else ""
+def _cut(way: tuple[str, ...], visited: AbstractSet[str], pages: AbstractSet[str]) -> tuple[str, str] | None:
+    """Return the last page of the way that was read and the first after it that was not; None when all were."""
+    read = max((place for place, key in enumerate(way) if key in visited), default=len(way))
+    after = next((key for key in way[read + 1 :] if key in pages), None)
+    return None if after is None else (way[read], after)
 
 
 def sentence(strategy: str, result: CrawlResult, study: Study) -> str:
@@ -70,7 +77,10 @@ def sentence(strategy: str, result: CrawlResult, study: Study) -> str:
     if not cuts.missed:
         return f"{said}; no service was lost by that."
     page, most = min(cuts.at.items(), key=lambda item: (-item[1], item[0]))
+    rule = presets()[strategy].discards if strategy in presets() else ""
+    by = f" by its paper's rule ({rule})" if rule else ""
     return (
-        f"{said}; {cuts.missed:,} services lie behind {len(cuts.at):,} pages whose links it discarded, "
-        f"{cuts.off_topic:,} of them behind pages that are off the topic by the judge, most ({most:,}) behind {page}."
+        f"{said}{by}; {counted(cuts.missed, 'missed service')} behind {counted(len(cuts.at), 'page')} whose links it "
+        f"discarded, {cuts.off_topic:,} of them behind pages that are off the topic by the judge, "
+        f"most ({most:,}) behind {page}, whose link to {cuts.onward[page]} it did not follow."
     )

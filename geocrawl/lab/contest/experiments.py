@@ -18,12 +18,14 @@ from geocrawl.lab.contest.claims import Evidence
 from geocrawl.lab.contest.contest import ContestResults, Plan, WorldResults, in_own_process, run_contest
 from geocrawl.lab.contest.link_classes import LinkClasses, classify_links
 from geocrawl.lab.contest.papers import OFF_TOPIC_SEEDS, SECOND_TOPIC, TEN_SEEDS
-from geocrawl.lab.contest.rates import LAST_SHARE
+from geocrawl.lab.contest.rates import pages_at
 from geocrawl.lab.contest.study import Study
 from geocrawl.lab.recorded_worlds.world import World
 
 SEEDS, SEEDS_PAGES = 10, 3_000
 """Seeds and pages of an experiment with ten seeds (Min and Huang 2015)."""
+TOPIC_LAST = 5_000
+"""Pages after which recalls of two topics are compared (Liu and Li 2017)."""
 TOPIC, TOPIC_KIND = "geoservices/arcgis", "arcgis"
 """The second topic, and the kind of service that makes a page relevant to it."""
 TOPIC_PAGES = 20
@@ -69,7 +71,7 @@ def _from_ten_seeds(plan: Plan, path: Path, world: WorldResults, *, on_topic: bo
     names = _ADAPTIVE if on_topic else ("bayes:paper",)
     if len(seeds) < SEEDS:
         return None
-    budget = min(SEEDS_PAGES, study.pages // LAST_SHARE)
+    budget = _bounded(plan, pages_at(SEEDS_PAGES, study.pages))
     return replace(plan, worlds=[path], strategies=names, budget=budget, seeds=[f"http://{key}" for key in seeds])
 
 
@@ -90,12 +92,20 @@ def chosen_seeds(study: Study, pages: Collection[str]) -> list[str]:
 
 
 def _second_topic(plan: Plan, path: Path, world: WorldResults) -> Plan | None:
-    """Return the plan of crawls for the second topic; None when the web has too few pages for it."""
+    """Return the plan of crawls for the second topic; None when the web has too few pages for it.
+
+    The crawls end where their recalls are compared.
+    """
     own = World(path)
     services = [service for service in own.services if service.valid and service.kind == TOPIC_KIND]
     if len({page for service in services for page, _ in service.exposures}) < TOPIC_PAGES:
         return None
-    return replace(plan, worlds=[path], strategies=_HITS, topic=TOPIC, kind=TOPIC_KIND)
+    budget = _bounded(plan, pages_at(TOPIC_LAST, world.study.pages))
+    return replace(plan, worlds=[path], strategies=_HITS, budget=budget, topic=TOPIC, kind=TOPIC_KIND)
+
+
+def _bounded(plan: Plan, budget: int) -> int:
+    return min(budget, plan.budget or budget)
 
 
 def _classified(known: Mapping[str, tuple[Path, WorldResults]], tell: Tell) -> dict[str, LinkClasses]:

@@ -234,7 +234,10 @@ _ADAPTIVE = Paper(
     rates=("harvest_rate",),
     most=3_000,
 )
-_NO_RW = "where no link's text contains a word of the topic, RW is 0, and IPageRank knows no order among such links"
+_NO_RW = (
+    "links without a word of the topic have RW = 0 and all the same IPR; among equals our hosts take turns, where one "
+    "queue would go on with the first seen (docs/papers.md)"
+)
 _IPAGERANK = Paper(
     name="ipagerank (Li, Zhao, Yu)",
     title="ipagerank: Li, Zhao, Yu, the SkyReach focused crawler",

@@ -13,13 +13,13 @@ from geocrawl.lab.contest.study import Study
 STEP = 500
 """Pages between two checkpoints (Li, Zhao, Yu: 500, 1,000 … 4,000)."""
 LAST_SHARE = 3
-"""Rates are compared no later than after this part of the budget: crawls that may read a whole web end alike."""
+"""Rates are compared no later than after this part of the web's pages: crawls that may read a whole web end alike."""
 
 
 def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float | None:
     """Return a column of the row, `first_find` (its page), `cpu_ms` (a page), or a RATE@PAGES of `rate_after`.
 
-    A rate is the mean of the strategy's crawls, after so many pages, but no later than after a third of the budget.
+    A rate is the mean of the strategy's crawls, after so many pages, but no later than after a third of the web.
     None when the strategy found nothing or has no crawl.
     """
     if name == "first_find":
@@ -31,10 +31,10 @@ def value_of(strategy: StrategyResult, world: WorldResults, name: str) -> float 
     if not at:
         value = getattr(strategy.row, name)
         return None if value is None else float(value)
-    return mean_rate(strategy, world.study, rate, pages_at(int(pages), strategy.row.budget))
+    return mean_rate(strategy, world.study, rate, _pages_at(pages, strategy, world))
 
 
-def value_label(name: str, budget: int) -> str:
+def value_label(strategy: StrategyResult, world: WorldResults, name: str) -> str:
     """Return the name of a value of `value_of` for people."""
     rate, at, pages = name.partition("@")
     if name == "first_find":
@@ -44,12 +44,16 @@ def value_label(name: str, budget: int) -> str:
     if name.startswith("pages_"):
         return f"pages until {name.removeprefix('pages_')} % of what it finds"
     words = rate.replace("_", " ")
-    return f"{words} after {pages_at(int(pages), budget):,} pages" if at else words
+    return f"{words} after {_pages_at(pages, strategy, world):,} pages" if at else words
 
 
-def pages_at(pages: int, budget: int) -> int:
-    """Return after how many pages a rate is compared: `pages`, no more than a third of the budget."""
-    return max(1, min(pages, budget // LAST_SHARE))
+def pages_at(pages: int, web: int) -> int:
+    """Return after how many pages a rate is compared: `pages`, no more than a third of the `web`'s pages."""
+    return max(1, min(pages, web // LAST_SHARE))
+
+
+def _pages_at(pages: str, strategy: StrategyResult, world: WorldResults) -> int:
+    return min(pages_at(int(pages), world.study.pages), strategy.row.budget)
 
 
 def rate_after(result: CrawlResult, study: Study, rate: str, pages: int) -> float:

@@ -26,6 +26,7 @@ from geocrawl.lab.recorded_worlds.world import World
 from geocrawl.model import Entry, FrontierStats, Lease, Settled, Url, Visit
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
+from geocrawl.urls.database import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
         return Crawled(transport.log, valid_endpoints(database), summary.stopped, cpu_s, round(summary.seconds, 1))
 
 
-def valid_endpoints(database: Path) -> list[tuple[str, str]]:
+def valid_endpoints(database: Place) -> list[tuple[str, str]]:
     """Return (url, kind) of the valid endpoints of a catalogue, in the order of its export."""
     from geocrawl.store import Store
 

@@ -31,7 +31,8 @@ SAMPLE_FILE, DRAWN_FILE = "sample.csv", "sample.json"
 COLUMNS = ("world", "url", "title", "excerpt", "judgement")
 EXCERPT_CHARS = 400
 YES, NO, UNKNOWN = frozenset({"yes", "y", "1"}), frozenset({"no", "n", "0"}), frozenset({"", "?"})
-"""What a person may write: relevant, not relevant, not judged or not to be told."""
+"""What counts in the column `judgement`, in lower case: the page is relevant; it is not; the person has not judged it
+or could not tell."""
 _Z = 1.959964
 """Quantile of the normal distribution for an interval of 95 %."""
 _VERSION = 1
@@ -72,7 +73,7 @@ class Precision:
     relevant: int
     not_judged: int
     precision: float | None
-    """None: none of its pages is judged."""
+    """Relevant pages among those judged relevant or not, 0…1; None while no page is."""
     low: float | None
     high: float | None
 

@@ -61,7 +61,7 @@ def make(
 def plan(kind: str, pages: int, seed: int, mixture: Mixture) -> Web:
     """Return a planned web, not written yet."""
     planner = Planner(seed, kind, mixture)
-    KINDS[kind].plan(planner, pages)
+    KINDS[kind](planner, pages)
     missing = pages - planner.web.pages
     if missing > 12:
         fill(planner, _outskirts(planner, missing), pages - planner.web.pages)

@@ -18,7 +18,7 @@ _RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
 
 def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
     """Yield (key, document, answer) of every recorded answer that a crawl reads as a page."""
-    reader = PageReader()
+    reader = PageReader(tag_paths=True)
     for key in world.warc.records:
         stored = world.stored(key)
         url = read_url(f"http://{key}")

@@ -71,7 +71,7 @@ def _leads(world: World, document: Document, redirected: Sequence[str]) -> Itera
 
 
 @dataclass(slots=True)
-class _Place:
+class Place:
     """An address known to a walk, with its state."""
 
     key: str
@@ -94,7 +94,7 @@ class Walk:
     visits: int = 0
     known: dict[str, int] = field(default_factory=dict)
     """Key → number of its place."""
-    places: list[_Place] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     _queue: list[tuple[int, float, int]] = field(default_factory=list)
     _max_depth: int = field(default_factory=lambda: Settings().max_depth)
 
@@ -122,7 +122,7 @@ class Walk:
         """Return how many links a crawl may still follow behind a place."""
         return self._max_depth - self.places[number].depth
 
-    def _visit(self, number: int, place: _Place) -> bool:
+    def _visit(self, number: int, place: Place) -> bool:
         answer = self.web.answers[place.key]
         features, ranks, depth = b"", dict.fromkeys((identity for identity, _ in answer.leads), place.rank), place.depth
         if not answer.redirects:
@@ -155,7 +155,7 @@ class Walk:
         """Record a link and return the number of its place, whose rank and depth are the best known so far."""
         number = self.known.setdefault(key, len(self.places))
         if number == len(self.places):
-            self.places.append(_Place(key, depth, rank, found_on))
+            self.places.append(Place(key, depth, rank, found_on))
         place = self.places[number]
         place.depth, place.rank = min(place.depth, depth), max(place.rank, rank)
         self._queue_up(number)

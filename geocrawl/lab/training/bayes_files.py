@@ -33,6 +33,7 @@ from geocrawl.priority.bayes.training import LEAST_SOURCES, Sample, train_bayes
 from geocrawl.priority.models.naive_bayes import write_bayes
 from geocrawl.priority.topics.directory import Topic
 from geocrawl.priority.topics.topic_vectors import TopicModel
+from geocrawl.urls.database import Place
 
 DocumentOf = Callable[[str, str], Document]
 """Function of (address, html) that returns the page as a crawl reads it."""
@@ -51,7 +52,7 @@ class Sources:
     """A CSV of url, label, anchor and note."""
     finds: Iterable[tuple[str, str, bool]] = ()
     """(anchor, title of its page, whether a valid service followed within two hops) of a crawl's links."""
-    database: Path | None = None
+    database: Place | None = None
     """The database file that `finds` were read from, for the record."""
     exclude: Sequence[Path] = ()
     """Recorded webs whose pages must not be learnt from."""
@@ -90,7 +91,7 @@ def train_bayes_file(
     made: dict[str, object] = {
         **record(how, files, sources.exclude, on=on),
         "topic": sources.topic.name if sources.topic else None,
-        "database": sources.database.name if sources.database else None,
+        "database": str(getattr(sources.database, "name", sources.database)) if sources.database else None,
         "options": {"least_sources": LEAST_SOURCES, "topic_share": TOPIC_SHARE, **EXCLUSION},
         "pages": {"read": len(pages), "excluded": len(excluded), "learnt_from": len(kept)},
         "samples": {name: _by_class(group) for name, group in samples.items()},

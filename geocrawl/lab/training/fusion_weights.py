@@ -17,6 +17,7 @@ from geocrawl.lab.training.fusion_fit import PENALTY, Worth, fit
 from geocrawl.priority.fusion.prior import Prior, write_prior
 from geocrawl.priority.fusion.strategy import FusionStrategy
 from geocrawl.priority.registry import make_strategy
+from geocrawl.settings import Settings
 from geocrawl.utc import day_of
 
 
@@ -55,7 +56,7 @@ def fusion_with(weights: Mapping[str, float]) -> FusionStrategy:
     with tempfile.TemporaryDirectory(prefix="geocrawl-train-") as folder:
         file = Path(folder) / "weights.json"
         write_prior(Prior(weights), file)
-        strategy = make_strategy("fusion", {"fusion.prior": str(file)})
+        strategy = make_strategy("fusion", {"fusion.prior": str(file)}, max_depth=Settings().max_depth)
     assert isinstance(strategy, FusionStrategy), "by its name"
     return strategy
 

@@ -13,6 +13,7 @@ from geocrawl.lab.training import gws_files
 from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url
+from geocrawl.urls.database import Place
 from geocrawl.utc import date_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def train_bayes(
     *,
     pages: Path | None,
     urls: Path | None,
-    database: Path | None,
+    database: Place | None,
     exclude: Sequence[Path],
     topic: str = "",
 ) -> dict[str, object]:

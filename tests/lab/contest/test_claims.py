@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,25 @@ def test_gws_that_loses_services_is_not_seen_and_the_pages_are_named_whose_links
     held = evidence(crawl("gws:paper", (10, 20), PAGES[:51]), crawl("bfs", (5, 60, 70, 80)))
     lost = finding(GWS, "as many", held)
     assert (lost.verdict, lost.figures) == (Verdict.NOT_SEEN, "2 found of 4")
-    assert "ended after 51 of 1,000 pages, because it discards links; 2 services lie behind 1 pages" in lost.why
-    assert "0 of them behind pages that are off the topic by the judge, most (2) behind www.a.example/50." in lost.why
+    assert "ended after 51 of 1,000 pages, because it discards links by its paper's rule (a link of a page" in lost.why
+    assert "2 missed services behind 1 page whose links it discarded, 0 of them behind pages that are" in lost.why
+    assert "most (2) behind www.a.example/50, whose link to www.a.example/500 it did not follow." in lost.why
     assert "Not measured, but possible" in lost.why
     assert finding(GWS, "all services", held).figures == "1 of 4 finds after no more pages, 2 are not found at all"
+
+
+def test_pages_and_finds_at_the_end_are_not_comparable_with_a_crawl_whose_budget_was_spent() -> None:
+    spent = replace(crawl("bfs", (50, 60), PAGES[:500]), stopped="max-pages")
+    held = evidence(crawl("gws:paper", (10, 20, 30), PAGES[:100]), spent)
+    for claim in ("fewer pages", "as many"):
+        found = finding(GWS, claim, held)
+        assert (found.verdict, found.why) == (
+            Verdict.NOT_COMPARABLE,
+            "bfs had not read what it could when its budget was spent",
+        )
+    assert finding(GWS, "precise", held).verdict is Verdict.SEEN
+    whole = evidence(crawl("gws:paper", (10,), PAGES[:100]), replace(crawl("bfs", (50,)), stopped="max-pages"))
+    assert finding(GWS, "fewer pages", whole).verdict is Verdict.SEEN
 
 
 @pytest.mark.parametrize(

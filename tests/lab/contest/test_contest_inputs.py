@@ -88,12 +88,12 @@ def test_unknown_strategies_and_options_and_old_models_are_said_once_a_world(spo
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1_800)
 def test_a_contest_of_all_strategies_held_twice_gives_the_same_bytes_but_for_costs(tmp_path: Path) -> None:
     make("mixed", 200, 11, tmp_path / "mixed", ())
     names = [*strategies(), ORACLE]
     first, second = (
-        run_contest(Plan([tmp_path / "mixed"], names, budget=80, seed=2, processes=processes), lambda line: None)
+        run_contest(Plan([tmp_path / "mixed"], names, budget=60, seed=2, processes=processes), lambda line: None)
         for processes in (2, 3)
     )
     assert [row.strategy for row in first.rows()] == names

@@ -1,4 +1,4 @@
-"""A made web of each kind, small, made once."""
+"""A made web of each kind, small, made when a test asks for it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,29 @@ import pytest
 from geocrawl.lab.made_worlds.folder import make
 from geocrawl.lab.made_worlds.plans.registry import KINDS
 
-PAGES = 500
+PAGES = 250
 SEED = 4
 
 
+class Made(dict[str, Path]):
+    """The folders of made webs by kind."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+
+    def __missing__(self, kind: str) -> Path:
+        make(kind, PAGES, SEED, self._root / kind)
+        return self.setdefault(kind, self._root / kind)
+
+
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """The folders by kind."""
-    root = tmp_path_factory.mktemp("made")
-    for kind in KINDS:
-        make(kind, PAGES, SEED, root / kind)
-    return {kind: root / kind for kind in KINDS}
+    return Made(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture(params=sorted(KINDS))
-def folder(request: pytest.FixtureRequest, made: dict[str, Path]) -> Path:
+def folder(request: pytest.FixtureRequest, made: Made) -> Path:
     """The folder of each kind in turn."""
     return made[request.param]

@@ -24,7 +24,7 @@ from geocrawl.priority.registry import make_strategy
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "mixed-4"
-    make("mixed", 300, 4, out)
+    make("mixed", 200, 4, out)
     return out
 
 
@@ -83,7 +83,7 @@ def test_weights_name_the_webs_they_were_learnt_on_and_are_refused_there(folder:
     data = json.loads(out.read_text("utf-8"))
     assert set(data["weights"]) <= set(generic_names())
     assert data["made"]["files"][0]["sha256"] == World(folder).sha256
-    assert "world make mixed --pages 300 --seed 4" in data["made"]["files"][0]["file"]
+    assert "world make mixed --pages 200 --seed 4" in data["made"]["files"][0]["file"]
     with pytest.raises(UsageError, match="was trained on mixed-4"):
         run(Job(folder, "fusion", 20, {"fusion.prior": str(out)}))
 

@@ -38,7 +38,7 @@ def blog(planner: Planner, pages: int) -> None:
 
 
 class _Blog:
-    """One blog."""
+    """Writes one blog: its posts, their archive by month, and their tags."""
 
     def __init__(self, planner: Planner, bodies: Sequence[Organisation]) -> None:
         self._planner, self._lot, self._bodies = planner, planner.rng, bodies
@@ -115,7 +115,7 @@ class _Blog:
 
 
 class _Forum:
-    """One forum."""
+    """Writes one forum: boards by theme, threads over several pages, and the profiles of members."""
 
     def __init__(self, planner: Planner, bodies: Sequence[Organisation]) -> None:
         self._planner, self._lot, self._bodies = planner, planner.rng, bodies
