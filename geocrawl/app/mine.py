@@ -1,0 +1,132 @@
+"""Mine files of web archives for candidates, into a catalogue or into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geocrawl.app import wiring
+from geocrawl.app.retry_policy import RetryPolicy, as_lines
+from geocrawl.app.session import MAINTENANCE, with_stored_depth
+from geocrawl.model import FailureCode
+from geocrawl.utc import date_of
+
+if TYPE_CHECKING:
+    from geocrawl.app.session import Session
+    from geocrawl.mining.finder import Finder
+    from geocrawl.mining.finds import Find
+    from geocrawl.mining.index import Engine
+    from geocrawl.mining.miner import Miner, MineReport
+    from geocrawl.mining.records import RecordReader
+    from geocrawl.mining.sources import Source
+    from geocrawl.ports import Clock
+    from geocrawl.settings import Settings
+    from geocrawl.store import Store
+    from geocrawl.urls.database import Place
+
+ENGINES = ("duckdb", "spark")
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a run speaks to the person who started it."""
+
+    say: Callable[[str], object]
+    """Called with a line for each file that cannot be read, wholly or in part, and for each wait."""
+    show: Callable[[str], object]
+    """Called with lines of progress."""
+
+
+def mine_into_catalogue(
+    settings: Settings, path: Place, sources: Sequence[Source], *, engine: str, voice: Voice
+) -> MineReport:
+    """Mine files into the catalogue at `path`, which is made when there is none.
+
+    Files that were mined before are skipped. Raises DatabaseFault for an unusable database, EnvironmentFault when a
+    library is missing.
+    """
+    from geocrawl.app.mined_catalogue import MinedCatalogue
+
+    clock = wiring.system_clock()
+    retrying = RetryPolicy(path, clock, as_lines(voice.say), limit_s=settings.database_patience_s)
+
+    def begin(store: Store) -> Session:
+        return wiring.make_session(with_stored_depth(settings, store), store, clock, MAINTENANCE)
+
+    with retrying.opened(begin) as session:
+        sink = MinedCatalogue(session, retrying)
+        opted_out = frozenset(row.host for row in session.store.queries.opted_out())
+        report = _miner(settings, clock, engine, opted_out, voice).run(sources, sink)
+        report.new_services, report.new_pages = sink.new_services, sink.new_pages
+        return report
+
+
+def mine_into_file(
+    settings: Settings, out: Path, sources: Sequence[Source], *, engine: str, catalogue: Place | None, voice: Voice
+) -> MineReport:
+    """Mine files into a file of candidates. `catalogue`: its hosts that opted out are left out; None without one.
+
+    Raises UsageError for a name without a known suffix, EnvironmentFault when the file cannot be written or a library
+    is missing.
+    """
+    from geocrawl.mining.candidate_file import CandidateFile
+    from geocrawl.store import Store
+
+    opted_out = frozenset[str]()
+    if catalogue is not None and Store.exists(catalogue):
+        with Store.open_readonly(catalogue) as queries:
+            opted_out = frozenset(row.host for row in queries.opted_out())
+    with closing(CandidateFile(out)) as sink:
+        report = _miner(settings, wiring.system_clock(), engine, opted_out, voice).run(sources, sink)
+        report.new_services, report.new_pages = sink.finish(complete=not report.failed)
+        return report
+
+
+def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[str], voice: Voice) -> Miner:
+    from geocrawl.mining.finder import Finder
+    from geocrawl.mining.miner import Miner
+    from geocrawl.priority.models.files import LINKS_FILE, read_links, shipped_models
+    from geocrawl.priority.topics.link_relevance import LinkMeasure
+
+    finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
+    refusal = _refusal(settings, clock, opted_out)
+    return Miner(finder, lambda: _make_engine(engine), lambda: _make_reader(finder), refusal, voice.say, voice.show)
+
+
+def _make_engine(name: str) -> Engine:
+    from geocrawl.probe.registry import declarations
+
+    if name == "spark":
+        from geocrawl.mining.spark_engine import SparkEngine
+
+        return SparkEngine(declarations())
+    from geocrawl.mining.duckdb_engine import DuckDbEngine
+
+    return DuckDbEngine(declarations())
+
+
+def _make_reader(finder: Finder) -> RecordReader:
+    from geocrawl.mining.records import RecordReader
+    from geocrawl.page.document import PageReader
+
+    return RecordReader(finder, PageReader())
+
+
+def _refusal(settings: Settings, clock: Clock, opted_out: frozenset[str]) -> Callable[[Find], str]:
+    """Return a function that returns why an address is left out: as in a crawl, but before it is stored."""
+    from geocrawl.crawler.scope import text_rule
+    from geocrawl.urls import is_within_domains
+
+    by_text = wiring.refusal_by_text(settings)
+    of_pages = text_rule(settings, date_of(clock.now()))
+
+    def refusal(find: Find) -> str:
+        url = find.url
+        if opted_out and is_within_domains(url.host, opted_out):
+            return FailureCode.FORGOTTEN
+        return by_text(url) or ("" if find.candidate is not None else of_pages(url))
+
+    return refusal
