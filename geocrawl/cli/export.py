@@ -1,42 +1,128 @@
-"""`geocrawl export`: write the catalogue's endpoints as CSV or JSON lines."""
+"""`geocrawl export`: write the catalogue for other software, whole or what a query finds."""
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from geocrawl.cli import options as opt
+from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words
 from geocrawl.wording import counted
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Iterator
+
+    from geocrawl.search import Filters
+    from geocrawl.store import ExportRow, Queries, Selection
+
+Library = Annotated[
+    str,
+    typer.Option(
+        "--library-url",
+        metavar="URL",
+        help="Where openlayers and leaflet load the library from \\[https://cdn.jsdelivr.net/npm/, with a checksum].",
+    ),
+]
+FORMATS = "csv|jsonl|geojson|gpkg|geoparquet|dcat|qgis|openlayers|leaflet|seeds"
 
 
 def export(
     overrides: opt.Overrides,
-    format_: Annotated[str, typer.Option("--format", metavar="csv|jsonl", help="Format of the file.")] = "csv",
+    words: Words = None,
+    format_: Annotated[str, typer.Option("--format", metavar=FORMATS, help="Format of the file.")] = "csv",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="File to write \\[standard output].")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File to write \\[standard output]; a folder for qgis."),
     ] = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", metavar="KIND", help="Only this kind of service (`geocrawl kinds`).")
-    ] = None,
+    kind: OfKind = None,
+    bbox: InBox = None,
+    crs: InSystem = None,
+    alive: Alive = False,
+    level: AtLevel = None,
+    library_url: Library = "",
     json: Annotated[bool, typer.Option("--json", help="Short for --format jsonl.")] = False,
 ) -> None:
-    """Write every endpoint that has a verdict, as CSV or JSON lines.
+    """Write the catalogue for other software, all of it or what a query finds (docs/search.md).
 
-    `url` is the endpoint without request parameters, `status` its last verdict (valid or invalid);
-    docs/export.md describes all columns.
+    csv and jsonl have a row for every endpoint with a verdict, the other formats one for every service;
+    docs/export.md describes them.
+
+    Examples:
+
+        geocrawl export --format gpkg --out services.gpkg --alive
+
+        geocrawl export 'land use kind:wms' --format qgis --out connections
     """
+    from geocrawl.export import FORMATS as OF_ENDPOINTS
     from geocrawl.export import export as write
+    from geocrawl.export import export_services
+    from geocrawl.export.gpkg import APPLICATION_ID
 
-    wanted = opt.kind_of(kind) if kind else None
+    chosen = _checked_format("jsonl" if json else format_, library_url)
+    filters = _filters(kind, bbox, crs, alive, level)
     in_full = opt.settings_from(overrides).export_secrets
-    opt.refuse_catalogue(out, overrides)
-    with opt.reading(overrides) as queries:
-        rows = queries.export_rows(wanted)
-        count = write(rows, "jsonl" if json else format_, out, with_secrets=in_full)
+    opt.refuse_catalogue(out, overrides, over=APPLICATION_ID if chosen == "gpkg" else b"")
+    with opt.reading(overrides) as queries, queries.snapshot():
+        selection = _selection(queries, " ".join(words or []), filters)
+        if chosen in OF_ENDPOINTS:
+            count, what = write(_endpoints(queries, selection), chosen, out, with_secrets=in_full), "endpoint"
+        else:
+            services = queries.published_services(selection, with_secrets=in_full)
+            layers = queries.published_layers(selection)
+            write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
+            count = write_services(services, layers, chosen, out)
+            what = "connection" if chosen == "qgis" else "service"
     if out is not None and str(out) != "-":
-        typer.echo(f"{counted(count, 'endpoint')} written to {out}")
+        typer.echo(f"{counted(count, what)} written to {out}")
+
+
+def _checked_format(chosen: str, library_url: str) -> str:
+    """Return the format. Raises UsageError for one that does not exist, or that loads no library."""
+    from geocrawl.errors import UsageError
+
+    if chosen not in FORMATS.split("|"):
+        raise UsageError(f"--format {chosen!r}: one of {FORMATS.replace('|', ', ')}")
+    if library_url and chosen not in ("openlayers", "leaflet"):
+        raise UsageError(f"--library-url is for openlayers and leaflet; omit it for --format {chosen}")
+    return chosen
+
+
+def _filters(kind: str | None, bbox: str | None, crs: str | None, alive: bool, level: str | None) -> Filters:
+    """Return the conditions that the options state. Raises UsageError for a value that is none."""
+    from geocrawl.search import Filters
+    from geocrawl.search.filters import read_box, read_level, read_system
+
+    return Filters(
+        kinds=(opt.kind_of(kind),) if kind else (),
+        box=read_box(bbox, "--bbox") if bbox else None,
+        systems=(read_system(crs, "--crs"),) if crs else (),
+        alive=alive,
+        level=read_level(level, "--level") if level else "",
+    )
+
+
+def _selection(queries: Queries, text: str, filters: Filters) -> Selection:
+    """Return the services that a query and the options ask for.
+
+    Only words and reference systems need the search; the views know the rest.
+    """
+    from geocrawl.store import Selection
+
+    if text.strip() or filters.systems:
+        return Selection(ids=queries.search_engine().numbers(text, filters))
+    kind = filters.kinds[0] if filters.kinds else None
+    return Selection(kind, filters.box, filters.alive, filters.level or None)
+
+
+def _endpoints(queries: Queries, selection: Selection) -> Iterator[ExportRow]:
+    """Yield the endpoints with a verdict: of a kind, and of the selected services where more is asked for."""
+    rows = queries.export_rows(selection.kind)
+    if selection.is_about_kind_alone:
+        yield from rows
+        return
+    services = queries.selected_ids(selection)
+    yield from (row for row in rows if row.service_id in services and not (selection.alive and row.status != "valid"))

@@ -1,4 +1,5 @@
-"""Write the catalogue for other software: CSV for spreadsheets and scripts, JSON lines for programs.
+"""Write the catalogue for other software: endpoints as CSV for spreadsheets and scripts and as JSON lines for programs,
+services in formats for maps, tables and catalogues (`services`).
 
 Rows come from the store one at a time, so that memory does not grow with the catalogue. Control characters in text from
 the web are removed, times are ISO 8601 in UTC, files are replaced atomically. docs/export.md describes the columns.
@@ -16,13 +17,14 @@ from geocrawl.export.columns import COLUMNS
 from geocrawl.export.csv import write_csv
 from geocrawl.export.files import opened
 from geocrawl.export.jsonl import write_jsonl
+from geocrawl.export.services import SERVICE_FORMATS, export_services
 from geocrawl.files import SECRET
 from geocrawl.sanitize import masked
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["COLUMNS", "FORMATS", "export"]
+__all__ = ["COLUMNS", "FORMATS", "SERVICE_FORMATS", "export", "export_services"]
 
 FORMATS = {"csv": write_csv, "jsonl": write_jsonl}
 

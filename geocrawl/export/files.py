@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import whole_file
@@ -32,10 +32,25 @@ def opened(out: Path | None, *, new_mode: int = 0o666) -> Iterator[TextIO]:
 
 
 @contextmanager
+def opened_binary(out: Path | None, *, new_mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Yield a binary stream to `out`; otherwise as `opened`."""
+    if out is None or str(out) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with whole_file(out, new_mode=new_mode) as file:
+            yield file
+    except OSError as error:
+        raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
 def _replaced(target: Path, new_mode: int) -> Iterator[TextIO]:
     """Yield a text stream in UTF-8 to a `whole_file`."""
     with whole_file(target, new_mode=new_mode) as file:
-        stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        stream = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="", write_through=True)
         try:
             yield stream
         finally:
@@ -46,7 +61,7 @@ def _replaced(target: Path, new_mode: int) -> Iterator[TextIO]:
 def _standard_output() -> Iterator[TextIO]:
     """Yield standard output in UTF-8, whatever the locale, without converting line ends."""
     sys.stdout.flush()
-    stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=False)
+    stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="", write_through=False)
     try:
         yield stream
         stream.flush()

@@ -18,6 +18,7 @@ from geocrawl.files import SECRET, make_folder, refuse_database, whole_file
 from geocrawl.formats.warc import info_record, resource_record
 from geocrawl.model import KeptPage
 from geocrawl.sanitize import masked, plain
+from geocrawl.urls.database import Place
 
 INDEX = "index.jsonl"
 """In a folder of texts: which file is which page."""
@@ -79,7 +80,7 @@ def write_texts(
     return len(lines)
 
 
-def check_target(path: Path, database: Path, *, replace: bool) -> None:
+def check_target(path: Path, database: Place, *, replace: bool) -> None:
     """Raise UsageError for a path that must not be written: the catalogue's files and, unless `replace`, any existing
     file."""
     refuse_database(path, database)

@@ -171,7 +171,7 @@ def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")))
     reader.start()
     export([Row()], "jsonl", pipe)
-    reader.join(10)
+    reader.join(120)
     assert json.loads(read[0])["kind"] == "wms"
     assert pipe.is_fifo()
 

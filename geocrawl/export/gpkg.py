@@ -1,0 +1,174 @@
+"""Write a GeoPackage (OGC 12-128r17, 1.3): services with their extents, and a table of layers.
+
+It is made with Python's sqlite3, row by row, in the file that takes the place of a former one at the end.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.export.extents import bounds_of, parts_of, wkb_multipolygon
+from geocrawl.export.properties import LAYER_COLUMNS, SERVICE_COLUMNS, layer_properties, service_properties
+from geocrawl.files import part_of, whole_file
+from geocrawl.model.published import Box, PublishedLayer, PublishedService
+from geocrawl.utc import iso
+
+APPLICATION_ID = b"GPKG"
+_USER_VERSION = 10300
+_WGS84 = 4326
+_WGS84_WKT = (
+    'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],'
+    'AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,'
+    'AUTHORITY["EPSG","9122"]],AUTHORITY["EPSG","4326"]]'
+)
+_METADATA = (
+    "CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT NOT NULL, srs_id INTEGER NOT NULL PRIMARY KEY, organization TEXT "
+    "NOT NULL, organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT)",
+    "CREATE TABLE gpkg_contents (table_name TEXT NOT NULL PRIMARY KEY, data_type TEXT NOT NULL, "
+    "identifier TEXT UNIQUE, description TEXT DEFAULT '', "
+    "last_change DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ','now')), "
+    "min_x DOUBLE, min_y DOUBLE, max_x DOUBLE, max_y DOUBLE, srs_id INTEGER, "
+    "CONSTRAINT fk_gc_r_srs_id FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys(srs_id))",
+    "CREATE TABLE gpkg_geometry_columns (table_name TEXT NOT NULL, column_name TEXT NOT NULL, geometry_type_name TEXT "
+    "NOT NULL, srs_id INTEGER NOT NULL, z TINYINT NOT NULL, m TINYINT NOT NULL, "
+    "CONSTRAINT pk_geom_cols PRIMARY KEY (table_name, column_name), CONSTRAINT uk_gc_table_name UNIQUE (table_name), "
+    "CONSTRAINT fk_gc_tn FOREIGN KEY (table_name) REFERENCES gpkg_contents(table_name), "
+    "CONSTRAINT fk_gc_srs FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys (srs_id))",
+)
+_SYSTEMS = (
+    ("Undefined Cartesian SRS", -1, "NONE", -1, "undefined"),
+    ("Undefined geographic SRS", 0, "NONE", 0, "undefined"),
+    ("WGS 84 geodetic", _WGS84, "EPSG", _WGS84, _WGS84_WKT),
+)
+_GEOMETRY = "geom"
+_TIMES = tuple(name for name, type_ in SERVICE_COLUMNS.items() if type_ == "DATETIME")
+_WHOLE_WORLD: Box = (-180.0, -90.0, 180.0, 90.0)
+
+
+def write_gpkg(
+    services: Iterable[PublishedService], layers: Iterable[PublishedLayer], out: Path, *, now: float, new_mode: int
+) -> int:
+    """Write the tables `services` (one feature each) and `layers` to the file `out`; return the number of services.
+
+    A former GeoPackage is replaced. Raises UsageError for a pipe, a device and another database, EnvironmentFault when
+    the file cannot be written.
+    """
+    target = out.resolve()
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{out}: a GeoPackage needs a file; name one")
+    try:
+        with whole_file(out, new_mode=new_mode, over=APPLICATION_ID):
+            connection = sqlite3.connect(part_of(target), isolation_level=None)
+            try:
+                return _filled(connection, services, layers, now)
+            finally:
+                connection.close()
+    except sqlite3.Error as error:
+        raise EnvironmentFault(f"{out}: cannot be written: {error}") from error
+    except OSError as error:
+        raise EnvironmentFault(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def _filled(
+    connection: sqlite3.Connection,
+    services: Iterable[PublishedService],
+    layers: Iterable[PublishedLayer],
+    now: float,
+) -> int:
+    """Write all tables in one transaction; return the number of services."""
+    # Nobody reads the part, and a failed one is removed: neither a journal nor waiting for the disk is needed.
+    for pragma in ("journal_mode = OFF", "synchronous = OFF", f"application_id = {_application_number()}"):
+        connection.execute(f"PRAGMA {pragma}")
+    connection.execute(f"PRAGMA user_version = {_USER_VERSION}")
+    connection.execute("BEGIN")
+    for statement in _METADATA:
+        connection.execute(statement)
+    connection.executemany(
+        "INSERT INTO gpkg_spatial_ref_sys (srs_name, srs_id, organization, organization_coordsys_id, definition) "
+        "VALUES (?, ?, ?, ?, ?)",
+        _SYSTEMS,
+    )
+    written = _Extent()
+    _make(connection, "services", {"id": "INTEGER PRIMARY KEY", _GEOMETRY: "MULTIPOLYGON", **_without_id()})
+    _make(connection, "layers", {"fid": "INTEGER PRIMARY KEY AUTOINCREMENT", **LAYER_COLUMNS})
+    names = ("id", _GEOMETRY, *_without_id())
+    _insert(connection, "services", names, written.rows(services))
+    _insert(connection, "layers", tuple(LAYER_COLUMNS), (tuple(layer_properties(each).values()) for each in layers))
+    connection.execute("CREATE INDEX layers_service ON layers (service_id)")
+    _register(connection, written.box or _WHOLE_WORLD, iso(now) or "")
+    connection.execute("COMMIT")
+    return written.count
+
+
+class _Extent:
+    """Makes the rows of services, and remembers their number and the box around them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.box: Box | None = None
+
+    def rows(self, services: Iterable[PublishedService]) -> Iterator[tuple[object, ...]]:
+        for service in services:
+            self.count += 1
+            parts = parts_of(service.box)
+            if parts:
+                self.box = bounds_of((*parts, self.box) if self.box else parts)
+            values = service_properties(service)
+            for name in _TIMES:
+                values[name] = _with_milliseconds(values[name])
+            yield (values.pop("id"), geometry_blob(parts), *values.values())
+
+
+def _with_milliseconds(time: str | int | bool | None) -> str | None:
+    """Return a time in the form that GeoPackage demands (table 1, DATETIME)."""
+    return time.replace("Z", ".000Z") if isinstance(time, str) else None
+
+
+def geometry_blob(parts: tuple[Box, ...]) -> bytes | None:
+    """Return a geometry as GeoPackage stores it (2.1.3): header with envelope, then well-known binary."""
+    if not parts:
+        return None
+    west, south, east, north = bounds_of(parts)
+    little_endian_with_envelope = 0b0000_0011
+    header = struct.pack("<2sBBi4d", b"GP", 0, little_endian_with_envelope, _WGS84, west, east, south, north)
+    return header + wkb_multipolygon(parts)
+
+
+def _application_number() -> int:
+    return int.from_bytes(APPLICATION_ID, "big")
+
+
+def _without_id() -> dict[str, str]:
+    return {name: type_ for name, type_ in SERVICE_COLUMNS.items() if name != "id"}
+
+
+def _make(connection: sqlite3.Connection, table: str, columns: Mapping[str, str]) -> None:
+    connection.execute(f"CREATE TABLE {table} ({', '.join(f'{name} {type_}' for name, type_ in columns.items())})")
+
+
+def _insert(
+    connection: sqlite3.Connection, table: str, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]
+) -> None:
+    places = ", ".join("?" * len(names))
+    connection.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)  # noqa: S608 our own
+
+
+def _register(connection: sqlite3.Connection, box: Box, now: str) -> None:
+    """Write the tables' descriptions, by which programs find them."""
+    contents = (
+        "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, last_change, min_x, min_y, max_x, "
+        "max_y, srs_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    last_change = _with_milliseconds(now)
+    connection.execute(contents, ("services", "features", "services", "Services", last_change, *box, _WGS84))
+    nowhere = (None, None, None, None, None)
+    connection.execute(contents, ("layers", "attributes", "layers", "Layers of services", last_change, *nowhere))
+    connection.execute(
+        "INSERT INTO gpkg_geometry_columns (table_name, column_name, geometry_type_name, srs_id, z, m) "
+        "VALUES ('services', ?, 'MULTIPOLYGON', ?, 0, 0)",
+        (_GEOMETRY, _WGS84),
+    )

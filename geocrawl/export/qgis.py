@@ -1,0 +1,148 @@
+"""Write files of connections for QGIS, one a kind of connection, which its data source manager loads.
+
+Roots, elements and attributes are those that QGIS 3 writes itself when nothing special is set. QGIS takes a `/` in a
+name for a folder of its settings, loses a connection without a name and asks about a name that it has: names are safe
+and unique within a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from geocrawl.errors import EnvironmentFault
+from geocrawl.export.addresses import is_vector, tiles_of
+from geocrawl.export.properties import name_of
+from geocrawl.files import make_folder, whole_file
+from geocrawl.model.published import PublishedService
+from geocrawl.sanitize import plain
+
+_NAME_CHARS = 120
+_NO_NAME = re.compile(r"[/\\]+")
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 has not (2.2)."""
+_LOGIN = {"username": "", "password": ""}
+_ARCGIS = {"authcfg": "", **_LOGIN, "referer": ""}
+
+
+class Form(NamedTuple):
+    """The form of a file: its root with version, the element of a connection, and attributes besides name and url."""
+
+    root: str
+    version: str
+    element: str
+    attributes: Mapping[str, str]
+
+
+FORMS: Mapping[str, Form] = {
+    "wms": Form(
+        *("qgsWMSConnections", "1.0", "wms"),
+        {
+            **dict.fromkeys(("ignoreGetMapURI", "ignoreGetFeatureInfoURI", "ignoreAxisOrientation"), "false"),
+            **{"invertAxisOrientation": "false", "smoothPixmapTransform": "false", "dpiMode": "7", "referer": ""},
+            **_LOGIN,
+        },
+    ),
+    "wfs": Form(
+        *("qgsWFSConnections", "1.1", "wfs"),
+        {
+            **{"version": "auto", "maxnumfeatures": "", "pagesize": "", "pagingenabled": "true"},
+            **{"ignoreAxisOrientation": "0", "invertAxisOrientation": "0"},
+            **_LOGIN,
+        },
+    ),
+    "wcs": Form("qgsWCSConnections", "1.0", "wcs", _LOGIN),
+    "csw": Form("qgsCSWConnections", "1.0", "csw", {}),
+    "xyz": Form(
+        *("qgsXYZTilesConnections", "1.0", "xyztiles"),
+        {"zmin": "0", "zmax": "18", **_ARCGIS, "tilePixelRatio": "0"},
+    ),
+    "vectortile": Form(
+        *("qgsVectorTileConnections", "1.0", "vectortile"),
+        {"zmin": "0", "zmax": "14", "serviceType": "", **_ARCGIS, "styleUrl": ""},
+    ),
+    "arcgismap": Form("qgsARCGISMAPSERVERConnections", "1.0", "arcgismapserver", _ARCGIS),
+    "arcgisfeature": Form("qgsARCGISFEATURESERVERConnections", "1.0", "arcgisfeatureserver", _ARCGIS),
+    "stac": Form("qgsStacConnections", "1.0", "stac", {"authcfg": "", **_LOGIN}),
+}
+"""Name of a file without `.xml` → its form."""
+_BY_KIND: Mapping[str, str] = {
+    **{"wms": "wms", "wmts": "wms", "wmsc": "wms", "wfs": "wfs", "ogcapi": "wfs", "wcs": "wcs", "csw": "csw"},
+    "stac": "stac",
+}
+_MORE: Mapping[str, Mapping[str, str]] = {"ogcapi": {"version": "OGC_API_FEATURES"}}
+"""Kind → attributes that differ from the form's."""
+
+
+def write_qgis(services: Iterable[PublishedService], folder: Path, *, new_mode: int = 0o666) -> int:
+    """Write a file for each kind of connection that there is into `folder`; return the number of connections.
+
+    Services that QGIS has no connection for are left out. Raises EnvironmentFault when a file cannot be written; former
+    files then stay.
+    """
+    try:
+        make_folder(folder)
+        with ExitStack() as files:
+            opened: dict[str, _File] = {}
+            for service in services:
+                for name, address in connections_of(service):
+                    if name not in opened:
+                        stream = files.enter_context(whole_file(folder / f"{name}.xml", new_mode=new_mode))
+                        opened[name] = _File(FORMS[name], stream)
+                    opened[name].add(name_of(service), address, _MORE.get(service.kind, {}))
+            for file in opened.values():
+                file.end()
+            return sum(file.count for file in opened.values())
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+def connections_of(service: PublishedService) -> Iterator[tuple[str, str]]:
+    """Yield the file and the address of each connection to a service, at most one."""
+    if service.kind in _BY_KIND:
+        yield _BY_KIND[service.kind], service.url
+    elif service.kind == "arcgis":
+        address = service.url.partition("?")[0].rstrip("/").lower()
+        yield ("arcgisfeature" if address.endswith("/featureserver") else "arcgismap"), service.url
+    elif (tiles := tiles_of(service)) and tiles.first_zoom == 0:  # QGIS can shift no zoom levels
+        yield ("vectortile" if is_vector(tiles.template) else "xyz"), tiles.template
+
+
+class _File:
+    """A file under way."""
+
+    def __init__(self, form: Form, stream: BinaryIO) -> None:
+        self._form = form
+        self._stream = stream
+        self._names: dict[str, int] = {}
+        self.count = 0
+        self._write(f'<!DOCTYPE connections>\n<{form.root} version="{form.version}">\n')
+
+    def add(self, title: str, address: str, more: Mapping[str, str]) -> None:
+        attributes = {"name": self._unique(safe_name(title)), "url": address, **self._form.attributes, **more}
+        written = " ".join(f"{name}={quoteattr(_NO_XML.sub('', value))}" for name, value in attributes.items())
+        self._write(f"    <{self._form.element} {written}/>\n")
+        self.count += 1
+
+    def end(self) -> None:
+        self._write(f"</{self._form.root}>\n")
+
+    def _unique(self, name: str) -> str:
+        """Return a name that the file has not yet: the title, the title with a number; QGIS ignores case in some
+        places."""
+        key = name.casefold()
+        count = self._names.get(key, 0) + 1
+        self._names[key] = count
+        return name if count == 1 else self._unique(f"{name} ({count})")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text.encode("utf-8", "replace"))
+
+
+def safe_name(title: str) -> str:
+    """Return a title as the name of a connection: without slashes, not empty, of bounded length."""
+    return plain(_NO_NAME.sub("-", _NO_XML.sub("", title)), _NAME_CHARS) or "service"

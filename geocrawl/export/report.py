@@ -1,0 +1,139 @@
+"""Write the report of a month: CSV with all services, or a page of HTML with what matters.
+
+The page runs no script and loads nothing, and its policy says so; every text of the web is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TextIO
+
+from geocrawl.export.csv import formula_safe
+from geocrawl.model.report import ReportRow
+from geocrawl.sanitize import masked, plain
+
+COLUMNS = (
+    *("id", "kind", "title", "provider", "url", "health", "is_new", "probes", "valid", "availability"),
+    *("went_down", "came_back", "layers_added", "layers_removed"),
+)
+MOST_ROWS = 200
+"""Most rows of a table of the page; the CSV has all."""
+_STYLE = (
+    "body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color-scheme:light dark}"
+    "table{border-collapse:collapse;width:100%;margin-bottom:2em}th,td{text-align:left;padding:.3em .6em;"
+    "border-bottom:1px solid #8888;vertical-align:top;overflow-wrap:anywhere}"
+)
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_WEB = ("http://", "https://")
+
+
+def write_report_csv(rows: Iterable[ReportRow], stream: TextIO) -> int:
+    """Write a header and a line for each service; return the number of services."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for row in rows:
+        share = "" if row.availability is None else f"{row.availability:.4f}"
+        texts = [formula_safe(masked(plain(text))) for text in (row.title, row.provider)]
+        address = formula_safe(masked(plain(row.url)))
+        writer.writerow(
+            (
+                *(row.id, row.kind, *texts, address, row.health, int(row.is_new), row.probes, row.valid, share),
+                *(row.went_down or "", row.came_back or "", row.layers_added, row.layers_removed),
+            )
+        )
+        count += 1
+    return count
+
+
+@dataclass(slots=True)
+class _Section:
+    """A table of the page."""
+
+    title: str
+    belongs: Callable[[ReportRow], object]
+    detail: Callable[[ReportRow], str]
+    count: int = 0
+    rows: list[ReportRow] = field(default_factory=list)
+
+    def add(self, row: ReportRow) -> None:
+        if self.belongs(row):
+            self.count += 1
+            if len(self.rows) < MOST_ROWS:
+                self.rows.append(row)
+
+
+def write_report_html(rows: Iterable[ReportRow], stream: TextIO, *, month: str) -> int:
+    """Write the page; return the number of services that it counts."""
+    sections = (
+        _Section("Went down", lambda row: row.went_down, lambda row: _when(row.went_down)),
+        _Section("Came back", lambda row: row.came_back, lambda row: _when(row.came_back)),
+        _Section("Lost layers", lambda row: row.layers_removed, lambda row: f"{row.layers_removed:,} layers"),
+        _Section("New", lambda row: row.is_new, lambda row: row.health),
+    )
+    probes = valid = count = 0
+    worst: list[tuple[float, int, ReportRow]] = []
+    for row in rows:
+        count += 1
+        probes, valid = probes + row.probes, valid + row.valid
+        for section in sections:
+            section.add(row)
+        if row.availability is not None and row.availability < 1:
+            heapq.heappush(worst, (-row.availability, -row.id, row))
+            if len(worst) > MOST_ROWS:
+                heapq.heappop(worst)
+    least = _Section("Least available", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)])
+    share = f"{valid / probes:.1%} of {probes:,} probes were valid" if probes else "no probes are kept"
+    stream.writelines(_head(month))
+    stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
+    for section in (*sections, least):
+        stream.writelines(_table(section))
+    stream.write("</body>\n</html>\n")
+    return count
+
+
+def _head(month: str) -> Iterator[str]:
+    title = f"Geospatial web services, {escape(month)}"
+    policy = f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'"
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    yield '<meta name="referrer" content="no-referrer">\n'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    yield f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+
+
+def _table(section: _Section) -> Iterator[str]:
+    if not section.rows:
+        return
+    more = f" (the first {MOST_ROWS:,})" if section.count > len(section.rows) else ""
+    yield f"<h2>{section.title}: {section.count:,}{more}</h2>\n<table>\n<thead><tr>"
+    yield "".join(f'<th scope="col">{name}</th>' for name in ("number", "kind", "service", "provider", "", "address"))
+    yield "</tr></thead>\n<tbody>\n"
+    for row in section.rows:
+        cells = (str(row.id), row.kind, row.title, row.provider, section.detail(row))
+        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + f"<td>{_link(row.url)}</td></tr>\n"
+    yield "</tbody>\n</table>\n"
+
+
+def _text(text: str) -> str:
+    return escape(masked(plain(text)))
+
+
+def _link(address: str) -> str:
+    """Return an address as a link where it is one of the web, else as text."""
+    text = _text(address)
+    return f'<a href="{text}" rel="noopener noreferrer">{text}</a>' if address.lower().startswith(_WEB) else text
+
+
+def _when(time: str | None) -> str:
+    return (time or "").replace("T", " ").replace("Z", " UTC")
+
+
+def _share(row: ReportRow) -> str:
+    return f"{row.availability or 0:.1%} of {row.probes:,} probes valid"

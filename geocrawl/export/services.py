@@ -1,0 +1,90 @@
+"""Write services, in any of the formats for maps, tables, catalogues and other programs.
+
+Rows come one at a time, so that memory does not grow with the catalogue; files and folders are replaced at the end,
+when all is written. docs/export.md describes the formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from geocrawl.errors import UsageError
+from geocrawl.export.dcat import write_jsonld, write_turtle
+from geocrawl.export.files import opened, opened_binary
+from geocrawl.export.geojson import write_geojson
+from geocrawl.export.seeds import write_seeds
+from geocrawl.files import SECRET
+from geocrawl.model.published import PublishedLayer, PublishedService
+
+_TEXTS: Mapping[str, Callable[[Iterable[PublishedService], TextIO], int]] = {
+    "geojson": write_geojson,
+    "dcat": write_turtle,
+    "seeds": write_seeds,
+}
+_WEBMAPS = ("openlayers", "leaflet")
+SERVICE_FORMATS = ("geojson", "gpkg", "geoparquet", "dcat", "qgis", *_WEBMAPS, "seeds")
+_JSON_ENDINGS = (".json", ".jsonld")
+
+
+def export_services(
+    services: Iterable[PublishedService],
+    layers: Iterable[PublishedLayer],
+    format: str,
+    out: Path | None = None,
+    *,
+    now: float = 0.0,
+    with_secrets: bool = False,
+    library_url: str = "",
+) -> int:
+    """Write services and, where the format has them, layers; return the number of services written.
+
+    `out` None or `-` is standard output; `gpkg` needs a file, `qgis` a folder. `dcat` is JSON-LD in a file whose name
+    ends in .json or .jsonld, else Turtle. `services` and `layers` are in the order of the services' numbers. `now`: the
+    time that a GeoPackage states. `with_secrets`: the addresses hold keys, so a new file is unreadable for other users.
+    `library_url`: where a page loads OpenLayers or Leaflet from; '' for a network of copies.
+
+    Raises UsageError for an unknown format and a wrong target, EnvironmentFault when it cannot be written; former files
+    then stay.
+    """
+    new_mode = SECRET if with_secrets else 0o666
+    if format in ("gpkg", "qgis"):
+        return _to_files(services, layers, format, out, now, new_mode)
+    if format == "geoparquet":
+        from geocrawl.export.geoparquet import write_geoparquet
+
+        with opened_binary(out, new_mode=new_mode) as file:
+            return write_geoparquet(services, file)
+    if format not in SERVICE_FORMATS:
+        raise UsageError(f"--format {format!r}: one of {', '.join(SERVICE_FORMATS)}")
+    with opened(out, new_mode=new_mode) as stream:
+        if format in _WEBMAPS:
+            from geocrawl.export.webmaps import write_webmap
+
+            return write_webmap(format, services, layers, stream, library_url=library_url)
+        if format == "dcat" and out is not None and out.suffix.lower() in _JSON_ENDINGS:
+            return write_jsonld(services, stream)
+        return _TEXTS[format](services, stream)
+
+
+def _to_files(
+    services: Iterable[PublishedService],
+    layers: Iterable[PublishedLayer],
+    format: str,
+    out: Path | None,
+    now: float,
+    new_mode: int,
+) -> int:
+    """Write the formats that need a file or a folder of their own."""
+    from geocrawl.export.gpkg import write_gpkg
+    from geocrawl.export.qgis import write_qgis
+
+    if out is None or str(out) == "-":
+        wanted = "a file" if format == "gpkg" else "a folder, in which each kind of connection gets a file,"
+        raise UsageError(f"--format {format} cannot be written to standard output: name {wanted} with --out")
+    if format == "gpkg":
+        return write_gpkg(services, layers, out, now=now, new_mode=new_mode)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out}: --format qgis needs a folder, in which each kind of connection gets a file")
+    return write_qgis(services, out, new_mode=new_mode)

@@ -1,0 +1,104 @@
+"""Write a page with OpenLayers or Leaflet that shows the services, and from which its code can be copied.
+
+The page loads the library from a network of copies, with its checksum, or from where the user has it. Texts of the web
+are data: in the script they are JSON without the signs that could end it, on the page they are text, never markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import TextIO
+
+from geocrawl.export.addresses import description_address, is_vector, tiles_of
+from geocrawl.export.extents import bounds_of, parts_of
+from geocrawl.export.properties import name_of
+from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.sanitize import plain
+
+_PAGES = Path(__file__).parents[1] / "data" / "export"
+_COPIES = "https://cdn.jsdelivr.net/npm/"
+_CHECKSUM = re.compile(r'\s+crossorigin="anonymous"\s+integrity="[^"]*"')
+_PLACE = "/*SERVICES*/\n"
+_IMAGES = frozenset({"wms", "wmsc", "tms", "tilejson", "arcgis"})
+KINDS: Mapping[str, frozenset[str]] = {
+    "openlayers": _IMAGES | {"wmts", "wfs", "ogcapi"},
+    "leaflet": _IMAGES,
+}
+"""Library → kinds of service that its page shows."""
+MOST_LAYERS = 100
+"""Most layers of one service on a page."""
+_BY_NAME = frozenset({"wms", "wmsc", "wmts", "wfs", "ogcapi"})
+"""Kinds whose layers are requested by name."""
+_OF_SCRIPTS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
+
+
+def write_webmap(
+    library: str,
+    services: Iterable[PublishedService],
+    layers: Iterable[PublishedLayer],
+    stream: TextIO,
+    *,
+    library_url: str = "",
+) -> int:
+    """Write the page of a library for the services that it can show; return their number.
+
+    `services` and `layers` are in the order of the services' numbers. `library_url`: address or folder from which the
+    page loads the library, with the paths of npm packages (`ol@10.11.0/dist/ol.js`); its files are not checked then.
+    """
+    before, _, after = (_PAGES / f"{library}.html").read_text(encoding="utf-8").partition(_PLACE)
+    if library_url:
+        before = _CHECKSUM.sub("", before).replace(_COPIES, f"{escape(library_url.rstrip('/'))}/")
+    stream.write(before)
+    count = 0
+    for service, names in _with_layers(services, layers):
+        if (entry := _entry(library, service, names)) is not None:
+            stream.write(json.dumps(entry, ensure_ascii=False, allow_nan=False).translate(_OF_SCRIPTS) + ",\n")
+            count += 1
+    stream.write(after)
+    return count
+
+
+def _with_layers(
+    services: Iterable[PublishedService], layers: Iterable[PublishedLayer]
+) -> Iterator[tuple[PublishedService, list[tuple[str, str]]]]:
+    """Yield each service with names and titles of its first named layers."""
+    waiting = iter(layers)
+    layer = next(waiting, None)
+    for service in services:
+        names: list[tuple[str, str]] = []
+        while layer is not None and layer.service_id <= service.id:
+            if layer.service_id == service.id and layer.name and len(names) < MOST_LAYERS:
+                names.append((layer.name, plain(layer.title) or plain(layer.name)))
+            layer = next(waiting, None)
+        yield service, names
+
+
+def _entry(library: str, service: PublishedService, names: list[tuple[str, str]]) -> dict[str, object] | None:
+    """Return what the page says of a service; None for one that the library cannot show."""
+    if service.kind not in KINDS[library]:
+        return None
+    address, first_zoom = service.url, 0
+    if service.kind in ("tms", "tilejson"):
+        tiles = tiles_of(service)
+        if tiles is None or is_vector(tiles.template):
+            return None
+        address, first_zoom = tiles
+    elif service.kind == "arcgis":
+        if not address.partition("?")[0].rstrip("/").lower().endswith(("/mapserver", "/imageserver")):
+            return None
+    elif not names:
+        return None
+    parts = parts_of(service.box)
+    return {
+        "title": name_of(service),
+        "kind": service.kind,
+        "url": address,
+        **({"firstZoom": first_zoom} if first_zoom else {}),
+        **({"description": description_address("wmts", address)} if service.kind == "wmts" else {}),
+        "layers": names if service.kind in _BY_NAME else [],
+        "box": bounds_of(parts) if parts else None,
+    }

@@ -1,0 +1,91 @@
+"""QGIS loads and draws layers of real servers from the connection files that geocrawl writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import xml.etree.ElementTree as ET
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.servers.conftest import Geocrawl
+from tests.support.places import ROOT
+
+pytestmark = [pytest.mark.servers, pytest.mark.shared]
+
+SYSTEM_PYTHON = "/usr/bin/python3"
+LOADER = ROOT / "tests" / "support" / "qgis_layers.py"
+LAYERS = """
+SELECT l.name FROM v_layers l JOIN v_health h USING (service_id) WHERE h.url = ? AND h.kind = ? AND l.name <> ''
+"""
+EXTENT = "SELECT west, south, east, north FROM v_services WHERE url = ?"
+
+
+def loaded(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What QGIS says of each data source."""
+    done = subprocess.run(
+        [SYSTEM_PYTHON, str(LOADER)],
+        input=json.dumps(sources),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def raster(url: str, layer: str) -> dict[str, Any]:
+    """A WMS layer as QGIS's data source manager names it."""
+    return {
+        "provider": "wms",
+        "uri": f"crs=EPSG:4326&dpiMode=7&format=image/png&layers={quote(layer)}&styles=&url={quote(url, safe='')}",
+        "extent": None,
+    }
+
+
+def vector(url: str, type_name: str) -> dict[str, Any]:
+    return {
+        "provider": "WFS",
+        "uri": f"pagingEnabled='true' typename='{type_name}' url='{url}' version='auto'",
+        "extent": None,
+    }
+
+
+def test_layers_of_every_server_are_loaded_and_drawn(
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+) -> None:
+    if subprocess.run([SYSTEM_PYTHON, "-c", "import qgis.core"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs QGIS for /usr/bin/python3: apt install python3-qgis qgis-providers")
+    wms = [servers[name]["wms"] for name in ("mapserver", "qgis", "mapproxy")]
+    tiles = [servers[name]["tms"] for name in ("mapcache", "mapproxy")]
+    seeds = [f"{url}?service={kind}&request=GetCapabilities" for url in wms for kind in ("WMS", "WFS")] + tiles
+    where = ("--db", str(command.db))
+    crawled = command.run("crawl", *seeds, *where, "--allow-private", "--delay", "0", "--max-depth", "1", "--quiet")
+    assert crawled.returncode == 0, crawled.stderr
+    folder = tmp_path / "connections"
+    assert command.run("export", "--format", "qgis", "--out", str(folder), *where).returncode == 0
+
+    sources: list[dict[str, Any]] = []
+    with closing(sqlite3.connect(command.db)) as catalogue:
+        for form, source in (("wms", raster), ("wfs", vector)):
+            for connection in ET.parse(folder / f"{form}.xml").getroot():
+                url = connection.attrib["url"]
+                sources += [source(url, name) for (name,) in catalogue.execute(LAYERS, (url, form))]
+        (extent,) = catalogue.execute(EXTENT, (servers["mapproxy"]["wms"],))
+    (connection,) = ET.parse(folder / "xyz.xml").getroot()  # MapProxy's first zoom level is four tiles: none for QGIS
+    uri = f"type=xyz&zmin=0&zmax=6&url={quote(connection.attrib['url'])}"
+    sources.append({"provider": "wms", "uri": uri, "extent": extent})
+    assert {each["provider"] for each in sources} == {"wms", "WFS"} and len(sources) >= 15
+    drawn: dict[str, int] = {}
+    for layer, found in zip(sources, loaded(sources), strict=True):
+        assert found["valid"] and found["features"] != 0, (layer, found)
+        service = layer["provider"] + layer["uri"].partition("url=")[2]
+        drawn[service] = max(drawn.get(service, 0), found["colours"])
+    assert len(drawn) >= 7 and min(drawn.values()) > 1, drawn  # MapServer draws one of its layers in no picture

@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""Load layers into QGIS and draw them, as a person does who double-clicks one in the browser panel.
+
+It runs with the Python that has QGIS (`/usr/bin/python3 qgis_layers.py`), which is not that of geocrawl, and imports
+nothing of it. Standard input: a JSON list of {"provider": "wms" or "WFS", "uri": the provider's data source,
+"extent": west, south, east, north to draw, or null for the whole layer}. Prints a JSON list in the same order: `valid`,
+`error`, `features` (of a vector layer) and `colours` of the drawn picture.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from typing import Any
+
+HOME = tempfile.mkdtemp(prefix="qgis-layers-")
+os.environ.update(HOME=HOME, QGIS_CUSTOM_CONFIG_PATH=HOME, XDG_RUNTIME_DIR=HOME, QT_QPA_PLATFORM="offscreen")
+
+from qgis.core import (  # noqa: E402
+    QgsApplication,
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsMapRendererSequentialJob,
+    QgsMapSettings,
+    QgsProject,
+    QgsRasterLayer,
+    QgsRectangle,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import QSize  # noqa: E402
+
+SIDE = 200
+
+
+def colours(layer: Any, extent: "list[float] | None") -> int:
+    """Return how many colours the layer has when an extent of it is drawn."""
+    to_layer = QgsCoordinateTransform(QgsCoordinateReferenceSystem("EPSG:4326"), layer.crs(), QgsProject.instance())
+    drawn = to_layer.transformBoundingBox(QgsRectangle(*extent)) if extent else layer.extent()
+    drawn.scale(1.2)  # points at the edge, too
+    settings = QgsMapSettings()
+    settings.setLayers([layer])
+    settings.setDestinationCrs(layer.crs())
+    settings.setExtent(drawn)
+    settings.setOutputSize(QSize(SIDE, SIDE))
+    job = QgsMapRendererSequentialJob(settings)
+    job.start()
+    job.waitForFinished()
+    image = job.renderedImage()
+    return len({image.pixel(x, y) for x in range(SIDE) for y in range(SIDE)})
+
+
+def loaded(source: dict[str, Any]) -> dict[str, Any]:
+    """Load one layer and draw it."""
+    is_vector = source["provider"] == "WFS"
+    layer = (QgsVectorLayer if is_vector else QgsRasterLayer)(source["uri"], "layer", source["provider"])
+    if not layer.isValid():
+        return {"valid": False, "error": layer.error().summary()}
+    features = sum(1 for _ in layer.getFeatures()) if is_vector else None
+    return {"valid": True, "error": "", "features": features, "colours": colours(layer, source["extent"])}
+
+
+application = QgsApplication([], True)
+application.initQgis()
+sys.stdout.write(json.dumps([loaded(source) for source in json.load(sys.stdin)]))
+sys.stdout.flush()
+os._exit(0)  # QGIS may crash while it ends
