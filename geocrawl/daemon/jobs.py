@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from geocrawl.app.watches import WatchRound
 from geocrawl.daemon.metrics import MetricsFile
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Jobs:
         self._frontier = frontier
         self._clock = clock
         self._retention = store.retention(settings)
+        self._watch_round = WatchRound(settings, store, clock, log)
         self._clock_limits = store.clock_limits(settings)
         self._log = log
         self._offset_s: float | None = None
@@ -78,6 +80,11 @@ class Jobs:
     async def retention_between_visits(self) -> Mapping[str, int]:
         """Do what `retention` does, while other tasks run between its transactions."""
         return await self._retention.tidy_between(self._clock.now())
+
+    async def watches(self) -> Mapping[str, int]:
+        """Tell people of changes, while other tasks run as messages are delivered."""
+        sent = await self._watch_round.send()
+        return {"notices": sent.found, "messages": sent.messages, "not_delivered": len(sent.failures)}
 
     def metrics(self) -> Mapping[str, int]:
         """Write the file for Prometheus, if the settings name one."""

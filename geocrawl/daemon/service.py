@@ -219,6 +219,8 @@ class Daemon:
         try:
             if name == "retention":
                 self._log_counts(name, await self._jobs.retention_between_visits())
+            elif name == "watches":
+                self._log_counts(name, await self._jobs.watches())
             else:
                 self.tick(name)
         except PassingFault as fault:

@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
@@ -27,6 +26,7 @@ from geocrawl.daemon.service import Configured, Daemon
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.resources import allow_open_files
 from geocrawl.urls import read_url
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.model import Url
@@ -51,7 +51,7 @@ class _Prepared:
     configured: Configured
 
 
-def run_daemon(settings: Settings, path: Path, *, reread: Callable[[], Settings], observer: Observer, log: Log) -> str:
+def run_daemon(settings: Settings, path: Place, *, reread: Callable[[], Settings], observer: Observer, log: Log) -> str:
     """Run the daemon on a database until it is stopped. Returns why it ended.
 
     `reread` reads the settings again, for a reload. Raises EnvironmentFault when another daemon runs on the database,

@@ -21,6 +21,7 @@ TICKS = (
     Tick("heartbeat", BEAT_S),
     Tick("reprobe", 60.0),
     Tick("metrics", 60.0),
+    Tick("watches", 300.0),
     Tick("revisit", 600.0),
     Tick("refresh", 3600.0),
     Tick("retention", 3600.0),

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from geocrawl.demo.web import DemoWeb
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment
 
-from .test_daemon import LIMIT_S, VALID, ask, command, daemon, wait_for
+from .test_daemon import VALID, ask, command, daemon, wait_for
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_running_daemon_asks_it_no_more_and_lists_it_nowhere(tmp_path: Path, w
 )
 def test_what_cannot_be_meant_is_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
     env = clean_environment(tmp_path)
-    run(geocrawl("seeds", "add", "http://a.example/", "--db", str(tmp_path / "c.db")), env=env, limit_s=LIMIT_S)
-    done = run(geocrawl(*arguments, "--db", str(tmp_path / "c.db")), env=env, limit_s=LIMIT_S)
-    assert (done.exit_code, len(done.stderr.strip().splitlines())) == (code, 1)
+    forked.geocrawl(("seeds", "add", "http://a.example/", "--db", str(tmp_path / "c.db")), env=env)
+    done = forked.geocrawl((*arguments, "--db", str(tmp_path / "c.db")), env=env)
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (code, 1)
     assert said in done.stderr

@@ -26,7 +26,7 @@ from geocrawl.store.operations.daemon_lock import read_holder
 from geocrawl.store.store import Store
 from tests.support.crawls import Watcher, settings_for, url
 
-LIMIT_S = 60
+LIMIT_S = 300
 OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)
 
 
@@ -86,16 +86,19 @@ def test_what_becomes_due_while_the_daemon_runs_is_asked_and_what_is_old_is_drop
         settings = settings_for(web, max_pages=12, revisit_first_s=1e6)
         run_crawl(settings, path, [url(seed) for seed in web.seeds], observer=Watcher())
         with wiring.open_store(path, clock) as store:
-            asyncio.run(_see_what_is_due_done(store, settings_for(web)))
+            asyncio.run(_see_what_is_due_done(store, settings_for(web), tmp_path / "notices.jsonl"))
             assert read_holder(store.database.connection) is None
 
 
-async def _see_what_is_due_done(store: Store, settings: Settings) -> None:
+async def _see_what_is_due_done(store: Store, settings: Settings, journal: Path) -> None:
     database = store.database
     daemon, began = _daemon(store, settings), wiring.system_clock().now()
     running = asyncio.create_task(daemon.run())
     await until(lambda: _state(database) == "paused", "a heartbeat")
     endpoint, page, catalogue = _make_due(database.connection, began)
+    (dying,) = database.connection.execute("SELECT max(service_id) FROM endpoint").fetchone()
+    store.watches().add(dying, f"file:{journal}", "", lambda query: (), began)
+    database.connection.execute("UPDATE endpoint SET health = 'down' WHERE service_id = ?", (dying,))
     database.set_meta("daemon:paused", "")
 
     def asked(table: str, column: str, number: int) -> bool:
@@ -105,6 +108,7 @@ async def _see_what_is_due_done(store: Store, settings: Settings) -> None:
     await until(lambda: asked("endpoint", "last_probe", endpoint), "a probe that was due")
     await until(lambda: asked("url", "settled_at", page), "a page to be read again")
     await until(lambda: asked("url", "settled_at", catalogue), "a catalogue's page to be read again")
+    await until(journal.exists, "a notice that a service died")
     old = "SELECT count(*) FROM probe WHERE at < 100"
     await until(lambda: database.connection.execute(old).fetchone() == (0,), "old probes to be dropped")
     daemon.stop("test")

@@ -1,0 +1,64 @@
+"""Look for changes that watches report, and deliver the notices: `geocrawl watch send`, and the daemon's job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from geocrawl.notices.delivery import deliver
+from geocrawl.ports import Clock
+from geocrawl.sanitize import masked
+from geocrawl.search import SearchEngine
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What one round did."""
+
+    found: int
+    """New notices."""
+    messages: int
+    """Messages that arrived."""
+    failures: tuple[str, ...]
+    """One line for each message that did not."""
+
+
+class WatchRound:
+    """Looks and delivers; keeps the search engine, which holds facts of all services, from one round to the next."""
+
+    def __init__(self, settings: Settings, store: Store, clock: Clock, log: Callable[..., object]) -> None:
+        """`log(event, **values)` writes a line for each message."""
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._log = log
+        self._watches = store.watches()
+        self._engine: SearchEngine | None = None
+
+    async def send(self, *, again: bool = False) -> Sent:
+        """Write what changed since the last round, and deliver what waits, one message after the other.
+
+        `again`: also to recipients whose failures ask for a pause.
+        """
+        found = self._watches.look(self.numbers, self._clock.now())
+        messages, failures = 0, list[str]()
+        for delivery in self._watches.due(self._clock.now(), again=again):
+            error = await deliver(delivery, self._settings, self._store.path, self._clock.now())
+            recipient = masked(delivery.watch.recipient)
+            if error:
+                self._watches.failed(delivery, masked(error), self._clock.now())
+                failures.append(f"watch {delivery.watch.id}: {recipient} {masked(error)}")
+                self._log("notices not delivered", watch=delivery.watch.id, to=recipient, error=masked(error))
+            else:
+                self._watches.delivered(delivery, self._clock.now())
+                messages += 1
+                self._log("notices delivered", watch=delivery.watch.id, to=recipient, notices=len(delivery.notices))
+        return Sent(found, messages, tuple(failures))
+
+    def numbers(self, query: str) -> Collection[int]:
+        """Return the numbers of the services that a query finds."""
+        if self._engine is None:
+            self._engine = self._store.queries.search_engine()
+        return self._engine.numbers(query)

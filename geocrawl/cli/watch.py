@@ -1,0 +1,157 @@
+"""`geocrawl watch add`, `list`, `remove` and `send`: tell people of changes in the catalogue."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.cli import output
+from geocrawl.sanitize import masked, plain
+from geocrawl.utc import iso, moment
+from geocrawl.wording import counted
+
+if TYPE_CHECKING:
+    from geocrawl.model.watches import Watch
+    from geocrawl.store import Queries
+
+
+def add(
+    overrides: opt.Overrides,
+    subject: Annotated[
+        list[str], typer.Argument(metavar="SERVICE|QUERY...", help="Number or address of a service, or a query.")
+    ],
+    to: Annotated[
+        str, typer.Option("--to", metavar="URL|mail:ADDRESS|file:PATH", help="Who is told: webhook, mail or file.")
+    ],
+    secret: Annotated[
+        str, typer.Option("--secret", metavar="TEXT", help="Key of the webhook's signature \\[a random one].")
+    ] = "",
+) -> None:
+    """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
+
+    Only what happens from now on is told (docs/watch.md); the daemon, or `geocrawl watch send`, sends it.
+
+    Examples:
+
+        geocrawl watch add 17 --to mail:anna@example.org
+
+        geocrawl watch add 'land use country:DE' --to https://example.org/hook
+    """
+    import secrets
+
+    from geocrawl.app import wiring
+    from geocrawl.notices.delivery import read_recipient
+
+    settings = opt.settings_from(overrides)
+    path = opt.database_path_from(settings)
+    recipient = read_recipient(to, settings, path)
+    is_webhook = not recipient.startswith(("mail:", "file:"))
+    key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        what = _subject(store.queries, " ".join(subject))
+        numbers = store.queries.search_engine().numbers
+        watch = store.watches().add(what, recipient, key, numbers, time.time())
+    typer.echo(
+        f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now, to {recipient}"
+    )
+    if is_webhook and not secret:
+        typer.echo(f"Key of the signature, shown only now: {key}")
+
+
+def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:
+    """List watches with what waits for delivery and the last error."""
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        found = store.watches().all()
+    if json:
+        output.echo_json([_row(each) for each in found])
+    elif found:
+        columns = ("id", "watched", "services", "to", "sent", "waiting", "failures", "error")
+        output.print_table(columns, [_cells(each) for each in found])
+    else:
+        typer.echo("No watches: `geocrawl watch add SERVICE --to mail:ADDRESS` adds one.", err=True)
+
+
+def remove(
+    overrides: opt.Overrides,
+    number: Annotated[int, typer.Argument(metavar="ID", help="Number of the watch (`geocrawl watch list`).")],
+) -> None:
+    """Remove a watch; what it has not sent yet is dropped."""
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        is_removed = store.watches().remove(number)
+    typer.echo(f"Watch {number} removed." if is_removed else f"There is no watch {number}.", err=not is_removed)
+    if not is_removed:
+        raise typer.Exit(1)
+
+
+def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
+    """Look for changes now and send what waits, also where earlier attempts failed; the daemon does so by itself."""
+    import asyncio
+
+    from geocrawl.app import wiring
+    from geocrawl.app.watches import WatchRound
+
+    settings, clock = opt.settings_from(overrides), wiring.system_clock()
+    path = opt.database_path_from(settings)
+    with wiring.open_store(path, clock, create=False) as store:
+        sent = asyncio.run(WatchRound(settings, store, clock, lambda event, **values: None).send(again=True))
+    if json:
+        output.echo_json({"found": sent.found, "messages": sent.messages, "failures": list(sent.failures)})
+    else:
+        typer.echo(f"{counted(sent.found, 'new notice')}, {counted(sent.messages, 'message')} sent.")
+        for failure in sent.failures:
+            typer.echo(f"geocrawl: {failure}", err=True)
+    if sent.failures:
+        raise typer.Exit(3)
+
+
+def _subject(queries: Queries, text: str) -> int | str:
+    """Return the number of the service that a text names by number or address, else the text, which is a query.
+
+    Raises NothingFound for an address at which no service was found.
+    """
+    from geocrawl.cli.addresses import gather_seeds
+    from geocrawl.errors import NothingFound
+    from geocrawl.urls import endpoint_key
+
+    if text.isdecimal() and len(text) < 19:
+        return int(text)
+    if "://" not in text or " " in text:
+        return text
+    service = queries.service_at(endpoint_key(gather_seeds([text])[0]))
+    if service is None:
+        raise NothingFound(f"{masked(text)}: no service was found there (`geocrawl why` says what is known of it)")
+    return service.id
+
+
+def _row(watch: Watch) -> dict[str, object]:
+    return {
+        "id": watch.id,
+        "service": watch.service_id,
+        "query": watch.query,
+        "to": masked(watch.recipient),
+        "services": watch.services,
+        "sent_at": iso(watch.sent_at),
+        "waiting": watch.unsent,
+        "failures": watch.failures,
+        "retry_at": iso(watch.retry_at) if watch.retry_at else None,
+        "error": watch.last_error,
+    }
+
+
+def _cells(watch: Watch) -> tuple[object, ...]:
+    from geocrawl.store import MOST_FAILURES
+
+    error = watch.last_error
+    if watch.failures >= MOST_FAILURES:
+        error = f"given up until `geocrawl watch send`: {error}"
+    sent = moment(watch.sent_at)
+    return (watch.id, watch.subject, watch.services, watch.recipient, sent, watch.unsent, watch.failures, error)

@@ -1,0 +1,80 @@
+"""Write the message of a delivery: JSON for programs, a subject and lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geocrawl.model.watches import Delivery, Notice, What
+from geocrawl.sanitize import masked, plain
+from geocrawl.utc import iso, moment
+from geocrawl.wording import counted
+
+_WORDS = {
+    What.DIED: "no longer answers",
+    What.RETURNED: "answers again",
+    What.LAYERS_REMOVED: "lost layers",
+    What.NEW: "is new",
+}
+_TITLE_CHARS = 200
+
+
+def as_json(delivery: Delivery, at: float) -> dict[str, object]:
+    """Return the message for programs. A notice that arrives twice, after a broken connection, has the same id."""
+    watch = delivery.watch
+    watched = {"service": watch.service_id} if watch.service_id is not None else {"query": watch.query}
+    return {
+        "sent_at": iso(at),
+        "watch": {"id": watch.id, **watched},
+        "notices": [_notice(each) for each in delivery.notices],
+        "waiting": max(0, watch.unsent - len(delivery.notices)),
+    }
+
+
+def _notice(notice: Notice) -> dict[str, object]:
+    layers = {"layers": list(map(plain, notice.layers)), "more_layers": notice.more_layers} if notice.layers else {}
+    return {
+        "id": notice.id,
+        "at": iso(notice.at),
+        "what": str(notice.what),
+        "service": {"id": notice.service_id, "kind": notice.kind, "title": _title(notice), "url": masked(notice.url)},
+        **layers,
+        **({"more_services": notice.more_services} if notice.more_services else {}),
+        **({"is_last": True} if notice.is_last else {}),
+    }
+
+
+def subject(delivery: Delivery) -> str:
+    """Return the subject of a mail: one line."""
+    (first, *others) = delivery.notices
+    more = f", and {counted(len(others), 'more notice')}" if others else ""
+    return plain(f"geocrawl: {_title(first)} {_WORDS[first.what]}{more}", _TITLE_CHARS)
+
+
+def as_text(delivery: Delivery, at: float) -> str:
+    """Return the message for people."""
+    return "\n".join(_lines(delivery, at)) + "\n"
+
+
+def _lines(delivery: Delivery, at: float) -> Iterator[str]:
+    watch = delivery.watch
+    for notice in delivery.notices:
+        yield f"{_title(notice)} ({notice.kind.upper()}, number {notice.service_id}) {_WORDS[notice.what]}"
+        yield f"  {masked(plain(notice.url))}"
+        if notice.layers:
+            more = f" and {notice.more_layers} more" if notice.more_layers else ""
+            yield f"  layers: {', '.join(plain(name, 80) for name in notice.layers)}{more}"
+        if notice.more_services:
+            yield f"  {counted(notice.more_services, 'further service')} are new as well: `geocrawl search` lists them."
+        if notice.is_last:
+            yield "  It changes often: nothing more is told of it until it was quiet for a week."
+        yield ""
+    waiting = watch.unsent - len(delivery.notices)
+    if waiting > 0:
+        yield f"{counted(waiting, 'further notice')} will follow."
+        yield ""
+    yield f"Watch {watch.id}: {plain(watch.subject, 300)}. Sent {moment(at)} UTC."
+    yield f"To end it: geocrawl watch remove {watch.id}"
+
+
+def _title(notice: Notice) -> str:
+    return plain(notice.title, _TITLE_CHARS) or f"service {notice.service_id}"

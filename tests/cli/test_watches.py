@@ -1,0 +1,193 @@
+"""`geocrawl watch` and `report`: from the command to what a receiver gets, once."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import io
+import json
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from geocrawl.app import wiring
+from geocrawl.daemon.jobs import Jobs
+from geocrawl.settings import Settings
+from geocrawl.store import Store
+from tests.store.operations.test_watches import RIVERS, ROADS
+from tests.support.commands import Said, geocrawl
+from tests.support.published import HOSTILE
+from tests.support.receivers import Hook, MailServer
+from tests.support.world import World, candidate, verdict
+
+TAGS = frozenset(
+    {
+        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p"),
+        *("table", "thead", "tbody", "tr", "th", "td", "a"),
+    }
+)
+
+
+class Place:
+    """A catalogue whose services die at will."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.probe("a.example/wms", ok=True)
+
+    def probe(self, at: str, *, ok: bool, times: int = 1) -> None:
+        world = World(self.path)
+        world.clock.time = time.time()
+        service = ROADS if at.startswith("a.") else RIVERS
+        for _ in range(times):
+            said = verdict("ok", service) if ok else verdict("timeout-read")
+            world.record(candidate(at), said, world.clock.now())
+        world.store.close()
+
+    def run(self, *arguments: str) -> Said:
+        return geocrawl(*arguments, "--db", str(self.path))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "crawl.db")
+
+
+def test_a_webhook_is_told_once_that_a_service_died(place: Place, hook: Hook) -> None:
+    added = place.run("watch", "add", "1", "--to", hook.address, "--allow-private", "--secret", "key")
+    assert added.code == 0, added.err
+    assert "Watch 1: service 1, 1 service now" in added.out and "sesame" not in added.out and "key" not in added.out
+    place.probe("a.example/wms", ok=False, times=4)
+    for expected in ("1 new notice, 1 message sent.\n", "0 new notices, 0 messages sent.\n"):
+        sent = place.run("watch", "send", "--allow-private")
+        assert (sent.code, sent.out) == (0, expected), sent.err
+    ((_, headers, body),) = hook.received
+    assert headers["geocrawl-signature"] == "sha256=" + hmac.new(b"key", body, hashlib.sha256).hexdigest()
+    assert [each["what"] for each in json.loads(body)["notices"]] == ["died"]
+
+
+def test_a_mail_is_sent_once_when_a_search_finds_something_new(
+    place: Place, mails: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOCRAWL_MAIL_SERVER", mails.address)
+    monkeypatch.setenv("GEOCRAWL_MAIL_SECURITY", "none")
+    assert place.run("watch", "add", "rivers", "kind:wms", "--to", "mail:a@b.example").code == 0
+    place.probe("b.example/wms", ok=True)
+    assert place.run("watch", "send").out == "1 new notice, 1 message sent.\n"
+    assert place.run("watch", "send").out == "0 new notices, 0 messages sent.\n"
+    ((_, mail),) = mails.received
+    assert mail["Subject"] == "geocrawl: Rivers is new"
+
+
+def test_a_receiver_that_is_away_gets_the_notice_later(place: Place, hook: Hook) -> None:
+    place.run("watch", "add", "http://a.example/wms", "--to", hook.address, "--allow-private")
+    place.probe("a.example/wms", ok=False, times=4)
+    hook.status = 503
+    failed = place.run("watch", "send", "--allow-private")
+    assert failed.code == 3 and "answered with status 503" in failed.err and "sesame" not in failed.err
+    (listed,) = json.loads(place.run("watch", "list", "--json").out)
+    assert (listed["waiting"], listed["failures"], listed["error"]) == (1, 1, "answered with status 503")
+    hook.status = 200
+    assert place.run("watch", "send", "--allow-private").out == "0 new notices, 1 message sent.\n"
+    refused = place.run("watch", "list")
+    assert "503" not in refused.out and "sesame" not in refused.out
+
+
+def test_private_receivers_need_permission(place: Place, hook: Hook) -> None:
+    refused = place.run("watch", "add", "1", "--to", hook.address)
+    assert refused.code == 2 and "private network; allow_private" in refused.err
+    place.run("watch", "add", "1", "--to", hook.address, "--allow-private")
+    place.probe("a.example/wms", ok=False, times=4)
+    assert place.run("watch", "send").code == 3 and hook.received == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "clear"),
+    [
+        (["add", "99", "--to", "file:/tmp/notices.jsonl"], 1, "no service 99"),
+        (["add", "http://none.example/wms", "--to", "file:/tmp/notices.jsonl"], 1, "no service was found there"),
+        (["add", "alive:soon", "--to", "file:/tmp/notices.jsonl"], 2, "expected a time"),
+        (["add", "1", "--to", "anna"], 2, "expected a web address, mail:ADDRESS or file:PATH"),
+        (["add", "1", "--to", "mail:a@b.example"], 2, "mail_server names no server"),
+        (["remove", "7"], 1, "There is no watch 7"),
+        (["list"], 0, "No watches"),
+    ],
+)
+def test_wrong_use_is_one_clear_line(place: Place, arguments: list[str], code: int, clear: str) -> None:
+    said = place.run("watch", *arguments)
+    assert said.code == code and clear in " ".join(said.err.split())
+
+
+async def test_the_daemon_sends_by_itself(place: Place, tmp_path: Path) -> None:
+    place.run("watch", "add", "1", "--to", f"file:{tmp_path}/notices.jsonl")
+    place.probe("a.example/wms", ok=False, times=4)
+    logged: list[str] = []
+    clock = wiring.system_clock()
+    with Store.open(place.path, clock=clock) as store:
+        frontier = store.frontier(Settings(), store.catalog())
+        jobs = Jobs(Settings(), store, frontier, clock, lambda event, **values: logged.append(event))
+        assert await jobs.watches() == {"notices": 1, "messages": 1, "not_delivered": 0}
+        assert await jobs.watches() == {"notices": 0, "messages": 0, "not_delivered": 0}
+    assert logged == ["notices delivered"]
+    assert json.loads((tmp_path / "notices.jsonl").read_text())["notices"][0]["service"]["title"] == "Roads"
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name == "href"]
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+
+def month() -> str:
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+def test_the_report_counts_what_happened(place: Place, tmp_path: Path) -> None:
+    place.probe("a.example/wms", ok=False, times=4)
+    place.probe("b.example/wms", ok=True)
+    rows = list(csv.DictReader(io.StringIO(place.run("report", "--month", month(), "--format", "csv").out)))
+    found = {row["title"]: row for row in rows}
+    assert (found["Roads"]["probes"], found["Roads"]["valid"], found["Roads"]["availability"]) == ("5", "1", "0.2000")
+    assert found["Roads"]["went_down"].startswith(month()) and found["Rivers"]["went_down"] == ""
+    assert found["Rivers"]["is_new"] == "1"
+    out = tmp_path / "report.html"
+    assert place.run("report", "--month", month(), "--out", str(out)).out == f"2 services written to {out}\n"
+    page = out.read_text("utf-8")
+    assert "Went down: 1" in page and "New: 2" in page and "Least available: 1" in page and "20.0%" in page
+    assert "0 services were found" in place.run("report", "--month", "2001-01").out
+
+
+def test_hostile_titles_are_text_in_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    world = World(path)
+    world.clock.time = time.time()
+    for number, title in enumerate(HOSTILE):
+        text = title.encode("utf-8", "replace").decode()
+        service = replace(ROADS, title=text, provider=text, fingerprint=f"h{number}")
+        world.record(candidate(f"h{number}.example/wms?token=sesame"), verdict("ok", service), world.clock.now())
+    world.store.close()
+    said = geocrawl("report", "--month", month(), "--db", str(path))
+    read = Tags()
+    read.feed(said.out)
+    assert set(read.tags) <= TAGS
+    assert len(read.links) == len(HOSTILE) and all(str(link).startswith("http://h") for link in read.links)
+    assert "default-src 'none'" in said.out and "sesame" not in said.out
+    table = geocrawl("report", "--month", month(), "--format", "csv", "--db", str(path)).out
+    for row in csv.reader(io.StringIO(table)):
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
+
+
+@pytest.mark.parametrize("text", ["2026", "2026-13", "last", "9999-12", "2026-10-01", ""])
+def test_a_month_that_is_none_is_one_clear_line(place: Place, text: str) -> None:
+    said = place.run("report", "--month", text)
+    assert said.code == 2 and "expected a month such as 2026-10" in said.err
