@@ -1,0 +1,80 @@
+"""`geocrawl serve`: the catalogue as a web page and for other programs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from geocrawl.cli import options as opt
+from geocrawl.errors import UsageError
+
+if TYPE_CHECKING:
+    from geocrawl.settings import Settings
+    from geocrawl.web.csw.configuration import CswOptions
+    from geocrawl.web.csw.process import CswProcess
+
+
+def serve(
+    overrides: opt.Overrides,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port to listen on.")] = 8080,
+    public_url: Annotated[
+        str, typer.Option("--public-url", metavar="URL", help="Address of the pages behind a reverse proxy.")
+    ] = "",
+    rate: Annotated[
+        int, typer.Option("--rate", metavar="N", min=0, help="Most requests of a client a minute; 0: no limit.")
+    ] = 600,
+    preview: Annotated[
+        bool, typer.Option("--preview/--no-preview", help="Show layers live, by asking their services.")
+    ] = True,
+    csw: Annotated[bool, typer.Option("--csw", help="Serve CSW 2.0.2 and 3.0, too, by pycsw.")] = False,
+    csw_port: Annotated[int, typer.Option("--csw-port", metavar="N", min=1, max=65535, help="Port of CSW.")] = 8081,
+    csw_url: Annotated[
+        str, typer.Option("--csw-url", metavar="URL", help="Address of CSW behind a reverse proxy.")
+    ] = "",
+) -> None:
+    """Serve the catalogue, read-only: pages for people, OGC API – Records, CSW and feeds for programs.
+
+    Examples:
+
+        geocrawl serve
+
+        geocrawl serve --port 9000 --public-url https://maps.example.org/catalogue
+
+        geocrawl serve --csw
+    """
+    _check_address("--public-url", public_url)
+    _check_address("--csw-url", csw_url)
+    from geocrawl.store import Store
+    from geocrawl.urls.database import file_of
+    from geocrawl.web.application import make_application
+    from geocrawl.web.csw.configuration import CswOptions
+    from geocrawl.web.options import Options
+    from geocrawl.web.server import run
+
+    settings = opt.settings_from(overrides)
+    path = opt.database_path_from(settings)
+    with Store.open_readonly(path):
+        pass  # a catalogue that is missing or not ours is told here, before anything listens
+    options = Options(path, host, port, public_url, rate, preview)
+    shown = f"[{host}]" if ":" in host else host
+    with _csw(settings, CswOptions(file_of(path, "CSW"), host, csw_port, csw_url)) if csw else nullcontext():
+        if csw:
+            typer.echo(f"Serving CSW at http://{shown}:{csw_port}/", err=True)
+        typer.echo(f"Serving {path} at http://{shown}:{port}/ (Ctrl-C ends it)", err=True)
+        run(make_application(options, settings), options)
+
+
+def _csw(settings: Settings, options: CswOptions) -> CswProcess:
+    from geocrawl.web.csw.configuration import find_interpreter
+    from geocrawl.web.csw.process import CswProcess
+
+    return CswProcess(find_interpreter(settings.csw_python), options)
+
+
+def _check_address(option: str, address: str) -> None:
+    if address and urlsplit(address).scheme not in ("http", "https"):
+        raise UsageError(f"{option} {address!r}: expected an address such as https://maps.example.org/catalogue")

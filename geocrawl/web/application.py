@@ -1,0 +1,191 @@
+"""Put the application together: routes, formats, kept answers, what becomes of errors."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from geocrawl.settings import Settings
+from geocrawl.web import badge, discovery, feeds
+from geocrawl.web.answers import Answers
+from geocrawl.web.finding import Finder
+from geocrawl.web.guard import Guard
+from geocrawl.web.negotiation import Format, wanted_format, wanted_language
+from geocrawl.web.options import Options
+from geocrawl.web.pages import interfaces, operations, overview, search, service, statistics
+from geocrawl.web.preview.answer import preview
+from geocrawl.web.preview.sharing import open_previews
+from geocrawl.web.problems import Problem, problem_response
+from geocrawl.web.reader import CatalogReader
+from geocrawl.web.records import items, landing
+from geocrawl.web.site import ITEMS, STATIC, Site, base_url, page, site_of
+
+Make = Callable[[Request], Awaitable[Response]]
+_ITEM = f"{ITEMS}/{{number}}"
+_LOCAL = ("localhost", "127.0.0.1", "[::1]")
+
+
+def make_application(options: Options, settings: Settings) -> Starlette:
+    """Return the application (ASGI). It opens the catalogue when it starts; no request writes to it but for the
+    politeness of previews."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        reader = CatalogReader(options.path)
+        finder = Finder(CatalogReader(options.path, threads=1))
+        with ExitStack() as stack:
+            previews = stack.enter_context(open_previews(settings, options.path)) if options.preview else None
+            app.state.site = Site(options, reader, finder, Answers(reader.generation), previews)
+            warming = asyncio.create_task(_warm(finder))
+            try:
+                yield
+            finally:
+                warming.cancel()
+                reader.close()
+                finder.close()
+                if previews is not None:
+                    await previews.close()
+
+    return Starlette(
+        routes=_routes(),
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Guard, requests_per_minute=options.requests_per_minute, hosts=_hosts(options)),
+        ],
+        exception_handlers={Problem: _on_problem, HTTPException: _on_http_exception, Exception: _on_error},
+    )
+
+
+async def _warm(finder: Finder) -> None:
+    """Let the search read its facts before the first visitor waits for them."""
+    with suppress(Problem):  # the first visitor is told, then
+        await finder.whole()
+
+
+def _hosts(options: Options) -> list[str]:
+    """Return the names by which the server may be asked; none, for any, where others than this machine reach it and
+    the operator names no public address."""
+    public = urlsplit(options.public_url).hostname or ""
+    if options.host not in ("localhost", "127.0.0.1", "::1") and not public:
+        return []
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return [*_LOCAL, host, *([public] if public else [])]
+
+
+# --------------------------------------------------------------------------- routes
+
+
+def _routes() -> list[Route | Mount]:
+    return [
+        Route("/", _in_formats(html=overview.overview, json=landing.landing)),
+        Route("/conformance", _kept(landing.conformance)),
+        Route("/api", _in_formats(html=interfaces.api_page, json=interfaces.openapi)),
+        Route("/collections", _kept(landing.collections)),
+        Route("/collections/services", _kept(landing.collection)),
+        Route("/collections/services/sortables", _kept(landing.sortables)),
+        Route(ITEMS, _in_formats(html=search.search, json=items.items)),
+        Route(_ITEM, _in_formats(html=service.service, json=items.item)),
+        Route(f"{_ITEM}/layers", _kept(service.layers)),
+        Route(f"{_ITEM}/health", _kept(badge.health)),
+        Route(f"{_ITEM}/history", _kept(badge.history)),
+        Route(f"{_ITEM}/changes", _kept(badge.changes)),
+        Route(f"{_ITEM}/badge.svg", _kept(badge.badge)),
+        Route(f"{_ITEM}/thumbnail", _kept(badge.thumbnail)),
+        Route(f"{_ITEM}/preview", preview),
+        Route("/operations", _kept(operations.operations)),
+        Route("/statistics", _kept(statistics.statistics)),
+        Route("/feed.atom", _kept(feeds.atom)),
+        Route("/feed.json", _kept(feeds.json_feed)),
+        Route("/opensearch.xml", _kept(discovery.opensearch)),
+        Route("/sitemap.xml", _kept(discovery.sitemap)),
+        Route("/sitemap-{part}.xml", _kept(discovery.sitemap_part)),
+        Route("/robots.txt", _kept(discovery.robots)),
+        Mount("/static", _LastingFiles(directory=STATIC)),
+    ]
+
+
+def _in_formats(*, html: Make, json: Make) -> Make:
+    """Return an endpoint that answers in the format that the client wants."""
+
+    async def answer(request: Request) -> Response:
+        wants_html = wanted_format(request) is Format.HTML
+        return await _answer(request, html if wants_html else json, "html" if wants_html else "json")
+
+    return answer
+
+
+def _kept(make: Make) -> Make:
+    """Return an endpoint whose answers are kept."""
+
+    async def answer(request: Request) -> Response:
+        return await _answer(request, make, "")
+
+    return answer
+
+
+async def _answer(request: Request, make: Make, format_: str) -> Response:
+    part = request.headers.get("hx-request", "")
+    key = "\n".join((format_, wanted_language(request), part, base_url(request), request.url.path, request.url.query))
+    return await site_of(request).answers.answer(request, key, lambda: make(request))
+
+
+class _LastingFiles(StaticFiles):
+    """Serves the shipped files, whose addresses change with their content."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except HTTPException:
+            raise Problem(404, "there is no such file") from None
+
+    def file_response(self, *arguments: object, **named: object) -> Response:
+        """Return a file that clients keep."""
+        response = super().file_response(*arguments, **named)  # type: ignore[arg-type]  # passed on as they came
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+# --------------------------------------------------------------------------- errors
+
+
+async def _on_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem), "registered for this class"
+    return _shown(request, error)
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "registered for this class"
+    detail = "there is nothing at this address" if error.status_code == 404 else error.detail
+    return _shown(request, Problem(error.status_code, detail, headers=error.headers))
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    """Write an internal error to standard error; the client learns only that there was one."""
+    sys.stderr.write(f"geocrawl: internal error at {request.url.path}\n{''.join(traceback.format_exception(error))}")
+    return problem_response(Problem(500, "an internal error; the operator finds it in the log"))
+
+
+def _shown(request: Request, problem: Problem) -> Response:
+    """Return a problem as a page for people, as JSON for programs."""
+    try:
+        wants_html = wanted_format(request) is Format.HTML
+    except Problem:
+        wants_html = False
+    if not wants_html:
+        return problem_response(problem)
+    response = page(request, "problem.html", {"problem": problem}, status=problem.status)
+    response.headers.update({**problem.headers, "Cache-Control": "no-store"})
+    return response

@@ -1,0 +1,1 @@
+"""What pycsw's interpreter runs. It imports nothing of geocrawl, which is not installed there."""

@@ -1,0 +1,34 @@
+"""Define the options of `geocrawl serve`, and the limits on requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from geocrawl.urls.database import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `geocrawl serve`."""
+
+    path: Place
+    """Where the catalogue is."""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    public_url: str = ""
+    """Address under which the public sees the root of the pages, such as https://maps.example.org/catalogue; '' for the
+    address that a request names."""
+    requests_per_minute: int = 600
+    """Most requests of one client, on average; 0: no limit."""
+    preview: bool = True
+    """Show layers live, by requests to their servers."""
+
+
+MAX_URL_CHARS = 8_000
+"""Longest path and query of a request."""
+MAX_AT_ONCE = 256
+"""Most requests that are answered at a time; further ones get status 503."""
+ANSWER_S = 30.0
+"""Seconds after which a request without an answer gets status 503."""
+IDLE_S = 15
+"""Seconds after which a connection without a request, or with an unfinished head of one, is closed."""

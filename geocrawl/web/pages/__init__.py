@@ -1,0 +1,1 @@
+"""Show the catalogue to people: search, services, operations, statistics."""

@@ -1,0 +1,91 @@
+"""Arrange the layers of a service as a tree, filtered by words, with what each one needs for a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from geocrawl.store import LayerRow
+
+MOST_LAYERS = 400
+"""Most layers of one page."""
+_MOST_DEPTH = 30
+_OPEN_UP_TO = 60
+"""A service of at most so many layers is shown with all groups open."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A layer with those below it."""
+
+    row: LayerRow
+    preview: str
+    """The address of its preview; '' when it has none."""
+    box: str
+    is_open: bool
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The layers that are shown."""
+
+    roots: Sequence[Node]
+    total_matching: int | None
+    """How many layers have the words; None without words."""
+    left_out: int
+
+
+def layer_tree(layers: Sequence[LayerRow], words: str, preview_of: Callable[[LayerRow], str]) -> Tree:
+    """Return the layers that have all the words in name, title or abstract, with the groups above them.
+
+    `preview_of` returns the address of a layer's preview, '' for none.
+    """
+    wanted = words.casefold().split()
+    matching = [row for row in layers if wanted and _has(row, wanted)]
+    by_position = {row.position: row for row in layers}
+    shown: dict[int, LayerRow] = {}
+    for row in matching if wanted else layers:
+        if len(shown) >= MOST_LAYERS:
+            break
+        for each in reversed(path_of(row, by_position)):
+            shown.setdefault(each.position, each)
+    is_open = bool(wanted) or len(layers) <= _OPEN_UP_TO
+    nodes = {
+        row.position: Node(row, preview_of(row), box_text(row, by_position), is_open)
+        for row in sorted(shown.values(), key=lambda row: row.position)
+    }
+    roots: list[Node] = []
+    for node in nodes.values():
+        above = nodes.get(node.row.parent) if node.row.parent is not None else None
+        (above.children if above is not None and above is not node else roots).append(node)
+    total = len(matching) if wanted else None
+    return Tree(roots, total, max((total if total is not None else len(layers)) - len(shown), 0))
+
+
+def _has(row: LayerRow, words: Sequence[str]) -> bool:
+    text = f"{row.name}\n{row.title}\n{row.abstract}".casefold()
+    return all(word in text for word in words)
+
+
+def path_of(row: LayerRow, by_position: Mapping[int, LayerRow]) -> list[LayerRow]:
+    """Return a layer and the groups above it, the layer first; stored groups that form a circle end it."""
+    path, seen = [row], {row.position}
+    while len(path) < _MOST_DEPTH and (parent := path[-1].parent) is not None:
+        above = by_position.get(parent)
+        if above is None or above.position in seen:
+            break
+        seen.add(above.position)
+        path.append(above)
+    return path
+
+
+def box_text(row: LayerRow, by_position: Mapping[int, LayerRow]) -> str:
+    """Return the extent of a layer or of the next group above it that has one, as W,S,E,N; '' for none."""
+    box = next((each.box for each in path_of(row, by_position) if each.box), None)
+    return ",".join(f"{side:.6g}" for side in box) if box else ""
+
+
+def systems_of(row: LayerRow, by_position: Mapping[int, LayerRow]) -> list[str]:
+    """Return the reference systems of a layer, its own first, then those that it inherits."""
+    return list(dict.fromkeys(code.upper() for each in path_of(row, by_position) for code in each.crs))

@@ -1,0 +1,27 @@
+"""Show the first page: what the catalogue has, and what is new."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl.store import CatalogStatus, KindCount, NewsRow, Queries
+from geocrawl.web.negotiation import wanted_language
+from geocrawl.web.pages.sentences import sentences
+from geocrawl.web.site import page, site_of
+from geocrawl.web.wording import Words
+
+_MOST_NEWS = 12
+
+
+async def overview(request: Request) -> Response:
+    """Return the first page."""
+
+    def question(queries: Queries) -> tuple[CatalogStatus, list[KindCount], list[NewsRow]]:
+        return queries.status(time.time()), queries.kind_counts(), queries.news(_MOST_NEWS)
+
+    status, kinds, news = await site_of(request).reader.read(question)
+    words = Words(wanted_language(request))
+    return page(request, "landing.html", {"status": status, "kinds": kinds, "news": sentences(news, words)})

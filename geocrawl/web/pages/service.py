@@ -1,0 +1,160 @@
+"""Show one service: layers with previews, how to use it, addresses, deviations, evidence, history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl.probe.registry import declarations
+from geocrawl.sanitize import masked
+from geocrawl.store import EndpointHistory, EndpointRow, LayerRow, ServiceDetail
+from geocrawl.web.details import Detail, detail_of, number_of
+from geocrawl.web.negotiation import wanted_language
+from geocrawl.web.pages.layers import Tree, layer_tree, systems_of
+from geocrawl.web.pages.sentences import sentences
+from geocrawl.web.pages.snippets import snippets
+from geocrawl.web.preview.requests import can_be_shown, projection_of
+from geocrawl.web.problems import Problem
+from geocrawl.web.publishing import is_masked
+from geocrawl.web.records.record import linked_data
+from geocrawl.web.site import ITEMS, Links, base_url, page, site_of
+from geocrawl.web.wording import Words, deviations
+
+_PARAMETERS = ("f", "lang", "layers")
+_MOST_DEVIATIONS = 40
+
+
+@cache
+def _kind_names() -> Mapping[str, str]:
+    return {str(each.kind): each.name for each in declarations()}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDeviation:
+    """A departure from the standard, in words."""
+
+    code: str
+    detail: str
+    meaning: str
+    done: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEndpoint:
+    """An address with its history."""
+
+    row: EndpointRow
+    history: EndpointHistory | None
+    health: str
+    deviations: Sequence[ShownDeviation]
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The reference systems of a service."""
+
+    works: Sequence[str]
+    """A content check delivered content in it."""
+    others: Sequence[str]
+
+
+async def service(request: Request) -> Response:
+    """Return the page of a service."""
+    _refuse_unknown(request)
+    detail = await detail_of(request, number_of(request))
+    found, words = detail.service, Words(wanted_language(request))
+    values = {
+        "service": found,
+        "title": found.title or masked(found.best),
+        "kind_name": _kind_names().get(found.kind, found.kind.upper()),
+        "best": next((each for each in found.endpoints if each.url == found.best), None),
+        "health": detail.health,
+        "availability": detail.availability,
+        "has_picture": detail.has_picture,
+        "endpoints": _endpoints(detail),
+        "systems": _systems(found),
+        "snippets": snippets(found),
+        "is_masked": is_masked(found.best),
+        "facts": list(_facts(found)),
+        "news": sentences(detail.news[:20], words),
+        "map_box": ",".join(f"{side:.6g}" for side in found.box) if found.box else "",
+        "projection": projection_of(found),
+        "can_preview": site_of(request).previews is not None and can_be_shown(found),
+        "linked_data": linked_data(found, base_url(request)),
+        **_layers(request, found),
+    }
+    return page(request, "service.html", values)
+
+
+async def layers(request: Request) -> Response:
+    """Return the part of the page with the layers that have the words asked for."""
+    _refuse_unknown(request)
+    detail = await detail_of(request, number_of(request))
+    return page(request, "layers.html", _layers(request, detail.service))
+
+
+def _refuse_unknown(request: Request) -> None:
+    if unknown := [name for name in request.query_params if name not in _PARAMETERS]:
+        raise Problem(400, f"there is no parameter {unknown[0][:80]!r}; expected one of {', '.join(_PARAMETERS)}")
+
+
+def _layers(request: Request, service: ServiceDetail) -> dict[str, Any]:
+    words = request.query_params.get("layers", "")[:200]
+    shows = site_of(request).previews is not None and can_be_shown(service)
+    links = Links(request)
+
+    def preview_of(row: LayerRow) -> str:
+        if not (shows and row.name):
+            return ""
+        return links(f"{ITEMS}/{service.id}/preview", layer=row.position)
+
+    tree: Tree = layer_tree(service.layers, words, preview_of)
+    return {"tree": tree, "layer_words": words}
+
+
+def _endpoints(detail: Detail) -> list[ShownEndpoint]:
+    histories = {each.id: each for each in detail.histories}
+    rows = sorted(detail.service.endpoints, key=lambda row: row.url != detail.service.best)
+    return [_endpoint(row, histories.get(row.id)) for row in rows]
+
+
+def _endpoint(row: EndpointRow, history: EndpointHistory | None) -> ShownEndpoint:
+    known, shown = deviations(), []
+    for each in row.deviations[:_MOST_DEVIATIONS]:
+        code = str(each.get("code", ""))
+        meaning, done = known.get(code, ("", ""))
+        shown.append(ShownDeviation(code, str(each.get("detail", "")), meaning, done))
+    return ShownEndpoint(row, history, history.health if history else "new", shown)
+
+
+def _systems(service: ServiceDetail) -> Systems:
+    works = [
+        str(each["crs"]).upper()
+        for endpoint in service.endpoints
+        for each in endpoint.proof
+        if each["outcome"] == "ok" and each["crs"]
+    ]
+    by_position = {row.position: row for row in service.layers}
+    advertised = (code for row in service.layers[:300] for code in systems_of(row, by_position))
+    found = list(dict.fromkeys(works))
+    return Systems(found, [code for code in dict.fromkeys(advertised) if code not in found])
+
+
+def _facts(service: ServiceDetail) -> Sequence[tuple[str, str]]:
+    box = service.box
+    facts: Mapping[str, str] = {
+        "provider": service.provider,
+        "contact": ", ".join(dict.fromkeys(str(value) for value in service.contact.values() if value)),
+        "keywords": ", ".join(service.keywords[:40]),
+        "layers": f"{service.layer_count:,}",
+        "formats": ", ".join(service.formats[:20]),
+        "extent": ", ".join(f"{side:.4g}°" for side in box) if box else "",
+        "fees": service.fees,
+        "access": service.access_constraints,
+    }
+    return [(name, value) for name, value in facts.items() if value]

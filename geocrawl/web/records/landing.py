@@ -1,0 +1,120 @@
+"""Answer `/`, `/conformance`, `/collections` and `/collections/services`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl.utc import iso
+from geocrawl.web.records.record import GEOJSON, link
+from geocrawl.web.site import ITEMS, base_url, document, site_of
+
+CONFORMS_TO = (
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/landing-page",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/html",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/oas30",
+    "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
+    "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
+    "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",
+    "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/html",
+    "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/oas30",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-collection",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core-query-parameters",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/json",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/html",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/searchable-catalog",
+    "http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/sorting",
+)
+TITLE = "geocrawl: catalogue of geospatial web services"
+DESCRIPTION = (
+    "Services such as WMS, WMTS, WFS, ArcGIS, OGC API and STAC, found by a focused crawl, each proven by asking it and "
+    "watched ever since."
+)
+WORLD = [-180.0, -90.0, 180.0, 90.0]
+
+
+async def landing(request: Request) -> Response:
+    """Return the landing page for programs."""
+    base = base_url(request)
+    links = [
+        link(f"{base}/?f=json", "self", "application/json", "this document"),
+        link(f"{base}/?f=html", "alternate", "text/html", "this document as a page"),
+        link(f"{base}/api?f=json", "service-desc", "application/vnd.oai.openapi+json;version=3.0", "the API"),
+        link(f"{base}/api?f=html", "service-doc", "text/html", "the API for people"),
+        link(f"{base}/conformance", "conformance", "application/json", "what the API conforms to"),
+        link(f"{base}/collections", "data", "application/json", "the collections"),
+        link(
+            f"{base}/collections", "http://www.opengis.net/def/rel/ogc/1.0/data", "application/json", "the collections"
+        ),
+        link(f"{base}/opensearch.xml", "search", "application/opensearchdescription+xml", "OpenSearch"),
+        link(f"{base}/feed.atom", "alternate", "application/atom+xml", "news"),
+        link(f"{base}/feed.json", "alternate", "application/feed+json", "news"),
+    ]
+    return document({"title": TITLE, "description": DESCRIPTION, "links": links})
+
+
+async def conformance(request: Request) -> Response:
+    """Return what the API conforms to."""
+    return document({"conformsTo": list(CONFORMS_TO)})
+
+
+async def collections(request: Request) -> Response:
+    """Return the one collection."""
+    base = base_url(request)
+    links = [link(f"{base}/collections", "self", "application/json", "this document")]
+    return document({"links": links, "collections": [await _collection(request)]})
+
+
+async def collection(request: Request) -> Response:
+    """Return the description of the collection `services`."""
+    return document(await _collection(request))
+
+
+async def _collection(request: Request) -> dict[str, Any]:
+    base = base_url(request)
+    growth = await site_of(request).reader.read(lambda queries: queries.growth(1))
+    place = f"{base}/collections/services"
+    return {
+        "id": "services",
+        "type": "Collection",
+        "itemType": "record",
+        "title": TITLE,
+        "description": DESCRIPTION,
+        "keywords": ["WMS", "WMTS", "WFS", "geospatial web services"],
+        "crs": ["http://www.opengis.net/def/crs/OGC/1.3/CRS84"],
+        "extent": {
+            "spatial": {"bbox": [WORLD], "crs": "http://www.opengis.net/def/crs/OGC/1.3/CRS84"},
+            "temporal": {"interval": [[iso(growth.start) if growth else None, None]]},
+        },
+        "links": [
+            link(place, "self", "application/json", "this document"),
+            link(f"{base}{ITEMS}?f=json", "items", GEOJSON, "the services"),
+            link(f"{base}{ITEMS}?f=html", "items", "text/html", "the services as a page"),
+            link(
+                f"{place}/sortables",
+                "http://www.opengis.net/def/rel/ogc/1.0/sortables",
+                "application/schema+json",
+                "orders",
+            ),
+        ],
+    }
+
+
+async def sortables(request: Request) -> Response:
+    """Return by what records can be ordered, as a JSON schema."""
+    text, time = {"type": "string"}, {"type": "string", "format": "date-time"}
+    return document(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"{base_url(request)}/collections/services/sortables",
+            "type": "object",
+            "title": "services",
+            "properties": {"title": text, "health": text, "created": time},
+        },
+        "application/schema+json",
+    )

@@ -1,0 +1,224 @@
+"""Read the parameters of a search: `/collections/services/items?…`, for people and for programs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from geocrawl.search import Filters, QueryError, Sort
+from geocrawl.search.filters import read_box, read_health, read_kind, read_level, read_span, read_system
+from geocrawl.search.places import read_country
+from geocrawl.store import Queries
+from geocrawl.urls import read_url
+from geocrawl.web.problems import Problem, bad_parameter
+
+DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000
+MAX_OFFSET = 1_000_000
+SORTS = {"title": Sort.NAME, "health": Sort.HEALTH, "created": Sort.NEWEST, "relevance": Sort.RELEVANCE}
+FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
+PARAMETERS: Mapping[str, str] = {
+    "q": "Words and conditions in the query language of docs/search.md, such as: kind:wms alive:30d land cover",
+    "bbox": "West, south, east, north in degrees; west above east crosses the antimeridian",
+    "datetime": "A time or an interval (RFC 3339, open ends as ..) in which the service was known to answer; the end "
+    "counts to the hour",
+    "type": "Kind of service, such as wms (type of the record); several with commas",
+    "ids": "Numbers of services, with commas",
+    "externalIds": "An address of the service",
+    "kind": "Kind of service; as type",
+    "health": "State of the best address: new, alive, degraded, down, gone",
+    "level": "Least level of proof: advertised, answers, delivers",
+    "country": "ISO 3166-1 code of two letters",
+    "provider": "Words of the provider's name",
+    "crs": "Reference system, such as EPSG:25832, of the service or any layer",
+    "format": "Media type or a part of one",
+    "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
+    "new": "A time such as 7d: found not earlier",
+    "sortby": "title, -title, health or created (newest first); without it the best match comes first",
+    "limit": f"Most records of the answer, {DEFAULT_LIMIT} by default, {MAX_LIMIT} at most",
+    "offset": "Records to leave out, for paging; follow the links next and prev",
+    "facets": "true: count the values of all facets; or names of facets with commas (an extension)",
+    "f": "html or json, instead of the Accept header",
+    "lang": "en or zh, the language of the page",
+}
+"""Parameter → what it means."""
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST_IDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request searches for."""
+
+    q: str
+    text: str
+    """`q` with what only the query language says."""
+    filters: Filters
+    sort: Sort
+    is_descending: bool
+    limit: int
+    offset: int
+    facets: tuple[str, ...]
+    ids: tuple[int, ...] | None
+    address: str
+    all: Mapping[str, Sequence[str]]
+    """All parameters, as given."""
+
+    def numbers_at(self, queries: Queries) -> list[int]:
+        """Return the numbers that are asked for: those given, else those of the services at the address."""
+        if self.ids is not None:
+            return list(dict.fromkeys(self.ids))
+        url = read_url(self.address)
+        return [] if url is None else list(dict.fromkeys(each.service_id for each in queries.addresses_at(url)))
+
+    @property
+    def bbox(self) -> str:
+        """Return the box as given."""
+        return "".join(self.all.get("bbox", [""])[:1])
+
+    @property
+    def sortby(self) -> str:
+        """Return the order as given."""
+        return "".join(self.all.get("sortby", [""])[:1])
+
+    @property
+    def chosen(self) -> list[tuple[str, str]]:
+        """Return the values of facets that are chosen, in the order of `FACETS`."""
+        names = ("type", *FACETS, "alive", "new", "datetime")
+        return [(name, value) for name in names for value in self.all.get(name, ()) if value]
+
+
+def read_asked(request: Request, now: float) -> Asked:
+    """Return what a request searches for. Raises Problem 400 for unknown parameters and values that cannot be read."""
+    given: dict[str, list[str]] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in PARAMETERS:
+            known = ", ".join(PARAMETERS)
+            raise Problem(400, f"there is no parameter {name[:80]!r}; expected one of {known}")
+        given.setdefault(name, []).append(value)
+    try:
+        return _asked(given, now)
+    except QueryError as error:
+        raise Problem(400, str(error)) from None
+
+
+def _asked(given: Mapping[str, list[str]], now: float) -> Asked:
+    def one(name: str) -> str:
+        values = [value for value in given.get(name, ()) if value.strip()]
+        if len(values) > 1:
+            raise Problem(400, f"{name} is given {len(values)} times; give it once")
+        return values[0].strip() if values else ""
+
+    since_s, until_hours = _read_datetime(one("datetime"), now)
+    sort, is_descending = _read_sort(one("sortby"))
+    limit = _read_number(one("limit"), "limit", least=1) if one("limit") else DEFAULT_LIMIT
+    offset = _read_number(one("offset"), "offset", least=0) if one("offset") else 0
+    q = one("q")
+    return Asked(
+        q=q,
+        text=q if until_hours is None else f"{q} -new:{until_hours}h",
+        filters=_filters(given, one("alive"), one("new"), one("level"), one("bbox"), since_s),
+        sort=sort,
+        is_descending=is_descending,
+        limit=min(limit, MAX_LIMIT),
+        offset=min(offset, MAX_OFFSET),
+        facets=_read_facets(one("facets")),
+        ids=_read_ids(one("ids")) if one("ids") else None,
+        address=one("externalIds"),
+        all={name: values for name, values in given.items() if any(values)},
+    )
+
+
+def _filters(
+    given: Mapping[str, list[str]], alive: str, new: str, level: str, bbox: str, since_s: float | None
+) -> Filters:
+    kinds = [*_several(given, "type"), *_several(given, "kind")]
+    is_span = bool(alive) and alive.lower() not in ("true", "false")
+    within = [read_span(alive, "alive")] if is_span else []
+    within += [] if since_s is None else [since_s]
+    return Filters(
+        kinds=tuple(read_kind(each) for each in kinds),
+        box=read_box(_plane(bbox)) if bbox else None,
+        systems=tuple(read_system(each) for each in _several(given, "crs")),
+        formats=_several(given, "format"),
+        countries=tuple(read_country(each) for each in _several(given, "country")),
+        providers=tuple(value for value in given.get("provider", ()) if value.strip()),
+        health=tuple(read_health(each) for each in _several(given, "health")),
+        level=read_level(level) if level else "",
+        alive=alive.lower() == "true",
+        answered_within_s=min(within) if within else None,
+        new_within_s=read_span(new, "new") if new else None,
+    )
+
+
+def _several(given: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
+    """Return the values of a parameter, which may be repeated or have commas."""
+    return tuple(each.strip() for value in given.get(name, ()) for each in value.split(",") if each.strip())
+
+
+def _plane(bbox: str) -> str:
+    """Return a box of six numbers without its heights (OGC 17-069r4, 7.15.3)."""
+    parts = bbox.split(",")
+    return ",".join((*parts[0:2], *parts[3:5])) if len(parts) == 6 else bbox
+
+
+def _read_number(text: str, name: str, *, least: int) -> int:
+    if not _NUMBER.fullmatch(text) or int(text) < least:
+        raise bad_parameter(name, text, f"a whole number from {least} on, of nine digits at most")
+    return int(text)
+
+
+def _read_sort(text: str) -> tuple[Sort, bool]:
+    name, is_descending = text.lstrip("+-"), text.startswith("-")
+    if not text:
+        return Sort.RELEVANCE, False
+    if name not in SORTS:
+        raise bad_parameter("sortby", text, f"one of {', '.join(SORTS)}, with - before it for the other direction")
+    # The newest come first by themselves: `-created` is that order, `created` alone what people click.
+    return SORTS[name], is_descending and SORTS[name] is Sort.NAME
+
+
+def _read_facets(text: str) -> tuple[str, ...]:
+    if text.lower() in ("", "false"):
+        return ()
+    if text.lower() == "true":
+        return FACETS
+    names = tuple(each.strip() for each in text.split(","))
+    if unknown := [name for name in names if name not in FACETS]:
+        raise bad_parameter("facets", unknown[0], f"true or some of {', '.join(FACETS)}")
+    return names
+
+
+def _read_ids(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if len(parts) > _MOST_IDS:
+        raise Problem(400, f"ids names {len(parts):,} services; name {_MOST_IDS} at most")
+    return tuple(int(part) for part in parts if _NUMBER.fullmatch(part.strip()) and int(part))
+
+
+def _read_datetime(text: str, now: float) -> tuple[float | None, int | None]:
+    """Return how old the last answer may be at most (seconds), and that the service must have been found longer ago
+    than so many hours."""
+    if not text:
+        return None, None
+    start, slash, end = text.partition("/")
+    first = None if slash and start in ("", "..") else _moment(start, text)
+    last = first if not slash else None if end in ("", "..") else _moment(end, text)
+    if first is not None and last is not None and last < first:
+        raise bad_parameter("datetime", text, "an interval whose end is not before its start")
+    since_s = None if first is None else max(now - first, 0.0)
+    until_hours = None if last is None or last >= now else min(int((now - last) // 3600), 999_999)
+    return since_s, until_hours
+
+
+def _moment(text: str, whole: str) -> float:
+    try:
+        at = dt.datetime.fromisoformat(text.strip())
+    except ValueError:
+        at = None
+    if at is None:
+        raise bad_parameter("datetime", whole, "a time such as 2026-01-31T00:00:00Z, or an interval START/END")
+    return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()

@@ -1,0 +1,183 @@
+"""Make the record of a service: GeoJSON by OGC API – Records, schema.org's JSON-LD for search machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from geocrawl.sanitize import masked
+from geocrawl.search import Box, Hit
+from geocrawl.store import ServiceDetail
+from geocrawl.utc import iso
+from geocrawl.web.addresses import client_address
+from geocrawl.web.publishing import web_address
+from geocrawl.web.site import ITEMS
+
+Value = dict[str, Any]
+_PHONE = re.compile(r"\+[1-9][0-9]{3,14}")
+_MAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24}")
+GEOJSON = "application/geo+json"
+
+
+def link(href: str, rel: str, media_type: str, title: str) -> Value:
+    """Return a link object."""
+    return {"href": href, "rel": rel, "type": media_type, "title": title}
+
+
+def record_of_hit(hit: Hit, base: str, *, has_picture: bool) -> Value:
+    """Return the record of a service that was found."""
+    properties: Value = {
+        "type": hit.kind,
+        "title": hit.title or hit.address,
+        "description": hit.abstract,
+        **_times(hit.first_seen, hit.last_ok),
+        **({"contacts": [{"organization": hit.provider, "roles": ["provider"]}]} if hit.provider else {}),
+        "externalIds": [{"value": hit.address}],
+        "geocrawl:health": hit.health,
+        "geocrawl:level": hit.level,
+        "geocrawl:availability30d": hit.availability,
+        "geocrawl:layers": hit.layer_count,
+        "geocrawl:version": hit.version,
+        **({"geocrawl:country": hit.country} if hit.country else {}),
+    }
+    links = _links(hit.id, hit.kind, hit.address, base, has_picture=has_picture)
+    links += [
+        link(f"{base}{ITEMS}/{twin.id}", "related", GEOJSON, f"the same content as {twin.kind}") for twin in hit.twins
+    ]
+    return _feature(hit.id, hit.extent, hit.first_seen, hit.last_ok, properties, links)
+
+
+def record_of_service(service: ServiceDetail, health: str, base: str, *, has_picture: bool) -> Value:
+    """Return the record of a service with all that is known of it but its layers."""
+    best = next((each for each in service.endpoints if each.url == service.best), None)
+    properties: Value = {
+        "type": service.kind,
+        "title": service.title or masked(service.best),
+        "description": service.abstract,
+        **_times(service.first_seen, service.last_ok),
+        "keywords": list(service.keywords),
+        "formats": [{"mediaType": each} for each in service.formats],
+        **({"contacts": [contact]} if (contact := _contact(service)) else {}),
+        **({"rights": service.access_constraints} if service.access_constraints else {}),
+        "externalIds": [{"value": masked(each.url)} for each in service.endpoints],
+        "geocrawl:health": health,
+        "geocrawl:level": (best.level if best else None) or "",
+        "geocrawl:layers": service.layer_count,
+        "geocrawl:version": service.version,
+    }
+    links = _links(service.id, service.kind, service.best, base, has_picture=has_picture)
+    items = f"{base}{ITEMS}/{service.id}"
+    links += [
+        link(f"{items}/health", "related", "application/json", "health"),
+        link(f"{items}/history", "related", "application/json", "history of the addresses"),
+        link(f"{items}/changes", "related", "application/json", "changes"),
+    ]
+    return _feature(service.id, service.box, service.first_seen, service.last_ok, properties, links)
+
+
+def geometry_of(box: Box | None) -> Value | None:
+    """Return a box as GeoJSON; in two parts when it crosses the antimeridian (RFC 7946, 3.1.9)."""
+    if box is None:
+        return None
+    west, south, east, north = box
+    if west <= east:
+        return {"type": "Polygon", "coordinates": [_ring(box)]}
+    return {
+        "type": "MultiPolygon",
+        "coordinates": [[_ring((west, south, 180.0, north))], [_ring((-180.0, south, east, north))]],
+    }
+
+
+def _ring(box: Box) -> Sequence[Sequence[float]]:
+    west, south, east, north = box
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def _feature(
+    number: int, box: Box | None, first_seen: float, last_ok: float, properties: Value, links: list[Value]
+) -> Value:
+    return {
+        "id": str(number),
+        "type": "Feature",
+        "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core"],
+        "time": {"interval": [iso(first_seen), iso(max(first_seen, last_ok))]},
+        "geometry": geometry_of(box),
+        "properties": properties,
+        "links": links,
+    }
+
+
+def _times(first_seen: float, last_ok: float) -> Value:
+    return {"created": iso(first_seen), "updated": iso(last_ok)}
+
+
+def _contact(service: ServiceDetail) -> Value:
+    """Return the contact as far as it has the standard's forms; {} without a name."""
+    given = service.contact
+    organization, name = given.get("organization") or service.provider, given.get("person", "")
+    if not (organization or name):
+        return {}
+    mail, phone = given.get("email", ""), re.sub(r"[\s()/-]", "", given.get("phone", ""))
+    return {
+        **({"name": name} if name else {}),
+        **({"organization": organization} if organization else {}),
+        **({"emails": [{"value": mail}]} if _MAIL.fullmatch(mail) else {}),
+        **({"phones": [{"value": phone}]} if _PHONE.fullmatch(phone) else {}),
+        "roles": ["pointOfContact"],
+    }
+
+
+def _links(number: int, kind: str, address: str, base: str, *, has_picture: bool) -> list[Value]:
+    items = f"{base}{ITEMS}"
+    links = [
+        link(f"{items}/{number}?f=json", "self", GEOJSON, "this record"),
+        link(f"{items}/{number}?f=html", "alternate", "text/html", "this record as a page"),
+        link(f"{base}/collections/services", "collection", "application/json", "the catalogue"),
+        link(f"{items}/{number}/badge.svg", "related", "image/svg+xml", "badge of the service's health"),
+    ]
+    if web_address(address):
+        described = client_address(kind, address)
+        links.append(
+            link(
+                masked(described),
+                "service-desc" if described != address else "service",
+                _TYPES.get(kind, "application/xml"),
+                kind.upper(),
+            )
+        )
+        if described != address:
+            links.append(link(masked(address), "service", _TYPES.get(kind, "application/xml"), kind.upper()))
+    if has_picture:
+        links.append(link(f"{items}/{number}/thumbnail", "preview", "image/png", "thumbnail"))
+    return links
+
+
+_TYPES = dict.fromkeys(("ogcapi", "stac", "tilejson", "arcgis", "arcgis-map", "arcgis-feature"), "application/json")
+
+
+def linked_data(service: ServiceDetail, base: str) -> Mapping[str, Any]:
+    """Return a service as schema.org's Dataset, the type that search machines for data read."""
+    west, south, east, north = service.box or (None,) * 4
+    place = {
+        "spatialCoverage": {
+            "@type": "Place",
+            "geo": {"@type": "GeoShape", "box": f"{south} {west} {north} {east}"},
+        }
+    }
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "@id": f"{base}{ITEMS}/{service.id}",
+        "url": f"{base}{ITEMS}/{service.id}",
+        "name": service.title or masked(service.best),
+        "description": service.abstract or service.title,
+        "keywords": list(service.keywords),
+        **({"creator": {"@type": "Organization", "name": service.provider}} if service.provider else {}),
+        **(place if service.box else {}),
+        "dateModified": iso(service.last_ok),
+        "distribution": [
+            {"@type": "DataDownload", "contentUrl": masked(service.best), "encodingFormat": service.kind.upper()}
+        ],
+        "includedInDataCatalog": {"@type": "DataCatalog", "name": "geocrawl", "url": f"{base}/"},
+    }

@@ -1,0 +1,139 @@
+"""Hold the parts that the answers are made with, and make links and pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from geocrawl import __version__
+from geocrawl.charts import svg
+from geocrawl.web.answers import Answers
+from geocrawl.web.negotiation import wanted_language
+from geocrawl.web.options import Options
+from geocrawl.web.publishing import as_json, published, web_address
+from geocrawl.web.reader import CatalogReader
+from geocrawl.web.wording import Words
+
+if TYPE_CHECKING:
+    from geocrawl.web.finding import Finder
+    from geocrawl.web.preview.proxy import Previews
+
+STATIC = Path(__file__).parent / "static"
+ITEMS = "/collections/services/items"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the answers are made with."""
+
+    options: Options
+    reader: CatalogReader
+    finder: Finder
+    answers: Answers
+    previews: Previews | None
+
+
+def site_of(request: Request) -> Site:
+    """Return the parts of the application that answers a request."""
+    site: Site = request.app.state.site
+    return site
+
+
+def base_url(request: Request) -> str:
+    """Return the address of the root of the pages as the public knows it, without a slash at the end."""
+    public = site_of(request).options.public_url
+    return public.rstrip("/") if public else str(request.base_url).rstrip("/")
+
+
+class Links:
+    """Makes the addresses of pages for one request: in the language that the visitor chose, below the public root."""
+
+    def __init__(self, request: Request) -> None:
+        self.base = base_url(request)
+        self._root = "/" + self.base.split("://", 1)[-1].partition("/")[2] if "://" in self.base else ""
+        self._root = self._root.rstrip("/")
+        chosen = request.query_params.get("lang")
+        self._fixed = {"lang": wanted_language(request)} if chosen else {}
+
+    def __call__(self, path: str, /, **parameters: object) -> str:
+        """Return the path of a page with these parameters; those that are None or '' are left out."""
+        given = {key.rstrip("_"): value for key, value in {**self._fixed, **parameters}.items()}
+        query = urlencode({key: value for key, value in given.items() if value not in (None, "")}, doseq=True)
+        return f"{self._root}{quote(path)}" + (f"?{query}" if query else "")
+
+    def static(self, name: str) -> str:
+        """Return the address of a shipped file, which changes with its content."""
+        return f"{self._root}/static/{name}?v={_digest(name)}"
+
+    def service(self, number: int, **parameters: object) -> str:
+        """Return the path of a service's page."""
+        return self(f"{ITEMS}/{number}", **parameters)
+
+
+@cache
+def _digest(name: str) -> str:
+    return blake2b((STATIC / name).read_bytes(), digest_size=6).hexdigest()
+
+
+def _finalized(value: Any) -> Any:
+    """Return what a template shows of a value: no text of the web reaches a page with a secret or a control in it."""
+    return published(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("geocrawl.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalized,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters["web_address"] = web_address
+    environment.filters["json"] = _json_in_html
+    environment.globals["charts"] = svg
+    environment.globals["version"] = __version__
+    return environment
+
+
+def _json_in_html(value: Any) -> Markup:
+    """Return JSON that may stand in a script element that holds data: no `<`, `>` or `&` is in it."""
+    text = as_json(value).decode()
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704  # escaped above
+
+
+def page(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Return an HTML page in the visitor's language."""
+    language = wanted_language(request)
+    context = {
+        "t": Words(language),
+        "link": Links(request),
+        "lang": language,
+        "now": time.time(),
+        "path": request.url.path,
+        "items_path": ITEMS,
+        "parameters": dict(request.query_params),
+        **values,
+    }
+    body = _environment().get_template(template).render(context)
+    return Response(body, status, {"Content-Language": language}, media_type="text/html; charset=utf-8")
+
+
+def document(value: Any, media_type: str = "application/json", *, status: int = 200) -> Response:
+    """Return a JSON document, masked and plain."""
+    return Response(as_json(value), status, media_type=media_type)

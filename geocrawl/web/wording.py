@@ -1,0 +1,88 @@
+"""Say things in the language of the visitor: sentences of `texts.toml`, numbers, times."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from geocrawl.utc import moment
+
+_FOLDER = Path(__file__).parent
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+
+
+@cache
+def texts(language: str) -> Mapping[str, str]:
+    """Return the texts of a language by name; English where it has none."""
+    every = tomllib.loads((_FOLDER / "texts.toml").read_text("utf-8"))
+    return {**every["en"], **every[language]}
+
+
+class Words:
+    """The texts of one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._texts = texts(language)
+
+    def __call__(self, name: str, /, **values: object) -> str:
+        """Return a text with values put in; the name itself for a name without a text, such as a code."""
+        text = self._texts.get(name, name)
+        return text.format(**values) if values else text
+
+    def knows(self, name: str) -> bool:
+        """Return whether there is a text of this name."""
+        return name in self._texts
+
+    def ago(self, at: float | None, now: float) -> str:
+        """Return how long ago a time was, in one unit; 'never' for None."""
+        if at is None:
+            return self("never")
+        seconds = max(now - at, 0)
+        for unit, size in _UNITS:
+            if seconds >= size:
+                count = int(seconds // size)
+                return self(f"ago-{unit}" if count == 1 else f"ago-{unit}s", n=count)
+        return self("just-now")
+
+    @staticmethod
+    def number(value: float) -> str:
+        """Return a number with its thousands marked."""
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+    @staticmethod
+    def percent(share: float | None) -> str:
+        """Return a share as a percentage that is 100 % only for all of it; '–' for None."""
+        if share is None:
+            return "–"
+        shown = f"{share:.1%}" if share < 1 else "100%"
+        return "99.9%" if shown == "100.0%" else shown
+
+    @staticmethod
+    def moment(at: float | None) -> str:
+        """Return a time, YYYY-MM-DD hh:mm UTC; '–' for None."""
+        return "–" if at is None else f"{moment(at)[:16]} UTC"
+
+
+_ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([^|]+) \|.*\| ([^|]+) \|$", re.MULTILINE)
+
+
+@cache
+def deviations() -> Mapping[str, tuple[str, str]]:
+    """Return code → (what is wrong, what geocrawl does), from the table in docs/deviations.md."""
+    package = _FOLDER.parent
+    installed = package / "data" / "deviations.md"
+    path = installed if installed.is_file() else package.parent / "docs" / "deviations.md"
+    text = path.read_text("utf-8").partition("\n# Reasons")[0]
+    found: dict[str, tuple[str, str]] = {}
+    for code, meaning, done in _ROW.findall(text):
+        found.setdefault(code, (_unmarked(meaning), _unmarked(done)))
+    return found
+
+
+def _unmarked(text: str) -> str:
+    """Return a cell of a table without Markdown's marks."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").strip()

@@ -1,0 +1,241 @@
+"""The pages in a real browser: search by words and by a drawn box, previews, keyboard, hostile texts, accessibility."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geocrawl.browser.installation import find_chromium
+from geocrawl.demo import DemoWeb
+from geocrawl.errors import EnvironmentFault
+from tests.web.conftest import served
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
+
+ITEMS = "/collections/services/items"
+PATIENCE_MS = 300_000
+WIDE = {"viewport": {"width": 1360, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def address(crawled: Path, demo_web: DemoWeb) -> Iterator[str]:
+    """The address of the demo's catalogue."""
+    with served(crawled, demo_web) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; a test skips where there is none."""
+    try:
+        path = find_chromium("")
+    except EnvironmentFault as fault:
+        pytest.skip(str(fault))
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@contextmanager
+def page_of(browser: Any, **options: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page, and what its console said."""
+    context = browser.new_context(**({**WIDE} | options))
+    context.set_default_timeout(PATIENCE_MS)
+    page, said = context.new_page(), list[str]()
+    page.on("console", lambda message: None if "willReadFrequently" in message.text else said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(f"dialog {dialog.message}"))
+    yield page, said
+    context.close()
+
+
+def test_words_find_services_while_they_are_typed(browser: Any, address: str) -> None:
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}/")
+        page.keyboard.type("glacier")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/items?q=glacier")
+        page.get_by_role("link", name="Glacier inventory").first.wait_for()
+        page.fill("#q", "water quality")
+        page.get_by_role("link", name="Water quality", exact=True).first.wait_for()
+        page.wait_for_url("**q=water*quality**")
+        assert page.locator("html").count() == 1, "a part was put into the page, not a page"
+        page.go_back()
+        page.get_by_role("link", name="Glacier inventory").first.wait_for()
+        assert page.locator("header.top").count() == 1 and page.input_value("#q") == "glacier", "a whole page again"
+        assert said == []
+
+
+def test_a_box_is_drawn_on_the_map(browser: Any, address: str) -> None:
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}{ITEMS}")
+        before = page.locator(".hit").count()
+        canvas = page.locator(".map canvas").first
+        canvas.wait_for()
+        page.wait_for_load_state("networkidle")
+        place = page.locator(".map").bounding_box()
+        x, y = place["x"] + place["width"] * 0.8, place["y"] + place["height"] * 0.25
+        page.keyboard.down("Shift")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 60, y + 140, steps=6)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        page.wait_for_url("**bbox=**")
+        page.locator(".summary").wait_for()
+        page.wait_for_load_state("networkidle")
+        sides = [float(side) for side in page.input_value("#bbox").split(",")]
+        assert sides[0] > 60 and sides[1] < sides[3]
+        assert 0 < page.locator(".hit").count() < before
+        assert said == []
+
+
+def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Path) -> None:
+    reader = sqlite3.connect(crawled)
+    number = reader.execute(
+        "SELECT s.id FROM service s JOIN endpoint e ON e.id = s.best_id WHERE s.kind = 'wms' AND e.level = 'delivers' "
+        "AND s.title = 'Glacier inventory'"
+    ).fetchone()[0]
+    reader.close()
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}{ITEMS}/{number}")
+        page.wait_for_load_state("networkidle")
+        button = page.locator("[data-preview]").first
+        with page.expect_response("**/preview?**") as coming:
+            button.click()
+        assert coming.value.status == 200
+        page.get_by_text("Preview drawn by the service just now.").wait_for()
+        assert button.get_attribute("aria-pressed") == "true"
+        assert said == []
+
+
+def test_a_visitor_with_a_keyboard_gets_everywhere(browser: Any, address: str) -> None:
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}{ITEMS}")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        reached = set()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.add(
+                page.evaluate(
+                    "(document.activeElement.id || document.activeElement.className || document.activeElement.tagName)"
+                )
+            )
+            if page.evaluate("document.activeElement.closest('.hit') !== null"):
+                break
+        assert {"q", "sortby"} <= reached
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/items/*")
+        copy = page.locator(".copy").first
+        copy.focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("Copied").wait_for()
+        assert said == []
+
+
+def test_pages_work_without_scripts(browser: Any, address: str) -> None:
+    with page_of(browser, java_script_enabled=False) as (page, _):
+        page.goto(f"{address}/")
+        page.fill("#q", "glacier")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("link", name="Glacier inventory").first.click()
+        page.get_by_role("heading", name="Glacier inventory").wait_for()
+
+
+# --------------------------------------------------------------------------- accessibility
+
+
+PAGES = ["/", f"{ITEMS}?q=water", f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/api", "/none"]
+
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {},
+    "phone": PHONE,
+    "chinese": {"locale": "zh-CN"},
+}
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The source of axe-core, which the package axe-playwright-python carries."""
+    carrier = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    return (files(carrier) / "axe.min.js").read_text("utf-8")
+
+
+def serious(found: dict[str, Any]) -> list[tuple[str, list[Any]]]:
+    """Return the serious faults that axe found, each with some of the places."""
+    return [
+        (each["id"], [node["target"] for node in each["nodes"]][:5])
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_no_page_has_a_serious_fault_of_accessibility(browser: Any, address: str, axe: str, look: str) -> None:
+    with page_of(browser, **LOOKS[look]) as (page, _):
+        for path in PAGES:
+            page.goto(f"{address}{path}")
+            page.wait_for_load_state("networkidle")
+            page.evaluate(axe)
+            found = page.evaluate("axe.run()")
+            assert len(found["passes"]) > 10 and serious(found) == [], (path, serious(found))
+            if look == "light":  # the same page in dark: only its colours differ
+                page.emulate_media(color_scheme="dark")
+                found = page.evaluate("axe.run({runOnly: ['color-contrast']})")
+                assert found["passes"] and serious(found) == [], (path, serious(found))
+                page.emulate_media(color_scheme="light")
+            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert wide <= 0, f"{path} is wider than the window by {wide} pixels"
+
+
+# --------------------------------------------------------------------------- hostile texts
+
+
+HOSTILE = (
+    "<script>window.hit=1</script>",
+    "</script><script>window.hit=1</script>",
+    "\"><img src=x onerror='window.hit=1'>",
+    "javascript:window.hit=1",
+    "<svg onload=window.hit=1>",
+    "{{constructor.constructor('window.hit=1')()}}",
+    "<div hx-get='/operations' hx-trigger='load' hx-on:load='window.hit=1'>",
+)
+
+
+def test_no_text_of_the_web_runs(browser: Any, catalogue: Path, demo_web: DemoWeb) -> None:
+    text = " ".join(HOSTILE)
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    writer.execute("UPDATE service SET title = ?, abstract = ?, provider = ?, online_resource = ?", (text,) * 4)
+    writer.execute("UPDATE service SET keywords = ?", (json.dumps(HOSTILE),))
+    writer.execute("UPDATE layer SET title = ?", (text,))
+    writer.execute("UPDATE endpoint SET deviations = ?", (json.dumps([{"code": text, "detail": text}]),))
+    writer.execute("UPDATE evidence SET page = ? || id, anchor = ?", (HOSTILE[3], text))
+    writer.close()
+    with served(catalogue, demo_web) as address, page_of(browser) as (page, said):
+        paths = ["/", ITEMS, f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics"]
+        for path in [
+            *paths,
+            *(f"{ITEMS}?q={each}" for each in HOSTILE),
+            *(f"{ITEMS}/1?layers={each}" for each in HOSTILE),
+        ]:
+            page.goto(f"{address}{path}")
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("window.hit") is None, path
+        page.goto(f"{address}{ITEMS}")
+        page.mouse.move(1100, 250)
+        for link in page.locator("a[href^='javascript'], iframe, [onload], [onerror]").all():
+            pytest.fail(link.evaluate("element => element.outerHTML"))
+        assert [each for each in said if "400" not in each] == []

@@ -1,0 +1,130 @@
+"""The pages: what they show, in which language, and how clients are told that something is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from geocrawl.web.wording import deviations, texts
+from tests.web.conftest import Serve
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+ITEMS = "/collections/services/items"
+PAGES = ["/", ITEMS, f"{ITEMS}?q=water", f"{ITEMS}/1", f"{ITEMS}/5", "/operations", "/statistics", "/api"]
+
+
+def number_of(client: TestClient, title: str) -> int:
+    """Return the number of the WMS with this title."""
+    found = client.get(ITEMS, params={"q": f'"{title}"', "kind": "wms"}).json()["features"]
+    return next(int(each["id"]) for each in found if each["properties"]["title"] == title)
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_page_is_whole_in_both_languages(client: TestClient, path: str, language: str) -> None:
+    answer = client.get(path, headers={**HTML, "Accept-Language": language})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert f'<html lang="{language}"' in answer.text and answer.text.rstrip().endswith("</html>")
+    unnamed = [name for name in re.findall(r">\s*([a-z]+(?:-[a-z]+)+)\s*<", answer.text) if name in texts("en")]
+    assert unnamed == [], "names of texts are shown instead of the texts"
+
+
+def test_chinese_has_every_text_and_the_same_values() -> None:
+    english, chinese = texts("en"), texts("zh")
+    assert set(chinese) == set(english)
+    values = re.compile(r"\{\w+\}")
+    differing = {name for name in english if set(values.findall(english[name])) != set(values.findall(chinese[name]))}
+    assert differing == set()
+    same = {name for name in english if english[name] == chinese[name]}
+    assert same <= {"use-qgis", "use-openlayers", "use-leaflet", "use-curl"}
+
+
+def test_the_language_is_that_of_the_address_before_that_of_the_browser(client: TestClient) -> None:
+    answer = client.get(f"{ITEMS}?lang=zh", headers={**HTML, "Accept-Language": "en"})
+    assert "搜索" in answer.text and answer.headers["content-language"] == "zh"
+    assert f"{ITEMS}?lang=zh&amp;kind=wms" in answer.text, "links keep the language"
+
+
+def test_a_search_shows_what_is_found_with_filters(client: TestClient) -> None:
+    page = client.get(ITEMS, params={"q": "glacier", "kind": "wms"}, headers=HTML).text
+    assert "Glacier inventory" in page and "Water quality" not in page
+    assert "/thumbnail" in page and "h-alive" in page and 'class="meter"' in page
+    assert 'class="is-chosen"' in page, "the chosen kind is marked"
+
+
+def test_a_part_of_the_page_is_sent_to_a_page_that_is_shown(client: TestClient) -> None:
+    part = client.get(ITEMS, params={"q": "glacier"}, headers={**HTML, "HX-Request": "true"}).text
+    assert part.startswith('<div id="found"') and "<html" not in part
+    whole = client.get(ITEMS, params={"q": "glacier"}, headers=HTML).text
+    assert "<html" in whole, "the two are kept apart"
+
+
+def test_nothing_found_is_said_with_a_way_out(client: TestClient) -> None:
+    page = client.get(ITEMS, params={"q": "xyzzyqwert", "kind": "wfs"}, headers=HTML).text
+    assert "No service matches" in page and "Remove all filters" in page
+
+
+def test_a_service_shows_layers_use_and_evidence(client: TestClient) -> None:
+    number = number_of(client, "Glacier inventory")
+    page = client.get(f"{ITEMS}/{number}", headers=HTML).text
+    assert "WebMapService(" in page and "L.tileLayer.wms(" in page and "SERVICE=WMS&amp;REQUEST=GetCapabilities" in page
+    assert "data-preview=" in page and "Where it was found" in page and "Content checks" in page
+    assert f'rel="canonical" href="http://localhost{ITEMS}/{number}"' in page
+
+
+def test_layers_are_filtered_on_the_server(client: TestClient) -> None:
+    number = number_of(client, "青山省水系地图服务")
+    part = client.get(f"{ITEMS}/{number}/layers", params={"layers": "湖泊"}, headers=HTML).text
+    assert "湖泊" in part and "水库" not in part
+    assert "青山省水系地图服务" in part, "the group above stays, so that the place in the tree is seen"
+
+
+def test_deviations_are_explained_in_words() -> None:
+    known = deviations()
+    assert len(known) > 60
+    assert known["bare-ampersand"][0] == "& that begins no reference"
+    assert all(meaning and done for meaning, done in known.values())
+
+
+# --------------------------------------------------------------------------- kept answers
+
+
+def test_an_answer_is_not_sent_twice(client: TestClient) -> None:
+    first = client.get(ITEMS, headers=HTML)
+    again = client.get(ITEMS, headers={**HTML, "If-None-Match": first.headers["etag"]})
+    assert again.status_code == 304 and again.content == b"" and again.headers["etag"] == first.headers["etag"]
+    other = client.get(f"{ITEMS}?q=water", headers={**HTML, "If-None-Match": first.headers["etag"]})
+    assert other.status_code == 200
+
+
+def test_answers_are_packed_for_those_who_take_that(client: TestClient) -> None:
+    with client.stream("GET", ITEMS, headers={**HTML, "Accept-Encoding": "gzip"}) as answer:
+        packed = b"".join(answer.iter_raw())
+        assert answer.headers["content-encoding"] == "gzip"
+    plain = client.get(ITEMS, headers={**HTML, "Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers and gzip.decompress(packed) == plain.content
+
+
+def test_shipped_files_are_kept_by_clients(client: TestClient) -> None:
+    for name in ("map.js", "htmx.js", "page.js", "page.css", "world.json", "icon.svg"):
+        answer = client.get(f"/static/{name}")
+        assert answer.status_code == 200 and "immutable" in answer.headers["cache-control"]
+    assert client.get("/static/../site.py").status_code == 404
+    assert client.get("/static/none.js").json()["status"] == 404
+
+
+# --------------------------------------------------------------------------- behind a proxy
+
+
+def test_links_are_those_of_the_public_address(serve: Serve, crawled: Path) -> None:
+    client = serve(crawled, public_url="https://maps.example.org/catalogue/")
+    page = client.get(ITEMS, headers=HTML).text
+    own = re.findall(r'(?:href|src|action)="(/[^"]*)"', page)
+    assert own and all(address.startswith("/catalogue/") for address in own)
+    record = client.get(f"{ITEMS}/1").json()
+    assert record["links"][0]["href"].startswith("https://maps.example.org/catalogue/collections/services/items/1")

@@ -1,0 +1,233 @@
+"""Previews: pictures come, politely; and the server cannot be used to ask for anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sqlite3
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from geocrawl.demo import DemoWeb
+from geocrawl.settings import Settings, SiteSettings
+from geocrawl.web.preview.proxy import MOST_WAITING_OF_HOST
+from geocrawl.web.preview.sharing import open_previews
+from geocrawl.web.problems import Problem
+from tests.support.crawls import url
+from tests.web.conftest import Serve
+
+ITEMS = "/collections/services/items"
+BOX = "108,24,115,31"
+
+
+@pytest.fixture(scope="module")
+def shown(crawled: Path) -> tuple[int, int]:
+    """The number of a WMS that draws maps, and the position of one of its layers."""
+    reader = sqlite3.connect(crawled)
+    found: tuple[int, int] = reader.execute(
+        "SELECT s.id, l.position FROM service s JOIN layer l ON l.service_id = s.id "
+        "JOIN endpoint e ON e.id = s.best_id "
+        "WHERE s.kind = 'wms' AND e.level = 'delivers' AND l.name <> '' ORDER BY s.id LIMIT 1"
+    ).fetchone()
+    reader.close()
+    return found
+
+
+def test_a_layer_is_drawn_by_its_service(client: TestClient, demo_web: DemoWeb, shown: tuple[int, int]) -> None:
+    number, layer = shown
+    before = len(demo_web.requests)
+    answer = client.get(f"{ITEMS}/{number}/preview", params={"layer": layer, "bbox": BOX, "width": 300, "height": 200})
+    assert answer.status_code == 200 and answer.headers["content-type"] == "image/png", answer.text[:300]
+    assert Image.open(io.BytesIO(answer.content)).size == (300, 200)
+    asked = [each for each in demo_web.requests[before:] if each.kind == "service"]
+    assert len(asked) == 1 and "geocrawl/" in asked[0].user_agent
+    query = {name.lower(): values[0] for name, values in parse_qs(urlsplit(asked[0].url).query).items()}
+    assert query["request"] == "GetMap" and query["width"] == "300"
+    again = client.get(f"{ITEMS}/{number}/preview", params={"layer": layer, "bbox": BOX, "width": 300, "height": 200})
+    assert again.content == answer.content
+    assert len([each for each in demo_web.requests[before:] if each.kind == "service"]) == 1, "it is kept"
+
+
+ATTACKS = [
+    {"url": "http://169.254.169.254/latest/meta-data/"},
+    {"bbox": BOX, "url": "http://attacker.example/"},
+    {"bbox": f"{BOX}&REQUEST=GetCapabilities"},
+    {"bbox": f"{BOX}#@attacker.example/"},
+    {"bbox": "http://attacker.example/"},
+    {"bbox": "1,2,3,4\r\nHost: attacker.example"},
+    {"bbox": "nan,0,1,1"},
+    {"bbox": "inf,0,1,1"},
+    {"bbox": "5,5,5,5"},
+    {"bbox": "1e99,1,2,2"},
+    {"bbox": BOX, "width": "99999"},
+    {"bbox": BOX, "width": "64&LAYERS=secret"},
+    {"bbox": BOX, "height": "-1"},
+    {"bbox": BOX, "layer": "0;DROP TABLE"},
+    {"bbox": BOX, "layer": "http://attacker.example/"},
+    {"bbox": BOX, "layer": "9999999"},
+    {"bbox": BOX, "crs": "EPSG:4326"},
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_it_is_no_open_proxy(
+    client: TestClient, demo_web: DemoWeb, shown: tuple[int, int], attack: dict[str, str]
+) -> None:
+    before = len(demo_web.requests)
+    answer = client.get(f"{ITEMS}/{shown[0]}/preview", params={"layer": str(shown[1]), **attack})
+    assert answer.status_code in (400, 404)
+    assert demo_web.requests[before:] == [], "nothing is asked"
+
+
+@pytest.mark.parametrize("path", ["http://attacker.example/", "//attacker.example/", "1%2F..%2F2", "..;/2", "9999999"])
+def test_only_services_of_the_catalogue_are_asked(client: TestClient, demo_web: DemoWeb, path: str) -> None:
+    before = len(demo_web.requests)
+    answer = client.get(f"{ITEMS}/{path}/preview", params={"layer": "1", "bbox": BOX})
+    assert answer.status_code in (400, 404)
+    assert demo_web.requests[before:] == []
+
+
+def test_previews_can_be_turned_off(serve: Serve, crawled: Path, shown: tuple[int, int]) -> None:
+    client = serve(crawled, preview=False)
+    answer = client.get(f"{ITEMS}/{shown[0]}/preview", params={"layer": shown[1], "bbox": BOX})
+    assert answer.status_code == 404 and "no-preview" in answer.json()["detail"]
+    assert "data-preview" not in client.get(f"{ITEMS}/{shown[0]}", headers={"Accept": "text/html"}).text
+
+
+def test_a_private_address_in_the_catalogue_is_not_asked(
+    serve: Serve, catalogue: Path, shown: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    writer.execute(
+        "UPDATE endpoint SET url = 'http://127.0.0.1:9/wms', host = '127.0.0.1' WHERE service_id = ?", (shown[0],)
+    )
+    writer.close()
+    client = serve(catalogue)
+    answer = client.get(f"{ITEMS}/{shown[0]}/preview", params={"layer": shown[1], "bbox": BOX})
+    assert answer.status_code == 502 and "private network" in answer.json()["detail"]
+
+
+def test_a_host_that_opted_out_is_not_asked(
+    serve: Serve, catalogue: Path, demo_web: DemoWeb, shown: tuple[int, int]
+) -> None:
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    host = writer.execute(
+        "SELECT e.host FROM service s JOIN endpoint e ON e.id = s.best_id WHERE s.id = ?", (shown[0],)
+    ).fetchone()[0]
+    writer.execute("INSERT INTO blocked (host, reason, at) VALUES (?, 'asked', 0)", (host,))
+    writer.close()
+    before = len(demo_web.requests)
+    answer = serve(catalogue).get(f"{ITEMS}/{shown[0]}/preview", params={"layer": shown[1], "bbox": BOX})
+    assert answer.status_code == 502 and "owner of the host" in answer.json()["detail"]
+    assert demo_web.requests[before:] == []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """A proxy in front of a web of three hosts: one redirects to another, one sends a page, one draws."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """Answer for every host."""
+        type(self).asked.append(self.path + (" with a password" if self.headers["Authorization"] else ""))
+        host = urlsplit(self.path).hostname
+        if self.path.endswith("/robots.txt"):
+            self.send(404, "text/plain", b"")
+        elif host == "redirecting.example":
+            self.send(302, "text/plain", b"", location="http://other.example/secret")
+        elif host == "page.example":
+            self.send(200, "image/png", b"<html><script>alert(1)</script>secret page</html>")
+        else:
+            drawn = io.BytesIO()
+            Image.new("RGB", (9000, 9000) if host == "huge.example" else (8, 8)).save(drawn, "PNG")
+            self.send(200, "text/html", drawn.getvalue())
+
+    def send(self, status: int, media_type: str, body: bytes, location: str = "") -> None:
+        """Write an answer."""
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def hosts() -> Iterator[tuple[str, list[str]]]:
+    """The address of a proxy to hosts that misbehave, and what it was asked."""
+    _Handler.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}", _Handler.asked
+    server.shutdown()
+    server.server_close()
+
+
+async def picture(proxy: str, catalogue: Path, address: str) -> bytes:
+    with open_previews(Settings(proxy=proxy, delay_s=0.0), catalogue) as previews:
+        try:
+            return await previews.picture(url(address))
+        finally:
+            await previews.close()
+
+
+async def test_no_redirect_leads_to_another_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, asked = hosts
+    with pytest.raises(Problem) as raised:
+        await picture(proxy, catalogue, "http://redirecting.example/wms?REQUEST=GetMap")
+    assert raised.value.status == 502
+    assert asked and not [address for address in asked if "other.example" in address]
+
+
+async def test_nothing_but_an_image_leaves_the_server(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, _ = hosts
+    drawn = await picture(proxy, catalogue, "http://good.example/wms")
+    assert Image.open(io.BytesIO(drawn)).size == (8, 8) and drawn.startswith(b"\x89PNG")
+    for host, said in (("page.example", "no image"), ("huge.example", "9000")):
+        with pytest.raises(Problem, match=said) as raised:
+            await picture(proxy, catalogue, f"http://{host}/wms")
+        assert raised.value.status == 502
+
+
+async def test_no_password_of_the_crawl_is_lent_to_visitors(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, asked = hosts
+    sites = {"http://good.example": SiteSettings(user="u", password="p")}
+    with open_previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue) as previews:
+        await previews.picture(url("http://good.example/wms"))
+        await previews.close()
+    assert asked and not [each for each in asked if "password" in each]
+
+
+def test_no_key_is_lent_to_visitors(serve: Serve, catalogue: Path, demo_web: DemoWeb, shown: tuple[int, int]) -> None:
+    writer = sqlite3.connect(catalogue, isolation_level=None)
+    writer.execute("UPDATE endpoint SET url = url || '?token=abc' WHERE service_id = ?", (shown[0],))
+    writer.close()
+    before = len(demo_web.requests)
+    answer = serve(catalogue).get(f"{ITEMS}/{shown[0]}/preview", params={"layer": shown[1], "bbox": BOX})
+    assert answer.status_code == 404
+    assert demo_web.requests[before:] == []
+
+
+async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
+    proxy, asked = hosts
+    with open_previews(Settings(proxy=proxy, delay_s=0.3), catalogue) as previews:
+        tasks = [previews.picture(url(f"http://good.example/wms?n={number}")) for number in range(12)]
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        await previews.close()
+    drawn = [each for each in found if isinstance(each, bytes)]
+    refused = [each for each in found if isinstance(each, Problem)]
+    assert len(drawn) == MOST_WAITING_OF_HOST and {each.status for each in refused} == {503}
+    assert len([address for address in asked if "/wms" in address]) == MOST_WAITING_OF_HOST

@@ -1,0 +1,208 @@
+"""OGC API – Records: what programs get, checked by OWSLib's client and the standard's schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from geocrawl.web.records.record import geometry_of
+from tests.web.conftest import Serve
+
+ITEMS = "/collections/services/items"
+
+
+def test_the_landing_page_leads_everywhere(client: TestClient) -> None:
+    links = client.get("/").json()["links"]
+    assert {"self", "service-desc", "conformance", "data"} <= {each["rel"] for each in links}
+    for each in links:
+        assert client.get(each["href"]).status_code == 200, each
+
+
+def test_every_path_of_the_api_answers(client: TestClient) -> None:
+    described = client.get("/api").json()
+    assert described["openapi"].startswith("3.0")
+    for path, about in described["paths"].items():
+        answer = client.get(path.replace("{number}", "1"))
+        media_type = next(iter(about["get"]["responses"]["200"]["content"])).partition(";")[0]
+        if not path.endswith("/thumbnail"):  # the first service need not have one
+            assert answer.status_code == 200, path
+            assert answer.headers["content-type"].partition(";")[0] == media_type, path
+    named = {each["name"] for each in described["paths"][ITEMS]["get"]["parameters"]}
+    assert {"q", "bbox", "datetime", "type", "ids", "externalIds", "sortby", "limit"} <= named
+
+
+def records(client: TestClient, **asked: object) -> list[dict[str, Any]]:
+    answer = client.get(ITEMS, params=asked)
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["features"]
+    return found
+
+
+def test_paging_visits_every_record_once(client: TestClient) -> None:
+    seen, address = list[str](), f"{ITEMS}?limit=7&sortby=title"
+    for _ in range(10):
+        answer = client.get(address).json()
+        assert answer["numberReturned"] == len(answer["features"]) <= 7
+        seen += [each["id"] for each in answer["features"]]
+        following = [each["href"] for each in answer["links"] if each["rel"] == "next"]
+        if not following:
+            break
+        address = following[0]
+    assert len(seen) == len(set(seen)) == answer["numberMatched"] > 20
+
+
+def test_parameters_choose(client: TestClient) -> None:
+    assert {each["properties"]["type"] for each in records(client, type="wfs")} == {"wfs"}
+    assert [each["id"] for each in records(client, ids="3,1,999")] == ["3", "1"]
+    boxed = records(client, bbox="100,20,120,40", limit=100)
+    assert boxed and all(each["geometry"]["coordinates"][0][0][0] > 90 for each in boxed)
+    assert records(client, bbox="-40,-60,-30,-50") == []
+    titles = [each["properties"]["title"] for each in records(client, sortby="title", limit=100)]
+    falling = [each["properties"]["title"] for each in records(client, sortby="-title", limit=100)]
+    assert titles == falling[::-1] and len(titles) > 20
+    assert [each["properties"]["title"] for each in records(client, sortby="-title", limit=3, offset=2)] == falling[2:5]
+
+
+def test_datetime_asks_for_the_time_in_which_a_service_answered(client: TestClient) -> None:
+    everything = len(records(client, limit=1000))
+    assert len(records(client, datetime="2020-01-01T00:00:00Z/..", limit=1000)) == everything
+    assert records(client, datetime="../2020-01-01T00:00:00Z") == []
+    assert records(client, datetime="2090-01-01T00:00:00Z/..") == []
+
+
+def test_an_address_leads_to_its_record(client: TestClient) -> None:
+    record = records(client, limit=1, type="wms")[0]
+    address = record["properties"]["externalIds"][0]["value"]
+    assert record["id"] in [each["id"] for each in records(client, externalIds=address)]
+
+
+def test_facets_are_counted_on_demand(client: TestClient) -> None:
+    assert "facets" not in client.get(ITEMS).json()
+    facets = client.get(ITEMS, params={"facets": "kind,health"}).json()["facets"]
+    assert set(facets) == {"kind", "health"}
+    assert {each["value"] for each in facets["kind"]["buckets"]} == {"wms", "wfs"}
+
+
+def test_a_box_over_the_antimeridian_has_two_parts() -> None:
+    geometry = geometry_of((170.0, -20.0, -170.0, 10.0))
+    assert geometry is not None and geometry["type"] == "MultiPolygon"
+    longitudes = [x for part in geometry["coordinates"] for x, _ in part[0]]
+    assert max(longitudes) == 180.0 and min(longitudes) == -180.0
+
+
+def test_owslib_reads_the_records(client: TestClient, serve: Serve, crawled: Path, monkeypatch: Any) -> None:
+    requests = pytest.importorskip("requests", reason="OWSLib asks by requests")
+    from owslib.ogcapi import records as owslib_records
+
+    def through_the_client(session: Any, method: str, url: str, **named: Any) -> Any:
+        allowed = {name: named[name] for name in ("params", "headers", "data") if named.get(name)}
+        answer = client.request(method, url, **allowed)
+        made = requests.Response()
+        made.status_code, made._content, made.url = answer.status_code, answer.content, str(answer.url)
+        made.headers.update(answer.headers)
+        return made
+
+    monkeypatch.setattr(requests.Session, "request", through_the_client)
+    catalogue = owslib_records.Records("http://localhost/")
+    assert any(each.endswith("record-core") for each in catalogue.conformance()["conformsTo"])
+    assert catalogue.records() == ["services"]
+    found = catalogue.collection_items("services", q="water", limit=3)
+    assert found["numberReturned"] == 3
+    assert catalogue.collection_items("services", bbox=[100, 20, 120, 40])["numberMatched"] > 0
+    assert catalogue.collection_items("services", sortby=("title", "desc"))["numberMatched"] > 20
+    one = catalogue.collection_item("services", found["features"][0]["id"])
+    assert one["properties"]["title"] == found["features"][0]["properties"]["title"]
+
+
+@pytest.mark.shared
+def test_records_have_the_standards_form(client: TestClient, shared: Path) -> None:
+    schemas = shared / "notes" / "use" / "records_schemas"
+    jsonschema = pytest.importorskip("jsonschema")
+    if not schemas.is_dir():
+        pytest.skip(f"the standard's schemas are not at {schemas}")
+    validator = _validator(schemas, jsonschema)
+    every = [*records(client, limit=100), *(client.get(f"{ITEMS}/{number}").json() for number in range(1, 20))]
+    errors = [error.message[:200] for record in every for error in validator.iter_errors(record)]
+    assert len(every) > 40 and errors == []
+
+
+def _validator(schemas: Path, jsonschema: Any) -> Any:
+    """Return a validator of records by the standard's schema, in which OpenAPI 3.0's nullable object is null."""
+    yaml = pytest.importorskip("yaml")
+    referencing = pytest.importorskip("referencing")
+    form = pytest.importorskip("referencing.jsonschema").DRAFT202012
+
+    geometry = {"type": "object", "required": ["type", "coordinates"]}
+
+    def read(name: str) -> Any:
+        return _nullable_as_null(yaml.safe_load((schemas / name).read_text("utf-8")))
+
+    def retrieve(uri: str) -> Any:
+        contents = geometry if "geometryGeoJSON" in uri else read(uri.rpartition("/")[2])
+        return referencing.Resource(contents=contents, specification=form)
+
+    schema = {**read("recordGeoJSON.yaml"), "$id": "http://schemas.example/recordGeoJSON.yaml"}
+    return jsonschema.Draft202012Validator(schema, registry=referencing.Registry(retrieve=retrieve))
+
+
+def _nullable_as_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.get("nullable") and set(value) == {"type", "nullable"}:
+            return {"type": "null"}
+        return {key: _nullable_as_null(each) for key, each in value.items()}
+    return [_nullable_as_null(each) for each in value] if isinstance(value, list) else value
+
+
+# --------------------------------------------------------------------------- smaller interfaces
+
+
+def test_feeds_name_what_happened(client: TestClient) -> None:
+    from lxml import etree
+
+    atom = etree.fromstring(client.get("/feed.atom").content)
+    entries = atom.findall("{http://www.w3.org/2005/Atom}entry")
+    feed = client.get("/feed.json").json()
+    assert len(entries) == len(feed["items"]) > 20
+    ids = [each["id"] for each in feed["items"]]
+    assert len(ids) == len(set(ids)) and feed["items"][0]["tags"] == ["alive"]
+
+
+def test_the_sitemap_lists_every_service(client: TestClient) -> None:
+    index = client.get("/sitemap.xml").text
+    assert "http://localhost/sitemap-0.xml" in index
+    places = client.get("/sitemap-0.xml").text.count("<loc>")
+    assert places == _services(client)
+    assert client.get("/sitemap-9999.xml").text.count("<loc>") == 0
+    assert client.get("/sitemap-x.xml").status_code == 404
+
+
+def _services(client: TestClient) -> int:
+    facets = client.get(ITEMS, params={"facets": "kind"}).json()["facets"]["kind"]["buckets"]
+    return sum(each["count"] for each in facets)
+
+
+def test_rest_tells_health_history_and_changes(client: TestClient) -> None:
+    health = client.get(f"{ITEMS}/1/health").json()
+    assert health["health"] == "alive" and health["availability30d"] == 1.0 and health["addresses"]
+    assert client.get(f"{ITEMS}/1/history").json()["addresses"][0]["events"][0]["after"] == "alive"
+    assert client.get(f"{ITEMS}/1/changes").json()["changes"][0]["what"] == "health"
+
+
+def test_a_badge_shows_kind_and_health(client: TestClient) -> None:
+    from lxml import etree
+
+    answer = client.get(f"{ITEMS}/1/badge.svg")
+    assert answer.headers["content-type"] == "image/svg+xml"
+    texts = [each.text for each in etree.fromstring(answer.content).iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["WMS", "alive 100%"]
+
+
+def test_pages_carry_linked_data(client: TestClient) -> None:
+    page = client.get(f"{ITEMS}/1", headers={"Accept": "text/html"}).text
+    text = page.split('<script type="application/ld+json">')[1].split("</script>")[0]
+    found = json.loads(text)
+    assert found["@type"] == "Dataset" and found["distribution"][0]["contentUrl"].startswith("http://")

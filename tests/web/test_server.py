@@ -1,0 +1,101 @@
+"""The server itself: clients that hang, ports that are taken, many clients at once while a crawl writes."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from geocrawl.demo import DemoWeb
+from geocrawl.errors import EnvironmentFault
+from geocrawl.settings import Settings
+from geocrawl.web import server
+from geocrawl.web.application import make_application
+from geocrawl.web.options import Options
+from tests.web.conftest import served
+
+ITEMS = "/collections/services/items"
+PATIENCE_S = 120
+"""Longest wait of a client. A server whose own patience has no end fails the tests by it."""
+
+
+@pytest.fixture
+def impatient(crawled: Path, demo_web: DemoWeb, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server that waits for a request for one second."""
+    monkeypatch.setattr(server, "IDLE_S", 1)
+    with served(crawled, demo_web) as address:
+        yield address
+
+
+def connected(address: str) -> socket.socket:
+    parts = urlsplit(address)
+    assert parts.hostname and parts.port
+    return socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: localh", b"GET / HT"])
+def test_a_connection_without_a_request_is_closed(impatient: str, sent: bytes) -> None:
+    with connected(impatient) as client:
+        client.sendall(sent)
+        assert client.recv(1) == b""
+
+
+def test_a_head_that_trickles_in_is_cut_off(impatient: str) -> None:
+    with connected(impatient) as client, pytest.raises(OSError):  # reset or broken pipe
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        for _ in range(5 * PATIENCE_S):
+            client.sendall(b"X-A: b\r\n")
+            time.sleep(0.2)
+
+
+def test_a_second_request_that_does_not_come_is_not_waited_for(impatient: str) -> None:
+    with connected(impatient) as client:
+        client.sendall(b"GET /conformance HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+        client.sendall(b"GET /conf")
+        while client.recv(65536):
+            pass
+
+
+def test_a_slow_answer_is_no_hanging_client(crawled: Path, demo_web: DemoWeb) -> None:
+    with served(crawled, demo_web) as address, httpx.Client(base_url=address, timeout=PATIENCE_S) as client:
+        for _ in range(3):
+            assert client.get(ITEMS).status_code == 200
+
+
+def test_many_clients_are_answered_while_a_crawl_writes(catalogue: Path, demo_web: DemoWeb) -> None:
+    over = threading.Event()
+
+    def write() -> None:
+        connection = sqlite3.connect(catalogue, isolation_level=None, timeout=PATIENCE_S)
+        while not over.wait(0.01):
+            connection.execute("UPDATE endpoint SET last_probe = last_probe + 1")
+        connection.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with served(catalogue, demo_web) as address, ThreadPoolExecutor(20) as pool:
+            paths = [f"{ITEMS}?q=water&offset={n % 7}" if n % 2 else f"{ITEMS}/{1 + n % 20}" for n in range(200)]
+            codes = list(pool.map(lambda path: httpx.get(address + path, timeout=PATIENCE_S).status_code, paths))
+    finally:
+        over.set()
+        writer.join()
+    assert set(codes) == {200}
+
+
+def test_a_port_that_is_taken_is_said(crawled: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        options = Options(crawled, port=taken.getsockname()[1], preview=False)
+        with pytest.raises(EnvironmentFault, match="choose another --port"):
+            server.run(make_application(options, Settings()), options)

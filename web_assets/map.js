@@ -1,0 +1,261 @@
+// The maps of geocrawl's pages: extents of services on a base map, drawing of a box, preview of a layer.
+// Built into geocrawl/web/static/map.js by `make web-assets`. Everything it asks for comes from the page's own server.
+import Feature from "ol/Feature.js";
+import OlMap from "ol/Map.js";
+import View from "ol/View.js";
+import { defaults as defaultControls } from "ol/control/defaults.js";
+import Attribution from "ol/control/Attribution.js";
+import { getCenter, getHeight, getWidth, isEmpty } from "ol/extent.js";
+import GeoJSON from "ol/format/GeoJSON.js";
+import { defaults as defaultInteractions } from "ol/interaction/defaults.js";
+import DragBox from "ol/interaction/DragBox.js";
+import ImageLayer from "ol/layer/Image.js";
+import VectorLayer from "ol/layer/Vector.js";
+import Polygon, { fromExtent } from "ol/geom/Polygon.js";
+import MultiPolygon from "ol/geom/MultiPolygon.js";
+import { get as projectionOf, transformExtent } from "ol/proj.js";
+import ImageSource from "ol/source/Image.js";
+import VectorSource from "ol/source/Vector.js";
+import Fill from "ol/style/Fill.js";
+import Stroke from "ol/style/Stroke.js";
+import Style from "ol/style/Style.js";
+
+const WORLD = [-180, -85, 180, 85];
+const SMALL_PIXELS = 9;
+
+/** Return a colour of the style sheet, so that the map follows the light and the dark look. */
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function baseLayer(projection) {
+  const format = new GeoJSON({ dataProjection: "EPSG:4326", featureProjection: projection });
+  const source = new VectorSource({
+    format,
+    url: document.documentElement.dataset.world,
+    attributions: "Natural Earth",
+  });
+  const style = () =>
+    new Style({
+      fill: new Fill({ color: colour("--land") }),
+      stroke: new Stroke({ color: colour("--border-of-land"), width: 0.6 }),
+    });
+  return new VectorLayer({ source, style, declutter: false });
+}
+
+/** Return the geometry of a box in degrees; two parts when it crosses the antimeridian. */
+function geometryOf(box, projection) {
+  const [west, south, east, north] = box;
+  const parts = west <= east ? [[west, south, east, north]] : [[west, south, 180, north], [-180, south, east, north]];
+  const clipped = parts.map(([w, s, e, n]) => [w, Math.max(s, -85.06), e, Math.min(n, 85.06)]);
+  const rings = clipped.map((each) => fromExtent(transformExtent(each, "EPSG:4326", projection)).getCoordinates());
+  return rings.length === 1 ? new Polygon(rings[0]) : new MultiPolygon(rings);
+}
+
+function extentStyle(feature, resolution) {
+  const strong = feature.get("strong");
+  const line = colour(feature.get("chosen") ? "--chosen" : "--accent");
+  const extent = feature.getGeometry().getExtent();
+  let geometry = feature.getGeometry();
+  if (Math.max(getWidth(extent), getHeight(extent)) / resolution < SMALL_PIXELS) {
+    const [x, y] = getCenter(extent);
+    const half = (SMALL_PIXELS / 2) * resolution;
+    geometry = fromExtent([x - half, y - half, x + half, y + half]);
+  }
+  return new Style({
+    geometry,
+    stroke: new Stroke({ color: line, width: strong ? 2.5 : 1.2 }),
+    fill: new Fill({ color: strong ? `${line}38` : `${line}06` }),
+    zIndex: strong ? 2 : 1,
+  });
+}
+
+function makeMap(target, layers, projection, interactions = []) {
+  const world = transformExtent(WORLD, "EPSG:4326", projection);
+  const map = new OlMap({
+    target,
+    layers: [baseLayer(projection), ...layers],
+    controls: defaultControls({ attribution: false, rotate: false }).extend([
+      new Attribution({ collapsible: false }),
+    ]),
+    interactions: defaultInteractions({ altShiftDragRotate: false, pinchRotate: false, onFocusOnly: false }).extend(
+      interactions,
+    ),
+    view: new View({ projection, extent: world, showFullExtent: true, center: getCenter(world), zoom: 0, maxZoom: 20 }),
+  });
+  map.getView().fit(world);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    map.getLayers().forEach((layer) => layer.changed()),
+  );
+  return map;
+}
+
+function fitTo(map, extent) {
+  if (extent && !isEmpty(extent)) {
+    map.getView().fit(extent, { padding: [24, 24, 24, 24], maxZoom: 12, duration: 0 });
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- results
+
+function extentsOnPage() {
+  const element = document.getElementById("extents");
+  return element ? JSON.parse(element.textContent) : [];
+}
+
+function resultsMap(element) {
+  const projection = "EPSG:4326";
+  const source = new VectorSource();
+  const drawn = new VectorSource();
+  const layers = [
+    new VectorLayer({ source, style: extentStyle }),
+    new VectorLayer({ source: drawn, style: extentStyle }),
+  ];
+  const box = new DragBox({ condition: (event) => drawing || event.originalEvent.shiftKey, className: "drawn-box" });
+  const map = makeMap(element, layers, projection, [box]);
+  const field = document.getElementById("bbox");
+  const button = document.querySelector("[data-draw]");
+  let drawing = false;
+
+  function setDrawing(wanted) {
+    drawing = wanted;
+    button?.setAttribute("aria-pressed", String(wanted));
+    element.classList.toggle("is-drawing", wanted);
+  }
+
+  function showBox() {
+    drawn.clear();
+    const sides = (field?.value || "").split(",").map(Number);
+    if (sides.length === 4 && sides.every(Number.isFinite)) {
+      drawn.addFeature(new Feature({ geometry: geometryOf(sides, projection), chosen: true }));
+    }
+  }
+
+  function show({ fit }) {
+    source.clear();
+    for (const { id, box: sides, title } of extentsOnPage()) {
+      source.addFeature(new Feature({ geometry: geometryOf(sides, projection), service: id, title }));
+    }
+    showBox();
+    if (!fit) return;
+    const wanted = drawn.getFeatures().length ? drawn.getExtent() : source.getExtent();
+    if (source.getFeatures().length || drawn.getFeatures().length) fitTo(map, wanted);
+  }
+
+  function strengthen(id) {
+    for (const feature of source.getFeatures()) feature.set("strong", String(feature.get("service")) === id);
+    for (const item of document.querySelectorAll("[data-service]")) {
+      item.classList.toggle("is-pointed-at", item.dataset.service === id);
+    }
+  }
+
+  box.on("boxend", () => {
+    const [w, s, e, n] = transformExtent(box.getGeometry().getExtent(), projection, "EPSG:4326");
+    const rounded = [Math.max(w, -180), Math.max(s, -90), Math.min(e, 180), Math.min(n, 90)].map((x) =>
+      Number(x.toFixed(4)),
+    );
+    setDrawing(false);
+    if (field) {
+      field.value = rounded.join(",");
+      field.form.requestSubmit();
+    }
+  });
+  button?.addEventListener("click", () => setDrawing(!drawing));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") setDrawing(false);
+  });
+  map.on("pointermove", (event) => {
+    if (event.dragging || drawing) return;
+    const found = map.getFeaturesAtPixel(event.pixel, { layerFilter: (layer) => layer === layers[0] });
+    const smallest = smallestOf(found);
+    map.getTargetElement().classList.toggle("is-over", Boolean(smallest));
+    strengthen(smallest ? String(smallest.get("service")) : "");
+  });
+  map.on("singleclick", (event) => {
+    const found = smallestOf(map.getFeaturesAtPixel(event.pixel, { layerFilter: (layer) => layer === layers[0] }));
+    const item = found && document.querySelector(`[data-service="${found.get("service")}"] a`);
+    if (item) {
+      item.scrollIntoView({ block: "center" });
+      item.focus();
+      strengthen(String(found.get("service")));
+    }
+  });
+  for (const type of ["pointerover", "focusin"]) {
+    document.addEventListener(type, (event) => {
+      const item = event.target.closest?.("[data-service]");
+      if (item) strengthen(item.dataset.service);
+    });
+  }
+  document.body.addEventListener("htmx:afterSettle", () => show({ fit: true }));
+  show({ fit: true });
+}
+
+/** Return the feature of the smallest extent: large ones lie under nearly every point. */
+function smallestOf(features) {
+  const size = (feature) => getWidth(feature.getGeometry().getExtent()) * getHeight(feature.getGeometry().getExtent());
+  return features.slice().sort((one, other) => size(one) - size(other))[0];
+}
+
+// ---------------------------------------------------------------------------------------------- one service
+
+function serviceMap(element) {
+  const projection = projectionOf(element.dataset.projection || "EPSG:4326");
+  const extents = new VectorSource();
+  const preview = new ImageLayer({ opacity: 0.95 });
+  const map = makeMap(element, [preview, new VectorLayer({ source: extents, style: extentStyle })], projection);
+  const status = document.getElementById("preview-status");
+  const words = element.dataset;
+  const sides = words.box ? words.box.split(",").map(Number) : null;
+  if (sides) {
+    extents.addFeature(new Feature({ geometry: geometryOf(sides, projection) }));
+    fitTo(map, extents.getExtent());
+  }
+
+  function tell(text) {
+    if (status) status.textContent = text;
+  }
+
+  function load(address) {
+    return (extent, resolution, pixelRatio) => {
+      const [w, s, e, n] = extent;
+      const width = Math.min(1024, Math.max(64, Math.round(getWidth(extent) / resolution)));
+      const height = Math.min(1024, Math.max(64, Math.round(getHeight(extent) / resolution)));
+      const url = `${address}&bbox=${[w, s, e, n].join(",")}&width=${width}&height=${height}`;
+      tell(words.wordsLoading);
+      return fetch(url, { headers: { Accept: "image/png,application/problem+json" } }).then(async (answer) => {
+        if (!answer.ok) {
+          const problem = await answer.json().catch(() => ({}));
+          tell(`${words.wordsFailed} ${problem.detail || answer.status}`);
+          throw new Error(String(answer.status));
+        }
+        const image = await createImageBitmap(await answer.blob());
+        tell(words.wordsShown);
+        return { image, extent, pixelRatio: 1, resolution };
+      });
+    };
+  }
+
+  function show(button) {
+    for (const other of document.querySelectorAll("[data-preview]")) {
+      other.setAttribute("aria-pressed", String(other === button));
+    }
+    if (!button) {
+      preview.setSource(null);
+      return;
+    }
+    const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;
+    preview.setSource(new ImageSource({ loader: load(button.dataset.preview), projection, interpolate: true }));
+    if (box) fitTo(map, geometryOf(box, projection).getExtent());
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-preview]");
+    if (button) {
+      show(button.getAttribute("aria-pressed") === "true" ? null : button);
+      if (window.matchMedia("(max-width: 60rem)").matches) element.scrollIntoView({ block: "nearest" });
+    }
+  });
+}
+
+for (const element of document.querySelectorAll("[data-map=results]")) resultsMap(element);
+for (const element of document.querySelectorAll("[data-map=service]")) serviceMap(element);
