@@ -1,4 +1,4 @@
-"""`geocrawl stats`: statistics over the whole catalogue."""
+"""`geocrawl stats`: statistics over the whole catalogue, as numbers and as pictures."""
 
 from __future__ import annotations
 
@@ -22,34 +22,73 @@ def stats(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw that as a curve into this file, .svg or .png.")
     ] = None,
+    picture: Annotated[
+        str,
+        typer.Option(
+            "--picture",
+            metavar="NAME",
+            help="Draw kinds, countries, software, software-over-time, survival, harvest, deviations, or map "
+            "(extents in the world).",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Draw it into this file, .svg or .png, not as text.")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Print the number of services of each kind, or how long services live.
+    """Print the number of services of each kind, or how long services live; draw these and other statistics.
 
     Examples:
 
         geocrawl stats
 
         geocrawl stats --survival --plot survival.svg
+
+        geocrawl stats --picture countries
+
+        geocrawl stats --picture map --out map.png
     """
     opt.refuse_catalogue(plot, overrides)
+    opt.refuse_catalogue(out, overrides)
+    if picture or out is not None:
+        _draw(picture, out, overrides, json=json)
+        return
     with opt.reading(overrides) as queries:
         if not survival and plot is None:
             _print_kinds(queries.kind_counts(), json=json)
             return
         found = queries.survival()
     if plot is not None:
-        _draw(found, plot)
+        _draw("survival", plot, overrides, option="--plot")
     if json:
         output.echo_json(asdict(found))
         return
-    typer.echo(f"Valid at some time: {counted(found.services, 'endpoint')}; down or gone now: {found.deaths:,}.")
-    known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
-    if not known:
-        typer.echo("No endpoint has been watched for a week yet: too short a time for statistics.")
-    for days in known:
-        share = [value for day, value in found.curve if day <= days][-1]
-        typer.echo(f"  alive after {days:>3} days: {share:.1%}")
+    _print_survival(found)
+
+
+def _draw(
+    picture: str, out: Path | None, overrides: opt.Overrides, *, json: bool = False, option: str = "--out"
+) -> None:
+    """Draw a picture into a file, or print it as text.
+
+    Raises UsageError for options that do not fit together, and for a file that is neither .svg nor .png.
+    """
+    from geocrawl.cli import pictures
+    from geocrawl.errors import UsageError
+
+    if not picture:
+        raise UsageError(f"--out {out}: name what to draw, for example --picture map")
+    if json:
+        raise UsageError("--picture draws; omit --json and --format, or read the numbers with `geocrawl stats --json`")
+    if out is not None:
+        pictures.check_format(out, option)
+    with opt.reading(overrides) as queries:
+        drawn = pictures.draw(picture, queries)
+    if out is not None:
+        pictures.write(drawn, out)
+        return
+    for line in pictures.lines_of(drawn):
+        typer.echo(line)
 
 
 def _print_kinds(counts: list[KindCount], *, json: bool) -> None:
@@ -62,31 +101,11 @@ def _print_kinds(counts: list[KindCount], *, json: bool) -> None:
         typer.echo("The catalogue holds no service yet.", err=True)
 
 
-def _draw(found: Survival, path: Path) -> None:
-    """Draw the survival curve as steps.
-
-    Raises UsageError for a file that is neither .svg nor .png, EnvironmentFault when it cannot be written.
-    """
-    from io import BytesIO
-
-    from geocrawl.errors import UsageError, needs_extra
-    from geocrawl.files import write_whole
-
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise UsageError(f"--plot {path}: the name must end in .svg or .png")
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise needs_extra("plots", "matplotlib") from None
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    axes.step([day for day, _ in found.curve], [share for _, share in found.curve], where="post", color="#0072b2")
-    axes.set(xlabel="days since it was first valid", ylabel="share still alive", ylim=(0, 1.02))
-    axes.set_title(f"{found.services:,} endpoints, {found.deaths:,} down or gone")
-    axes.grid(alpha=0.3)
-    drawn = BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:].lower())
-    pyplot.close(figure)
-    write_whole(path, drawn.getvalue())
+def _print_survival(found: Survival) -> None:
+    typer.echo(f"Valid at some time: {counted(found.services, 'endpoint')}; down or gone now: {found.deaths:,}.")
+    known = [days for days in (7, 30, 90, 365) if days <= found.observed_days]
+    if not known:
+        typer.echo("No endpoint has been watched for a week yet: too short a time for statistics.")
+    for days in known:
+        share = [value for day, value in found.curve if day <= days][-1]
+        typer.echo(f"  alive after {days:>3} days: {share:.1%}")

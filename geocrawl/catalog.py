@@ -1,0 +1,182 @@
+"""Read a catalogue from Python: `from geocrawl import Catalog`.
+
+    with Catalog("geocrawl.db") as catalog:
+        for service in catalog.search("land use kind:wms alive:30d"):
+            print(service.title, service.url)
+
+Nothing is created or changed. Texts are as strangers wrote them. docs/python.md shows more.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from geocrawl.errors import EnvironmentFault, NothingFound, UsageError
+from geocrawl.model.published import PublishedLayer, PublishedService
+from geocrawl.sanitize import masked
+from geocrawl.search import Filters, SearchEngine
+from geocrawl.store import EndpointHistory, Queries, Selection, Store
+from geocrawl.urls.database import Place
+
+if TYPE_CHECKING:
+    import geopandas
+
+__all__ = ["Catalog", "CatalogService"]
+
+ALL = Filters()
+"""No condition."""
+_CLIENTS = {
+    "wms": "owslib.wms:WebMapService",
+    "wmsc": "owslib.wms:WebMapService",
+    "wmts": "owslib.wmts:WebMapTileService",
+    "wfs": "owslib.wfs:WebFeatureService",
+    "wcs": "owslib.wcs:WebCoverageService",
+    "csw": "owslib.csw:CatalogueServiceWeb",
+    "wps": "owslib.wps:WebProcessingService",
+    "sos": "owslib.sos:SensorObservationService",
+    "ogcapi": "owslib.ogcapi.features:Features",
+}
+"""Kind → module:class of OWSLib."""
+_VERSIONS = {
+    "wms": ("1.1.1", "1.3.0"),
+    "wmsc": ("1.1.1",),
+    "wfs": ("1.0.0", "1.1.0", "2.0.0"),
+    "wcs": ("1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1"),
+    "csw": ("2.0.2", "3.0.0"),
+    "sos": ("1.0.0", "2.0.0"),
+}
+"""Kind → versions that OWSLib reads; a service of another one is asked without a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogService(PublishedService):
+    """A service of the catalogue. Times are ISO 8601 in UTC, `box` is west, south, east, north in degrees or None."""
+
+    def owslib(self, *, timeout_s: float = 30, **options: Any) -> Any:
+        """Open the service with OWSLib, which requests its capabilities now; return OWSLib's object.
+
+        `options` are those of OWSLib's class. None of geocrawl's limits and rules applies to what OWSLib requests.
+        Raises UsageError for a kind that OWSLib has no class for, and for an address whose key is masked; OWSLib's own
+        exceptions when the service does not answer.
+        """
+        if self.kind not in _CLIENTS:
+            raise UsageError(f"{self.kind}: OWSLib has no client for this kind; it has some for {', '.join(_CLIENTS)}")
+        if "***" in self.url:
+            raise UsageError(f"{self.url}: its key is masked; open the catalogue with Catalog(…, with_secrets=True)")
+        from importlib import import_module
+
+        module, _, name = _CLIENTS[self.kind].partition(":")
+        if self.version in _VERSIONS.get(self.kind, ()):
+            options = {"version": self.version} | options
+        return getattr(import_module(module), name)(self.url, timeout=timeout_s, **options)
+
+
+class Catalog:
+    """One catalogue, read-only. Close it, or use it in a `with` statement; use it in the thread that opened it."""
+
+    def __init__(self, db: str | Place | None = None, *, with_secrets: bool = False) -> None:
+        """Open the catalogue at `db` (a path, `sqlite:///path`, `postgresql://…`), by default the one of commands.
+
+        `with_secrets`: addresses in full, with their keys and passwords. Raises DatabaseFault when there is none, or
+        when it cannot be read.
+        """
+        self._with_secrets = with_secrets
+        self._opened = ExitStack()
+        self._queries: Queries = self._opened.enter_context(Store.open_readonly(_path(db)))
+        self._engine: SearchEngine | None = None
+
+    def close(self) -> None:
+        """Close the database."""
+        self._opened.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def search(
+        self,
+        text: str = "",
+        filters: Filters = ALL,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> list[CatalogService]:
+        """Return the services that a query finds, best first; without words, those valid last come first.
+
+        `text` is in the language of docs/search.md, at most 1,000 services are returned at once. Raises QueryError for
+        a query that cannot be read.
+        """
+        hits = self._search_engine().search(text, filters, limit=limit, offset=offset).hits
+        by_number = {each.id: each for each in self._services(Selection(ids=[hit.id for hit in hits]))}
+        return [by_number[hit.id] for hit in hits if hit.id in by_number]
+
+    def services(self, text: str = "", filters: Filters = ALL) -> Iterator[CatalogService]:
+        """Yield all services, or all that a query finds, by their numbers; one is read at a time."""
+        is_all = not text.strip() and filters == ALL
+        yield from self._services(Selection(ids=None if is_all else self._search_engine().numbers(text, filters)))
+
+    def get(self, number: int) -> CatalogService:
+        """Return the service of this number. Raises NothingFound for a number that the catalogue has not."""
+        found = next(self._services(Selection(ids=(number,))), None)
+        if found is None:
+            raise NothingFound(f"the catalogue has no service {number}; `geocrawl search` prints numbers")
+        return found
+
+    def layers(self, number: int) -> list[PublishedLayer]:
+        """Return the layers of a service, or their counterparts in other kinds, in the order of its document."""
+        return list(self._queries.published_layers(Selection(ids=(self.get(number).id,))))
+
+    def history(self, number: int) -> tuple[EndpointHistory, ...]:
+        """Return availability, response times, changes of health and of content for each address of a service."""
+        found = self._queries.history_of_service(self.get(number).id, time.time())
+        return found if self._with_secrets else tuple(replace(each, url=masked(each.url)) for each in found)
+
+    def to_geodataframe(self, text: str = "", filters: Filters = ALL) -> geopandas.GeoDataFrame:
+        """Return all services, or all that a query finds, as a GeoDataFrame: extents in EPSG:4326, None where unknown.
+
+        Raises EnvironmentFault when geopandas is not installed.
+        """
+        try:
+            import geopandas
+        except ImportError:
+            raise EnvironmentFault("to_geodataframe: geopandas is not installed (pip install geopandas)") from None
+        from geocrawl.export.extents import geojson_geometry
+        from geocrawl.export.properties import SERVICE_COLUMNS, service_properties
+
+        features = [
+            {"type": "Feature", "geometry": geojson_geometry(each.box), "properties": service_properties(each)}
+            for each in self.services(text, filters)
+        ]
+        columns = ["geometry", *SERVICE_COLUMNS]
+        if not features:
+            return geopandas.GeoDataFrame({name: [] for name in columns}, geometry="geometry", crs="EPSG:4326")
+        return geopandas.GeoDataFrame.from_features(features, columns=columns, crs="EPSG:4326")
+
+    def _services(self, selection: Selection) -> Iterator[CatalogService]:
+        for found in self._queries.published_services(selection, with_secrets=self._with_secrets):
+            yield CatalogService(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+    def _search_engine(self) -> SearchEngine:
+        if self._engine is None:
+            self._engine = self._queries.search_engine()
+        return self._engine
+
+
+def _path(db: str | Place | None) -> str | Place:
+    """Return the catalogue to open: `db`, or the one of the settings in force."""
+    if db is not None:
+        return db
+    from geocrawl.config import database_path, load
+
+    return database_path(load(environ=os.environ, cwd=Path.cwd()).settings, os.environ)

@@ -1,0 +1,193 @@
+"""Draw small charts as SVG: bars, a curve, a line of availability.
+
+Within a page their colours come from its style sheet; `standalone` puts colours into a chart for a file of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup, escape
+
+from geocrawl.sanitize import plain
+
+_WIDTH = 640
+_ROW = 24
+_LABEL = 190
+_NUMBER = 84
+_LINE = 16
+_MARGIN, _HEADING = 16, 40
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+COLOURS: Mapping[str, str] = {
+    "ground": "#ffffff",
+    "heading": "#17252b",
+    "label": "#17252b",
+    "value": "#536870",
+    "tick": "#536870",
+    "bar": "#0b6e6e",
+    "line": "#0b6e6e",
+    "area": "#dbebeb",
+    "c1": "#0b6e6e",
+    "c2": "#c4661f",
+    "c3": "#5b4bb0",
+    "c4": "#2f7d32",
+    "c5": "#b0305c",
+    "c6": "#6b7280",
+    "axis": "#536870",
+    "grid": "#d9e1e4",
+    "sea": "#e6eff3",
+    "land": "#d6dad2",
+    "s1": "#f6d9a8",
+    "s2": "#f0b96a",
+    "s3": "#e0913c",
+    "s4": "#c4661f",
+    "s5": "#963f12",
+}
+"""Class of a shape → its colour in a file; c1 to c6 are curves of one chart, s1 to s5 cells of the map, from few
+services to many."""
+CURVES = tuple(f"c{number}" for number in range(1, 7))
+LINES = ("line", "axis", "grid", *CURVES)
+"""Classes of which the outline is drawn and not the inside."""
+STYLE = "".join(
+    f".{name}{{fill:none;stroke:{colour};stroke-width:{1 if name in ('axis', 'grid') else 2}}}"
+    if name in LINES
+    else f".{name}{{fill:{colour}}}"
+    for name, colour in COLOURS.items()
+) + (
+    "text{font:12.5px system-ui,'DejaVu Sans','Noto Sans CJK SC',sans-serif}"
+    ".heading{font-size:16px;font-weight:600}.label,.end{text-anchor:end}"
+)
+
+
+def bars(rows: Sequence[tuple[str, float]], title: str) -> Markup:
+    """Return horizontal bars with a label and a number each, in the order given."""
+    most = max((value for _, value in rows), default=0) or 1
+    parts = []
+    for index, (label, value) in enumerate(rows):
+        y, width = index * _ROW, max(1.5, (_WIDTH - _LABEL - _NUMBER) * value / most)
+        parts += [
+            Markup('<text class="label" x="{}" y="{}">{}</text>').format(_LABEL - 8, y + 16, plain(label, 30)),
+            Markup('<rect class="bar" x="{}" y="{}" width="{:.1f}" height="14" rx="2"/>').format(_LABEL, y + 5, width),
+            Markup('<text class="value" x="{:.1f}" y="{}">{:,}</text>').format(_LABEL + width + 6, y + 16, value),
+        ]
+    return framed(_WIDTH, max(_ROW, len(rows) * _ROW), title, parts, "bars")
+
+
+def curve(
+    points: Sequence[tuple[float, float]], title: str, *, x_labels: tuple[str, str], most: float, most_label: str
+) -> Markup:
+    """Return a curve over x, filled below; `most` is the value at the top."""
+    height, left, bottom = 200, 56, 24
+    if not points:
+        return framed(_WIDTH, height, title, [], "curve")
+    first, last = points[0][0], points[-1][0]
+    across, top = (last - first) or 1.0, most or 1.0
+
+    def place(point: tuple[float, float]) -> str:
+        x = left + (point[0] - first) / across * (_WIDTH - left - 12)
+        y = 10 + (1 - point[1] / top) * (height - bottom - 10)
+        return f"{x:.1f},{y:.1f}"
+
+    line = " ".join(map(place, points))
+    floor = height - bottom
+    parts = [
+        *_axes(left, _WIDTH - 12, floor, x_labels, most_label),
+        Markup('<polygon class="area" points="{} {} {}"/>').format(
+            f"{left},{floor}", line, f"{_WIDTH - 12:.1f},{floor}"
+        ),
+        Markup('<polyline class="line" points="{}"/>').format(line),
+    ]
+    return framed(_WIDTH, height, title, parts, "curve")
+
+
+def curves(
+    named: Sequence[tuple[str, Sequence[float]]], title: str, *, x_labels: tuple[str, str], most_label: str
+) -> Markup:
+    """Return curves over the same time, each with its name at its end: six at most, the rest is left out."""
+    named = named[: len(CURVES)]
+    top = max((value for _, values in named for value in values), default=0) or 1.0
+    height, left, right, bottom = 220, 56, _WIDTH - _LABEL, 24
+    floor = height - bottom
+    parts = _axes(left, right, floor, x_labels, most_label)
+    ends = _apart([10 + (1 - values[-1] / top) * (floor - 10) for _, values in named], floor)
+    for number, ((label, values), end) in enumerate(zip(named, ends, strict=True)):
+        across = (right - left) / max(len(values) - 1, 1)
+        points = " ".join(
+            f"{left + at * across:.1f},{10 + (1 - value / top) * (floor - 10):.1f}" for at, value in enumerate(values)
+        )
+        name = f"{plain(label, 18)} {values[-1]:,.0f}"
+        parts += [
+            Markup('<polyline class="{}" points="{}"/>').format(CURVES[number], points),
+            Markup('<line class="{0}" x1="{1}" y1="{3:.1f}" x2="{2}" y2="{3:.1f}"/>').format(
+                CURVES[number], right + 4, right + 16, end
+            ),
+            Markup('<text class="value" x="{}" y="{:.1f}">{}</text>').format(right + 22, end + 4, name),
+        ]
+    return framed(_WIDTH, height, title, parts, "curves")
+
+
+def _axes(left: int, right: int, floor: int, x_labels: tuple[str, str], most_label: str) -> list[Markup]:
+    """Return the lines at the bottom and at the top of a chart, with the labels of their ends."""
+    below = floor + 18
+    return [
+        Markup('<line class="axis" x1="{0}" y1="{1}" x2="{2}" y2="{1}"/>').format(left, floor, right),
+        Markup('<line class="grid" x1="{0}" y1="10" x2="{1}" y2="10"/>').format(left, right),
+        Markup('<text class="tick end" x="{}" y="14">{}</text>').format(left - 6, most_label),
+        Markup('<text class="tick end" x="{}" y="{}">0</text>').format(left - 6, floor + 4),
+        Markup('<text class="tick" x="{}" y="{}">{}</text>').format(left, below, x_labels[0]),
+        Markup('<text class="tick end" x="{}" y="{}">{}</text>').format(right, below, x_labels[1]),
+    ]
+
+
+def _apart(heights: Sequence[float], floor: float) -> list[float]:
+    """Return heights of labels so that none covers another, in the same order, as near to the given ones as can be."""
+    order, found, last = sorted(range(len(heights)), key=lambda n: -heights[n]), list(heights), floor + _LINE
+    for number in order:
+        found[number] = last = min(heights[number], last - _LINE)
+    return found
+
+
+def meter(share: float | None, title: str) -> Markup:
+    """Return a short bar that is filled to a share of its length; an empty outline for None."""
+    filled = 0.0 if share is None else max(0.0, min(share, 1.0)) * 60
+    kind = "none" if share is None else "good" if share >= 0.98 else "fair" if share >= 0.8 else "poor"
+    parts = [
+        Markup('<rect class="track" x="0" y="1" width="60" height="6" rx="3"/>'),
+        Markup('<rect class="fill {}" x="0" y="1" width="{:.1f}" height="6" rx="3"/>').format(kind, filled),
+    ]
+    return framed(60, 8, title, parts, "meter", natural=True)
+
+
+def steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:
+    """Return the corners of a curve that stays at each value until the next point, drawn on to `end`."""
+    corners: list[tuple[float, float]] = []
+    for x, y in points:
+        corners += [(x, corners[-1][1])] if corners else []
+        corners.append((x, y))
+    return [*corners, (max(end, corners[-1][0]), corners[-1][1])] if corners else []
+
+
+def standalone(chart: Markup, heading: str) -> str:
+    """Return a chart as the text of an SVG file, with a heading above, its own colours and a light ground."""
+    found = _SIZE.search(chart)
+    width, height = (float(found[1]), float(found[2])) if found else (_WIDTH, 0.0)
+    size = f'width="{width + 2 * _MARGIN:g}" height="{height + _HEADING + _MARGIN:g}"'
+    box = f'viewBox="0 0 {width + 2 * _MARGIN:g} {height + _HEADING + _MARGIN:g}"'
+    inner = str(chart).replace(
+        "<svg ", f'<svg x="{_MARGIN}" y="{_HEADING}" width="{width:g}" height="{height:g}" ', 1
+    )  # `Markup.replace` would escape it
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img">\n<style>{STYLE}</style>\n'
+        f'<rect class="ground" x="0" y="0" {size}/>\n'
+        f'<text class="heading" x="{_MARGIN}" y="24">{escape(plain(heading, 90))}</text>\n{inner}\n</svg>\n'
+    )
+
+
+def framed(width: int, height: int, title: str, parts: Sequence[Markup], kind: str, *, natural: bool = False) -> Markup:
+    """Return shapes as a chart of this size, named by its title; `natural`: as large as that on every page."""
+    size = Markup('width="{}" height="{}" ').format(width, height) if natural else Markup("")
+    head = Markup('<svg class="{}" {}viewBox="0 0 {} {}" role="img" aria-label="{}">').format(
+        kind, size, width, height, plain(title, 200)
+    )
+    return head + Markup("").join(parts) + Markup("</svg>")

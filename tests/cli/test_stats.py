@@ -1,0 +1,82 @@
+"""`geocrawl stats --picture` draws every statistic, as text and into files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+from PIL import Image
+from shapely import box
+from typer.testing import CliRunner, Result
+
+from geocrawl.cli import app
+from geocrawl.cli.pictures import PICTURES
+from geocrawl.errors import UsageError
+from geocrawl.model import Kind, Layer, Service
+from tests.support.world import World, candidate, verdict
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("catalogue") / "c.db"
+    world = World(path)
+    layer = Layer("rivers", "Rivers", box=box(9, 47, 12, 50))
+    world.record(
+        candidate("a.example/geoserver/wms?service=WMS"),
+        verdict("ok", Service(Kind.WMS, version="1.3.0", title="Rivers", layers=(layer,))),
+        world.clock.now(),
+    )
+    world.database.close()
+    return path
+
+
+def stats(catalogue: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["stats", *arguments, "--db", str(catalogue)])
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_text_svg_and_png(catalogue: Path, tmp_path: Path, name: str) -> None:
+    shown = stats(catalogue, "--picture", name)
+    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) > 2
+    for path in (tmp_path / "a.svg", tmp_path / "a.PNG"):
+        done = stats(catalogue, "--picture", name, "--out", str(path))
+        assert (done.exit_code, done.stdout) == (0, "")
+    assert etree.parse(tmp_path / "a.svg").getroot().get("width")
+    assert Image.open(tmp_path / "a.PNG").width > 1000
+
+
+def test_pictures_show_what_is_in_the_catalogue(catalogue: Path) -> None:
+    assert "WMS  ████████████████████████████████████████ 1" in stats(catalogue, "--picture", "kinds").stdout
+    assert "GeoServer" in stats(catalogue, "--picture", "software").stdout
+    assert "GeoServer" in stats(catalogue, "--picture", "software-over-time").stdout
+    assert "Extents of 1 service" in stats(catalogue, "--picture", "map").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--picture", "planets"], "expected one of kinds, countries"),
+        (["--out", "a.svg"], "name what to draw"),
+        (["--picture", "kinds", "--out", "a.gif"], "--out a.gif: the name must end in .svg or .png"),
+        (["--survival", "--plot", "a.gif"], "--plot a.gif: the name must end in .svg or .png"),
+        (["--picture", "kinds", "--json"], "--picture draws"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(catalogue: Path, arguments: list[str], said: str) -> None:
+    fault = stats(catalogue, *arguments).exception
+    assert isinstance(fault, UsageError) and said in str(fault)
+
+
+def test_an_empty_catalogue_has_pictures_too(tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    World(path).database.close()
+    for name in PICTURES:
+        assert stats(path, "--picture", name).exit_code == 0, name
+    assert "nothing yet" in stats(path, "--picture", "deviations").stdout
+
+
+def test_the_survival_is_plotted_without_matplotlib(catalogue: Path, tmp_path: Path) -> None:
+    done = stats(catalogue, "--survival", "--plot", str(tmp_path / "s.svg"))
+    assert done.stdout.startswith("Valid at some time: 1 endpoint")
+    assert "Share still alive of 1 endpoint" in (tmp_path / "s.svg").read_text("utf-8")
