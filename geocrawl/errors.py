@@ -28,6 +28,10 @@ class GivenBack(GeocrawlError):
     """A visit that cannot go on now. Its address waits again, no attempt counts, and the host's state says when."""
 
 
+class LearnsElsewhere(GeocrawlError):
+    """Another process has become the learner of this database: what this one learnt meanwhile is not written."""
+
+
 class EnvironmentFault(GeocrawlError):
     """A system error: a file, the database, the network set-up. Exit code 3."""
 
@@ -38,6 +42,14 @@ class DatabaseFault(EnvironmentFault):
 
 class PassingFault(DatabaseFault):
     """The database cannot be written for now, because it is locked or its disk is full; a later attempt may succeed."""
+
+
+class WriteConflict(PassingFault):
+    """Another process wrote the same at the same time, so a transaction was undone; it may be repeated at once."""
+
+
+class UnreachableServer(PassingFault):
+    """The server of the database cannot be reached: it does not run, or its address is wrong."""
 
 
 class RefusedValue(DatabaseFault):
@@ -57,9 +69,9 @@ class OwnFault(EnvironmentFault):
         self.is_over = is_over
 
 
-def needs_extra(what: str, package: str) -> EnvironmentFault:
-    """Return the fault for a part of geocrawl whose library is not installed: it belongs to the extra `evaluate`."""
-    return EnvironmentFault(f"{what}: {package} is not installed; it comes with pip install 'geocrawl[evaluate]'")
+def needs_extra(what: str, package: str, extra: str = "evaluate") -> EnvironmentFault:
+    """Return the fault for a part of geocrawl whose library is not installed: it belongs to an extra."""
+    return EnvironmentFault(f"{what}: {package} is not installed; it comes with pip install 'geocrawl[{extra}]'")
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")

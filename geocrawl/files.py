@@ -30,6 +30,7 @@ SECRET = 0o660
 """Permissions, before the umask, of a new file that may contain keys or passwords in addresses: none for other
 users."""
 _SQLITE = b"SQLite format 3\0"
+_APPLICATION_ID_AT = 68
 _BEGINNINGS = (
     _SQLITE,
     b"\x37\x7f\x06\x82",  # a write-ahead log, by its byte order
@@ -39,16 +40,17 @@ _BEGINNINGS = (
 )
 
 
-def refuse_database(path: Path, database: Path | None = None) -> None:
+def refuse_database(path: Path, database: object = None, *, over: bytes = b"") -> None:
     """Raise UsageError when `path` leads to a database of SQLite or to a file beside one.
 
-    `database` is a database that this process works on: it is recognised by its name and its place on the disk and
-    never opened, which would end the locks that SQLite holds on it.
+    `over`: the application id (four bytes) of databases that may be written over, such as GPKG of GeoPackages.
+    `database` is the path of a database that this process works on (of a server's it is none): it is recognised by its
+    name and its place on the disk and never opened, which would end the locks that SQLite holds on it.
     """
-    if database is not None and leads_to(path, database):
+    if isinstance(database, Path) and leads_to(path, database):
         raise UsageError(f"{path}: is the catalogue itself")
     target = path.resolve()
-    if _begins_as(target, _BEGINNINGS):
+    if _begins_as(target, _BEGINNINGS) and not (over and _application_id(target) == over):
         raise UsageError(f"{path}: is a database (SQLite); name another file")
     refuse_side_file(path)
 
@@ -135,13 +137,14 @@ def remove_abandoned(target: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, mode: int | None = None, new_mode: int = 0o666, over: bytes = b"") -> Iterator[BinaryIO]:
     """Yield a binary file that replaces `path` once all of it is on disk; a symbolic link is kept.
 
     `mode`: the file's permissions; by default those of the former file or, without one, `new_mode` less the umask.
+    `over`: as in `refuse_database`.
     Raises UsageError for a database, OSError when the file cannot be written.
     """
-    refuse_database(path)
+    refuse_database(path, over=over)
     target = path.resolve()
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         with target.open("wb") as stream:
@@ -186,6 +189,15 @@ def _begins_as(path: Path, beginnings: tuple[bytes, ...]) -> bool:
             return file.read(len(_SQLITE)).startswith(beginnings)
     except OSError:
         return False
+
+
+def _application_id(path: Path) -> bytes:
+    """Return the application id in the header of a database (sqlite.org/fileformat2.html, 1.3.16); b"" without one."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_APPLICATION_ID_AT + 4)[_APPLICATION_ID_AT:]
+    except OSError:
+        return b""
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geocrawl.setting_fields import Option, setting
+from geocrawl.site_settings import SiteSettings as SiteSettings
 
 MIB = 1024 * 1024
 DEFAULT_STRATEGY = "fusion"
@@ -25,39 +26,13 @@ _REQUESTS = (*_RUNS, "probe", "seeds check")
 
 
 @dataclass(frozen=True, slots=True)
-class SiteSettings:
-    """Settings of one host, `[sites."maps.example.org"]` in TOML; a single origin can only have user and password."""
-
-    user: str = setting(
-        "", "user name for HTTP basic authentication; of a host: sent only over https to its default port"
-    )
-    password: str = setting("", "password for HTTP basic authentication", secret=True)
-    proxy: str = setting("", "HTTP proxy for this host, or 'direct' for none", empty="the common proxy", secret=True)
-    delay_s: float | None = setting(
-        None,
-        "delay between two requests to this host, instead of the common delay; a longer Crawl-delay still applies",
-        unit="s",
-    )
-    max_pages: int = setting(
-        0, "most pages of this host, instead of max_pages_per_host", unit="pages", empty="the common limit"
-    )
-    requests_per_day: int = setting(
-        0, "most requests to this host a day, instead of requests_per_host_per_day", empty="the common limit"
-    )
-    max_body_bytes: int = setting(0, "longest body read from this host", unit="bytes", empty="the common limits")
-    not_before: str = setting("", "skip pages with an older Last-Modified (YYYY-MM-DD)")
-    not_after: str = setting("", "skip pages with a newer Last-Modified (YYYY-MM-DD)")
-    types: tuple[str, ...] = setting((), "media types of the pages to read, such as text/html or text/*", empty="any")
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one run."""
 
     # what and how far
     db: str = setting(
         "",
-        "catalogue: a path or sqlite:///path",
+        "catalogue: a path, sqlite:///path or postgresql://user@host/name",
         empty="geocrawl.db in the user's data folder",
         option=Option(metavar="URL"),
     )
@@ -80,7 +55,7 @@ class Settings:
     )
     workers: int = setting(5, "number of concurrent visits (gws: 5)", option=Option(_REQUESTS))
     economy: float = setting(
-        0.5,
+        0.75,
         "least promise of a page to be read, as a share of the best one's that waits (docs/decisions/011)",
         option=Option(("crawl", "daemon"), metavar="SHARE"),
     )
@@ -229,7 +204,11 @@ class Settings:
         secret=True,
         option=Option(_REQUESTS, metavar="URL"),
     )
-    allow_private: bool = setting(False, "allow loopback, private and link-local addresses", option=Option(_REQUESTS))
+    allow_private: bool = setting(
+        False,
+        "allow loopback, private and link-local addresses",
+        option=Option((*_REQUESTS, "watch add", "watch send")),
+    )
     strict_tls: bool = setting(
         False,
         "reject services whose certificate is expired, self-signed, for another name or without its chain, or whose "
@@ -319,7 +298,15 @@ class Settings:
             name="--secrets",
         ),
     )
+    csw_python: str = setting(
+        "", "the Python with pycsw that `geocrawl serve --csw` starts", empty="the one that `make csw-env` makes"
+    )
     metrics_file: str = setting("", "file for Prometheus' textfile collector, written by the daemon", empty="none")
+    mail_server: str = setting("", "mail server for `geocrawl watch --to mail:…`, HOST or HOST:PORT", empty="no mail")
+    mail_security: str = setting("starttls", "encryption to the mail server: starttls, tls or none")
+    mail_from: str = setting("", "sender of mails", empty="the recipient")
+    mail_user: str = setting("", "user name at the mail server", empty="no login")
+    mail_password: str = setting("", "password at the mail server", secret=True)
     log_visits: bool = setting(
         False,
         "log two lines for each visit: what was leased, and how it ended",
@@ -332,7 +319,7 @@ class Settings:
         empty="standard error",
         option=Option(_RUNS, metavar="FILE"),
     )
-    quiet: bool = setting(False, "print only warnings and the result", option=Option(_REQUESTS, short="-q"))
+    quiet: bool = setting(False, "print only warnings and the result", option=Option((*_REQUESTS, "mine"), short="-q"))
     sites: Mapping[str, SiteSettings] = setting({}, "settings of single hosts, and passwords of single origins")
 
     def delay_of_s(self, host: str) -> float:

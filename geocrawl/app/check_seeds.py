@@ -11,12 +11,12 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.errors import GivenBack
 from geocrawl.model import NOT_PERMITTED, Failure, FailureCode, HostState, Page, Purpose, RobotsRecord, Url
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.ports import Fetcher
@@ -42,7 +42,7 @@ class SeedAnswer:
 
 def check_seeds(
     settings: Settings,
-    path: Path,
+    path: Place,
     seeds: Sequence[Url],
     *,
     on_answer: Callable[[Url, SeedAnswer], object],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
@@ -13,6 +12,7 @@ from geocrawl.app.session import Environment, Session, SessionKind, with_stored_
 from geocrawl.crawler.report import HarvestReport
 from geocrawl.crawler.scope import records_bound
 from geocrawl.model import Url
+from geocrawl.urls.database import Place
 from geocrawl.utc import day_of
 from geocrawl.wording import counted
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_harvest(
     settings: Settings,
-    path: Path,
+    path: Place,
     url: Url,
     *,
     since: str = "",

@@ -11,6 +11,7 @@ from geocrawl.export.pages import check_target, write_texts, write_warc
 from geocrawl.model import KeptPage, Page
 from geocrawl.page.document import PageReader
 from geocrawl.urls import read_url
+from geocrawl.urls.database import Place
 
 FORMATS = ("warc", "text")
 
@@ -29,7 +30,7 @@ def export(
     pages: Iterable[KeptPage],
     format: str,
     out: Path,
-    database: Path,
+    database: Place,
     *,
     replace: bool = False,
     with_secrets: bool = False,

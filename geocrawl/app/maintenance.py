@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
 from geocrawl.app.session import MAINTENANCE, Session, with_stored_depth
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
     from geocrawl.settings import Settings
-    from geocrawl.store import Address, Queries, Store
+    from geocrawl.store import Address, Queries, Store, TableSum
 
 
-def retry(settings: Settings, path: Path, *, host: str | None, reason: str | None) -> int:
+def retry(settings: Settings, path: Place, *, host: str | None, reason: str | None) -> int:
     """Queue failed addresses again. Returns how many.
 
     `host`: only those of this host; `reason`: only those with this reason code; None: all.
@@ -25,7 +25,7 @@ def retry(settings: Settings, path: Path, *, host: str | None, reason: str | Non
         return _session(settings, store, clock).frontier.retry(host=host, reason=reason)
 
 
-def release(settings: Settings, path: Path, site: str) -> int | None:
+def release(settings: Settings, path: Place, site: str) -> int | None:
     """Release a quarantined site. Returns how many of its addresses wait again, None when it is not quarantined."""
     clock = wiring.system_clock()
     with wiring.open_store(path, clock, create=False) as store:
@@ -36,8 +36,16 @@ def _session(settings: Settings, store: Store, clock: Clock) -> Session:
     return wiring.make_session(with_stored_depth(settings, store), store, clock, MAINTENANCE)
 
 
+def migrate(source: str, target: str, tell: Callable[[str, int], object] | None = None) -> Mapping[str, TableSum]:
+    """Copy a whole catalogue into an empty or missing database; return the number and hash of the rows of each table,
+    which are the same in both. `tell(table, rows)` is called after each table."""
+    from geocrawl.store import Store
+
+    return Store.migrate(source, target, wiring.system_clock(), tell or (lambda table, rows: None))
+
+
 def decide_same(
-    path: Path, choose: Callable[[Queries], Sequence[tuple[Address, Address]]], *, same: bool
+    path: Place, choose: Callable[[Queries], Sequence[tuple[Address, Address]]], *, same: bool
 ) -> Sequence[tuple[Address, Address]]:
     """Record a person's decision that the endpoints of each pair are one service, or are not. Returns the pairs.
 

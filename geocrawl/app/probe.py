@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.app import wiring
@@ -12,6 +11,7 @@ from geocrawl.app.run import run_session
 from geocrawl.app.session import Session, SessionKind, with_stored_depth
 from geocrawl.crawler.summary import RunSummary
 from geocrawl.model import Candidate, Kind, Url
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.ports import Observer
@@ -26,12 +26,12 @@ def candidate_at(url: Url, kind: Kind | None = None) -> Candidate:
 
 def run_probes(
     settings: Settings,
-    path: Path,
+    path: Place,
     candidates: Sequence[Candidate],
     *,
     observer: Observer,
     wants_lead: Callable[[Candidate, Candidate], bool],
-    share_with: Path | None = None,
+    share_with: Place | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> RunSummary:
     """Probe the candidates until each has a verdict or a signal comes.

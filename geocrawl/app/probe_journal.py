@@ -12,6 +12,7 @@ from geocrawl.app.probe_line import ProbeLine
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import SECRET, make_folder
 from geocrawl.model import Kind
+from geocrawl.urls.database import Place
 
 
 class ProbeJournal:
@@ -21,7 +22,7 @@ class ProbeJournal:
         self._path = path
 
     @classmethod
-    def of(cls, list_file: Path, database: Path | None, kind: Kind | None) -> ProbeJournal:
+    def of(cls, list_file: Path, database: Place | None, kind: Kind | None) -> ProbeJournal:
         """Return the journal of a list with its present content, of probes as this kind for this catalogue.
 
         Raises EnvironmentFault when the user's cache folder cannot be made.

@@ -19,6 +19,7 @@ from geocrawl.app.probe import candidate_at, run_probes
 from geocrawl.app.probe_journal import ProbeJournal
 from geocrawl.app.probe_line import ProbeLine, line_of
 from geocrawl.model import Candidate, Endpoint, Entry, FrontierStats, Kind, Lease, Settled, Url, Visit
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -46,10 +47,10 @@ def run_probe(
     given: Sequence[Url],
     *,
     kind: Kind | None = None,
-    database: Path | None,
+    database: Place | None,
     list_file: Path | None,
     emit: Emit,
-    share_with: Path | None = None,
+    share_with: Place | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> ProbeResult:
     """Probe every address of a list, and call `emit` with a line for each.
@@ -81,7 +82,7 @@ def run_probe(
 
 
 @contextmanager
-def _workspace(database: Path | None) -> Iterator[Path]:
+def _workspace(database: Place | None) -> Iterator[Place]:
     """Yield the catalogue's path, or the path of a scratch database, which is removed in the end."""
     if database is not None:
         yield database

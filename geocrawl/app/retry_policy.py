@@ -10,11 +10,11 @@ import asyncio
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from geocrawl.app import wiring
-from geocrawl.errors import PassingFault
+from geocrawl.errors import DatabaseFault, PassingFault, UnreachableServer
+from geocrawl.urls.database import Place
 
 if TYPE_CHECKING:
     from geocrawl.ports import Clock
@@ -36,7 +36,7 @@ class RetryPolicy:
 
     def __init__(
         self,
-        database: Path,
+        database: Place,
         clock: Clock,
         log: Log,
         *,
@@ -81,13 +81,17 @@ class RetryPolicy:
         """Open the database, yield the result of `prepare`, and close the database in the end. A retry opens the
         database again.
 
-        Raises as `call` does.
+        Raises as `call` does, and DatabaseFault at once for a server that cannot be reached, unless the wait has no
+        limit: its address may be mistyped, and a person is waiting.
         """
         with ExitStack() as stack:
 
             def attempt() -> T:
                 stack.close()
-                return prepare(stack.enter_context(wiring.open_store(self._path, self._clock)))
+                try:
+                    return prepare(stack.enter_context(wiring.open_store(self._path, self._clock)))
+                except UnreachableServer as error:
+                    raise error if self._limit_s == math.inf else DatabaseFault(str(error)) from None
 
             yield self.call(attempt)
 

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geocrawl.urls.database import Place
+
 if TYPE_CHECKING:
     from geocrawl.priority.topics.directory import Topic
 
@@ -28,7 +30,7 @@ def topics_folder() -> Path | None:
         return None
 
 
-def demand_topic(name: str, database: Path) -> None:
+def demand_topic(name: str, database: Place) -> None:
     """Raise UsageError when the topic for which a database was crawled has been removed."""
     from geocrawl.errors import UsageError
 

@@ -22,10 +22,16 @@ def check(
     silent_for: Annotated[
         int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for this many hours.")
     ] = 6,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make the search index anew from the catalogue instead, and exit.")
+    ] = False,
 ) -> None:
     """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
     from geocrawl.errors import GeocrawlError
 
+    if repair:
+        _repair(overrides)
+        return
     try:
         with opt.reading(overrides) as queries:
             found, last = queries.status(time.time()), queries.last_visit_at()
@@ -37,6 +43,16 @@ def check(
     typer.echo(f"GEOCRAWL {word} - {text} | {_performance_data(found)}")
     if code:
         raise typer.Exit(code)
+
+
+def _repair(overrides: opt.Overrides) -> None:
+    """Make the search index anew, and say how many services it has."""
+    from geocrawl.app import wiring
+
+    path = opt.database_path_from(opt.settings_from(overrides))
+    with wiring.open_store(path, wiring.system_clock(), create=False) as store:
+        services = store.index_again()
+    typer.echo(f"{path}: the search index has {counted(services, 'service')}")
 
 
 def assess(found: CatalogStatus, last: float | None, now: float, silent_s: float) -> tuple[int, str]:

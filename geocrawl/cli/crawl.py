@@ -12,6 +12,7 @@ from geocrawl.cli import output
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
+    from geocrawl.urls.database import Place
 
 
 def crawl(
@@ -59,7 +60,7 @@ def _topic_seeds(topic: object) -> list[str]:
     return list(find_topic(topic).seeds)
 
 
-def _demand_catalogue(path: Path) -> None:
+def _demand_catalogue(path: Place) -> None:
     """Raise UsageError when there is no catalogue whose queue could be resumed."""
     from geocrawl.errors import UsageError
     from geocrawl.store import Store

@@ -19,6 +19,7 @@ from geocrawl.cli.program import in_a_shell
 
 if TYPE_CHECKING:
     from geocrawl.demo import DemoWeb
+    from geocrawl.urls.database import Place
 
 
 def demo(
@@ -63,7 +64,7 @@ def _served(web: DemoWeb) -> str:
     return f"Serving a web of {len(web.content.hosts)} hosts on this machine, through the proxy {web.proxy_url}."
 
 
-def _crawl_line(web: DemoWeb, path: Path) -> str:
+def _crawl_line(web: DemoWeb, path: Place) -> str:
     return in_a_shell("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--db", str(path))
 
 
@@ -113,7 +114,7 @@ def _fresh_database(hosts: Iterable[str]) -> Path:
     return path
 
 
-def _print_catalogue(path: Path) -> None:
+def _print_catalogue(path: Place) -> None:
     from geocrawl.store import Store
 
     with Store.open_readonly(path) as queries:

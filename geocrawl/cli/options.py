@@ -10,8 +10,9 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from geocrawl.model import Kind
     from geocrawl.settings import Settings
     from geocrawl.store import Queries
+    from geocrawl.urls.database import Place
+
+E = TypeVar("E", bound=StrEnum)
 
 Overrides = dict[str, object]
 """Settings that were given as options, by name; the value as typed; and under `CONFIG` a file of settings."""
@@ -176,23 +180,26 @@ def current_folder() -> Path:
         raise EnvironmentFault(f"the current folder: {error.strerror}; change to another one (cd)") from None
 
 
-def database_path_from(settings: Settings) -> Path:
-    """Return the path of the catalogue."""
+def database_path_from(settings: Settings) -> Place:
+    """Return where the catalogue is."""
     from geocrawl.config import database_path
 
     return database_path(settings, os.environ)
 
 
-def new_database_path_from(settings: Settings) -> Path:
-    """Return the path of the catalogue for a command that makes one where none is.
+def new_database_path_from(settings: Settings) -> Place:
+    """Return where the catalogue is for a command that makes one where none is.
 
     Raises UsageError when the command line names a folder that does not exist, which is probably mistyped; that of the
     configuration or of the user's data is made (`seeds add` fills the catalogue before the service first starts).
     """
     from geocrawl.errors import UsageError
+    from geocrawl.urls.database import ServerDatabase
 
     path = database_path_from(settings)
-    if str(path) != ":memory:" and not path.parent.exists() and settings.db != settings_from({}).db:
+    if isinstance(path, ServerDatabase) or str(path) == ":memory:":
+        return path
+    if not path.parent.exists() and settings.db != settings_from({}).db:
         raise UsageError(f"--db {path}: the folder {path.parent} does not exist; create it, or name another file")
     return path
 
@@ -206,15 +213,15 @@ def reading(overrides: Mapping[str, object]) -> Iterator[Queries]:
         yield queries
 
 
-def refuse_catalogue(out: Path | None, overrides: Overrides) -> None:
+def refuse_catalogue(out: Path | None, overrides: Overrides, *, over: bytes = b"") -> None:
     """Raise UsageError when a file to write is the catalogue, or another database, by whatever name.
 
-    None and `-` are standard output.
+    None and `-` are standard output. `over`: the application id of databases that may be written over.
     """
     from geocrawl.files import refuse_database
 
     if out is not None and str(out) != "-":
-        refuse_database(out, database_path_from(settings_from(overrides)))
+        refuse_database(out, database_path_from(settings_from(overrides)), over=over)
 
 
 def kind_of(text: str) -> Kind:
@@ -229,6 +236,16 @@ def kind_of(text: str) -> Kind:
         return Kind(text.strip().lower())
     except ValueError:
         raise UsageError(f"--kind {text!r}: expected one of {', '.join(Kind)} (`geocrawl kinds`)") from None
+
+
+def one_of(choices: type[E], text: str, option: str) -> E:
+    """Return the choice that an option names, in any case. Raises UsageError for another word."""
+    from geocrawl.errors import UsageError
+
+    try:
+        return choices(text.strip().lower())
+    except ValueError:
+        raise UsageError(f"{option} {text!r}: expected one of {', '.join(choices)}") from None
 
 
 def key_value_pairs(items: list[str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from geocrawl.app.probe_list import ProbeResult
     from geocrawl.model import Url
     from geocrawl.settings import Settings
+    from geocrawl.urls.database import Place
 
 ListFile = Annotated[
     Path | None,
@@ -139,7 +140,7 @@ def _end(result: ProbeResult) -> None:
         raise typer.Exit(1)
 
 
-def _catalogue_of(settings: Settings) -> Path | None:
+def _catalogue_of(settings: Settings) -> Place | None:
     """Return the path of the catalogue; None for a user without a home folder."""
     from geocrawl.errors import EnvironmentFault
 

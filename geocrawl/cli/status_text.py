@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geocrawl.daemon.budget import PAGES_SHARE
@@ -15,13 +14,14 @@ from geocrawl.wording import counted
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
     from geocrawl.store import CatalogStatus, Run
+    from geocrawl.urls.database import Place
 
 
 _SILENT_S = 30.0
 """Seconds without a heartbeat after which a daemon counts as silent; it writes one every five seconds."""
 
 
-def status_lines(status: CatalogStatus, path: Path, now: float, settings: Settings) -> Iterator[str]:
+def status_lines(status: CatalogStatus, path: Place, now: float, settings: Settings) -> Iterator[str]:
     """Yield the lines of `geocrawl status`, with the limits of the settings."""
     yield f"catalogue   {path}, {_size(status, settings.max_db_bytes)}"
     yield f"daemon      {_daemon(status, now)}"

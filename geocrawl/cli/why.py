@@ -58,22 +58,22 @@ def why_lines(
     if refused:
         yield f"  it is not visited now: {refused}"
     if found.page is not None:
-        yield from _page_lines(found.page, found.parent, strategy, parts, now)
+        yield from _page_lines(found, found.page, strategy, parts, now)
     for endpoint in found.endpoints:
         yield "  as a service:"
         for line in endpoint_lines(endpoint):
             yield f"  {line}"
 
 
-def _page_lines(
-    page: UrlRow, parent: UrlRow | None, strategy: str, parts: Mapping[str, object], now: float
-) -> Iterator[str]:
+def _page_lines(found: Why, page: UrlRow, strategy: str, parts: Mapping[str, object], now: float) -> Iterator[str]:
     reason = f" ({page.reason})" if page.reason and page.reason != "ok" else ""
     yield f"  {page.state}{reason}, depth {page.depth}, tier {page.tier}, score {page.score:g}, strategy {strategy}"
     if parts:
         yield "  rank: " + ", ".join(f"{name} {_value(value)}" for name, value in parts.items())
+    parent = found.parent
     if page.found_in == "seed" or parent is None:
-        yield f"  start page, added {moment(page.first_seen)} UTC"
+        source = f", source: {plain(found.source, 300)}" if found.source else ""
+        yield f"  start page, added {moment(page.first_seen)} UTC{source}"
     else:
         anchor = f" “{plain(page.anchor, 120)}”" if page.anchor else ""
         carrier = f"{page.found_in or 'a link'}{anchor}"

@@ -26,7 +26,7 @@ _ABOVE_ZERO = {
     "page_body_bytes",
     "probe_body_bytes",
 }
-_CHOICES = {"scope": ("any", "site", "host")}
+_CHOICES = {"scope": ("any", "site", "host"), "mail_security": ("starttls", "tls", "none")}
 _READERS: Mapping[str, Callable[[object], object]] = {
     "proxy": values.read_proxy,
     "not_before": values.read_date,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from geocrawl.errors import EnvironmentFault
 from geocrawl.settings import Settings
-from geocrawl.urls.database import sqlite_path
+from geocrawl.urls.database import Place, is_server, server_of, sqlite_path
 
 FILE_IN_FOLDER = "geocrawl.toml"
 SYSTEM_FILE = Path("/etc/geocrawl/config.toml")
@@ -48,8 +48,9 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     return _home(environ) / below / "geocrawl"
 
 
-def database_path(settings: Settings, environ: Mapping[str, str]) -> Path:
-    """Return the catalogue's file: setting `db` (a path or `sqlite:///path`), else geocrawl.db in the data folder.
+def database_path(settings: Settings, environ: Mapping[str, str]) -> Place:
+    """Return where the catalogue is: setting `db` (a path, `sqlite:///path`, `postgresql://…`), else geocrawl.db in the
+    data folder.
 
     Raises UsageError for another engine, EnvironmentFault for a user without a data folder.
     """
@@ -58,7 +59,7 @@ def database_path(settings: Settings, environ: Mapping[str, str]) -> Path:
             return user_folder("data", environ) / DATABASE_NAME
         except EnvironmentFault as fault:
             raise EnvironmentFault(f"{fault}; name the catalogue: --db FILE") from None
-    return _expanded(sqlite_path(settings.db), environ)
+    return server_of(settings.db) if is_server(settings.db) else _expanded(sqlite_path(settings.db), environ)
 
 
 def _expanded(text: str, environ: Mapping[str, str]) -> Path:

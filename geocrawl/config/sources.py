@@ -14,7 +14,7 @@ from geocrawl.config import values
 from geocrawl.config.names import Setting, nearest, settings_by_name, site_settings_by_name
 from geocrawl.config.places import SYSTEM_FILE
 from geocrawl.errors import GeocrawlError
-from geocrawl.urls.database import MEMORY, sqlite_path
+from geocrawl.urls.database import MEMORY, is_server, sqlite_path
 
 ENVIRONMENT_PREFIX = "GEOCRAWL_"
 _NOT_SETTINGS = {"GEOCRAWL_SHARED"}  # where the test suite finds recorded answers
@@ -181,6 +181,8 @@ def _beside(file: Path, name: str, value: object) -> object:
     if name not in _PATHS or not isinstance(value, str) or not value or value.startswith("~"):
         return value
     try:
+        if is_server(value):
+            return value
         path = sqlite_path(value)
     except GeocrawlError:
         return value  # an invalid value is refused later, with a reason

@@ -34,7 +34,7 @@ class Request:
 
 
 class DemoWeb:
-    """A server of the demo web while its context is open: `with DemoWeb() as web: crawl through web.proxy_url`."""
+    """A server of the demo web while its context is open: `with DemoWeb() as demo:`; crawl through its `proxy_url`."""
 
     def __init__(self, *, port: int = 0, latency_s: float = 0.0, today: datetime.date | None = None) -> None:
         """Port 0 means any free port; `latency_s` passes before every answer; the calendar opens at `today`."""

@@ -232,11 +232,15 @@ def test_the_database_is_a_path_or_a_sqlite_url() -> None:
 
 
 def test_an_empty_home_falls_back_on_the_user_database() -> None:
-    assert database_path(Settings(), {"HOME": ""}).is_absolute()
+    path = database_path(Settings(), {"HOME": ""})
+    assert isinstance(path, Path) and path.is_absolute()
     assert database_path(Settings(), {}) == database_path(Settings(), {"HOME": ""})
 
 
-@pytest.mark.parametrize("text", ["postgresql://ada:hunter2@db/x", "sqlite://a.db", "sqlite:///"])
+@pytest.mark.parametrize(
+    "text",
+    ["mysql://ada:hunter2@db/x", "postgresql://ada:hunter2@db:x/y", "postgresql://ada:hunter2@db/", "sqlite://a.db"],
+)
 def test_another_engine_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         database_path(replace(Settings(), db=text), {"HOME": "/home/ada"})
