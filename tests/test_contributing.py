@@ -124,7 +124,7 @@ def copy_with_the_new_kind(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _in(root: Path, *arguments: str) -> str:
-    done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -15,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from scripts import docs_hooks, man_page, strategies_page
 from tests.support.places import ROOT
 
 PROSE = [
     "README.md",
+    "README.zh.md",
     "CONTRIBUTING.md",
     "Makefile",
     ".ci/run",
@@ -35,7 +38,7 @@ _FILE = re.compile(r"[\w/-]*\w\.py\b(?![*…])")
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _DOTTED = re.compile(r"(?<![\w./-])[a-z_]+(?:\.[A-Za-z_]\w*)+\b(?!\()")
 _SUFFIXES = frozenset(
-    ["conf", "csv", "db", "gz", "html", "json", "md", "prom", "py", "service", "sql", "sysusers", "toml", "txt"]
+    ["conf", "csv", "db", "gz", "html", "json", "md", "prom", "py", "rdf", "service", "sql", "sysusers", "toml", "txt"]
 )
 """Last parts of file names, which are no attributes of modules."""
 _IN_EXAMPLES = re.compile(r"by_finds|/sps/|^content\.py$|providers")
@@ -119,3 +122,46 @@ def test_a_name_of_former_days_is_seen() -> None:
     assert list(missing_files("docs/words.md", "see `survey.py` and geocrawl/settings.py")) == ["survey.py"]
     assert list(missing_modules("`fetch.http.Transported`, `store.nowhere`, `fetch.http`, `page_visit.x`")) != []
     assert list(missing_modules("`fetch.http`, `settings.Settings`, `file.name`")) == []
+
+
+def test_the_page_of_strategies_is_current() -> None:
+    assert strategies_page.PAGE.read_text("utf-8") == strategies_page.page(), "make strategies"
+
+
+def test_the_man_page_is_current() -> None:
+    assert man_page.PAGE.read_text("utf-8") == man_page.page(), "make man"
+
+
+def test_the_man_page_has_every_command_and_option() -> None:
+    shown = man_page.page().replace("\\-", "-")
+    expected = json.loads((ROOT / "tests/expectations/command_options.json").read_text("utf-8"))
+    for command, options in expected.items():
+        _, _, rest = shown.partition(f"\n.B geocrawl {command}\n")
+        section = rest.partition("\n.B geocrawl ")[0]
+        assert [name for name in options if name.startswith("--") and name not in section] == [], command
+
+
+def test_every_word_is_in_the_chinese_glossary() -> None:
+    words = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs/words.md").read_text("utf-8"), re.MULTILINE)
+    glossary = (ROOT / "docs/glossary.md").read_text("utf-8")
+    translated = re.findall(r"^\| ([^|]+?) \| [^|]+ \| [^|]+ \|$", glossary, re.MULTILINE)
+    assert len(words) > 70 and [word for word in words if word not in translated] == []
+    assert [word for word in translated if word not in (*words, "English")] == []
+
+
+def test_every_page_has_a_place_in_the_site() -> None:
+    site = (ROOT / "mkdocs.yml").read_text("utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} | set(docs_hooks.OUTSIDE.values())
+    assert [name for name in sorted(pages) if f" {name}\n" not in site] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PROSE if name.endswith(".md")])
+def test_every_link_to_a_file_leads_to_one(name: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / name).read_text("utf-8"))
+    assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_pictures_are_small_and_shown() -> None:
+    texts = "".join(path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md"))
+    for path in (ROOT / "docs" / "pictures").iterdir():
+        assert path.stat().st_size < 150_000 and f"(pictures/{path.name})" in texts, path.name

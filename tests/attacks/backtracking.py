@@ -8,22 +8,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
 from re import _constants as code  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 Next = Callable[[int], bool]
+_SINGLE = frozenset({code.LITERAL, code.NOT_LITERAL, code.ANY, code.IN})
+"""Nodes that take one character."""
+_CATEGORIES: dict[Any, Callable[[str], bool]] = {
+    code.CATEGORY_DIGIT: str.isdigit,
+    code.CATEGORY_NOT_DIGIT: lambda character: not character.isdigit(),
+    code.CATEGORY_SPACE: str.isspace,
+    code.CATEGORY_NOT_SPACE: lambda character: not character.isspace(),
+    code.CATEGORY_WORD: lambda character: character.isalnum() or character == "_",
+    code.CATEGORY_NOT_WORD: lambda character: not (character.isalnum() or character == "_"),
+}
 
 
 class TooManySteps(Exception):
     """The limit was reached."""
 
 
+@lru_cache(maxsize=64)
+def _tree_of(pattern: re.Pattern[str]) -> list[Any]:
+    """Return the parse tree of a pattern: parsing takes longer than most of the searches that are counted."""
+    tree: list[Any] = _plain(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+    return tree
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a parse tree with lists in the place of `SubPattern`, which is slow to go through."""
+    if isinstance(value, _parser.SubPattern | list):
+        return [_plain(each) for each in value]
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
+
+
 class Counter:
     """Counts the steps of searches of one pattern."""
 
     def __init__(self, pattern: re.Pattern[str], limit: int) -> None:
-        self._tree = list(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+        self._tree = _tree_of(pattern)
         self._ignores_case = bool(pattern.flags & re.IGNORECASE)
         self._dot_all = bool(pattern.flags & re.DOTALL)
         self._limit = limit
@@ -35,28 +61,33 @@ class Counter:
         return any(self._match(self._tree, 0, start, lambda _: True) for start in range(len(text) + 1))
 
     def _match(self, nodes: Sequence[Any], index: int, at: int, then: Next) -> bool:
-        self.steps += 1
-        if self.steps > self._limit:
-            raise TooManySteps
-        if index == len(nodes):
-            return then(at)
-        kind, value = nodes[index]
+        text = self._text
+        while True:
+            self.steps += 1
+            if self.steps > self._limit:
+                raise TooManySteps
+            if index == len(nodes):
+                return then(at)
+            kind, value = nodes[index]
+            if kind not in _SINGLE:
+                break
+            if at >= len(text) or not self._holds(kind, value, text[at]):
+                return False
+            index, at = index + 1, at + 1
 
         def rest(end: int) -> bool:
             return self._match(nodes, index + 1, end, then)
 
-        if kind in (code.LITERAL, code.NOT_LITERAL, code.ANY, code.IN):
-            return at < len(self._text) and self._holds(kind, value, self._text[at]) and rest(at + 1)
         if kind is code.SUBPATTERN:
-            return self._match(list(value[3]), 0, at, rest)
+            return self._match(value[3], 0, at, rest)
         if kind is code.BRANCH:
-            return any(self._match(list(branch), 0, at, rest) for branch in value[1])
+            return any(self._match(branch, 0, at, rest) for branch in value[1])
         if kind in (code.MAX_REPEAT, code.MIN_REPEAT):
             return self._repeat(value, at, rest, greedy=kind is code.MAX_REPEAT)
         if kind in (code.ASSERT, code.ASSERT_NOT):
             behind, inner = value
             starts = [at] if behind > 0 else range(max(at - 60, 0), at + 1)
-            found = any(self._match(list(inner), 0, start, lambda end: behind > 0 or end == at) for start in starts)
+            found = any(self._match(inner, 0, start, lambda end: behind > 0 or end == at) for start in starts)
             return found == (kind is code.ASSERT) and rest(at)
         if kind is code.AT:
             return self._at(value, at) and rest(at)
@@ -64,11 +95,10 @@ class Counter:
 
     def _repeat(self, value: Any, at: int, rest: Next, *, greedy: bool) -> bool:
         least, most, inner = value
-        nodes = list(inner)
-        if len(nodes) == 1 and nodes[0][0] in (code.LITERAL, code.NOT_LITERAL, code.ANY, code.IN):
-            ends = self._run(nodes[0], at, least, most)
+        if len(inner) == 1 and inner[0][0] in _SINGLE:
+            ends = self._run(inner[0], at, least, most)
             return any(rest(end) for end in (reversed(ends) if greedy else ends))
-        return self._again(nodes, at, rest, 0, least, most, greedy=greedy)
+        return self._again(inner, at, rest, 0, least, most, greedy=greedy)
 
     def _run(self, node: Any, at: int, least: int, most: int) -> list[int]:
         """Where a repeat of one character may end."""
@@ -119,41 +149,30 @@ class Counter:
         if kind is code.RANGE:
             low, high = value
             return low <= ord(character) <= high or (self._ignores_case and low <= ord(character.upper()) <= high)
-        if kind is code.CATEGORY:
-            tests: dict[Any, Callable[[str], bool]] = {
-                code.CATEGORY_DIGIT: str.isdigit,
-                code.CATEGORY_SPACE: str.isspace,
-                code.CATEGORY_WORD: lambda c: c.isalnum() or c == "_",
-            }
-            for category, holds in tests.items():
-                if value is category:
-                    return holds(character)
-                if str(value) == str(category).replace("CATEGORY_", "CATEGORY_NOT_"):
-                    return not holds(character)
-        return False
+        return kind is code.CATEGORY and value in _CATEGORIES and _CATEGORIES[value](character)
 
 
 def pumps(pattern: re.Pattern[str]) -> Iterator[str]:
     """Texts that its repeats take: a character or two of each, what stands before it, over and over."""
-    samples = [_sample(node) for node in _walk(list(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)))]
+    samples = [_sample(node) for node in _walk(_tree_of(pattern))]
     units = {sample for sample in samples if sample}
     singles = sorted(units)[:40]
     yield from singles
-    yield from (one + other for one in singles[:12] for other in singles[:12] if one != other)
+    yield from (one + other for one, other in combinations(singles[:12], 2))  # "ab" over and over is "ba" over and over
 
 
 def _walk(nodes: Sequence[Any]) -> Iterator[Any]:
     for kind, value in nodes:
         if kind in (code.MAX_REPEAT, code.MIN_REPEAT):
             yield (kind, value)
-            yield from _walk(list(value[2]))
+            yield from _walk(value[2])
         elif kind is code.SUBPATTERN:
-            yield from _walk(list(value[3]))
+            yield from _walk(value[3])
         elif kind is code.BRANCH:
             for branch in value[1]:
-                yield from _walk(list(branch))
+                yield from _walk(branch)
         elif kind in (code.ASSERT, code.ASSERT_NOT):
-            yield from _walk(list(value[1]))
+            yield from _walk(value[1])
         else:
             yield (kind, value)
 
@@ -175,5 +194,5 @@ def _sample(node: Any) -> str:
             return {code.CATEGORY_DIGIT: "1", code.CATEGORY_SPACE: " "}.get(first, "a")
         return chr(first) if first_kind is code.LITERAL else chr(first[0])
     if kind in (code.MAX_REPEAT, code.MIN_REPEAT):
-        return "".join(_sample(each) for each in _walk(list(value[2])))[:20]
+        return "".join(_sample(each) for each in _walk(value[2]))[:20]
     return ""

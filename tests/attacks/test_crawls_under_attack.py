@@ -24,7 +24,7 @@ MOST_MIB = 300
 def test_an_attack_costs_no_more_than_it_may(name: str) -> None:
     for row in measure(name):
         assert row["held"], row
-        assert row["peak_mib"] < MOST_MIB and row["wall_s"] < 30, row
+        assert row["peak_mib"] < MOST_MIB, row
 
 
 def test_those_tested_here_are_among_all() -> None:

@@ -42,7 +42,7 @@ def _ill_formed(value: object) -> list[str]:
 @pytest.mark.parametrize(("name", "content_type", "body"), [pytest.param(*each, id=each[0]) for each in documents()])
 def test_a_page_is_read_into_well_formed_text(name: str, content_type: str, body: bytes) -> None:
     for address in ("http://h.example/d/p", "http://h.example/q?_content_type=json&from=1&to=10"):
-        reader = PageReader(headline=True, prose=True, max_scripts=5)
+        reader = PageReader(headline=True, prose=True, tag_paths=True, max_scripts=5)
         assert _ill_formed(reader.read(page(body, content_type, address), depth=1)) == []
 
 

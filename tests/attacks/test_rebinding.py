@@ -21,15 +21,38 @@ needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason="no namespaces he
 
 
 @needs_namespaces
-def test_a_crawl_with_an_attackers_name_server() -> None:
+@pytest.mark.parametrize("name", ["a name that leads to loopback", "a name that turns to loopback"])
+def test_a_crawl_with_an_attackers_name_server(name: str) -> None:
     """The others of FLIPS are run by `python -m benchmarks.shows attacks`: each takes two crawls."""
-    (row,) = measure("a name that turns to loopback")
-    assert row["held"], row
+    (row,) = measure(name)
+    assert row["held"] and "guard" in row["ended_by"], row
 
 
 @needs_namespaces
 def test_without_the_guard_the_same_crawl_reaches_them() -> None:
     assert rebinding.attack("a name that turns to loopback", "--allow-private")["private_connections"] > 0
+
+
+@pytest.mark.parametrize("private", ["127.0.0.1", "10.0.0.1", "169.254.169.254"])
+async def test_a_name_that_leads_to_a_private_address_is_refused_when_it_is_connected(
+    kit: Callable[..., Kit], monkeypatch: pytest.MonkeyPatch, private: str
+) -> None:
+    """The name's text is that of a public host: only what it resolves to tells."""
+    connected, looked_up = list[Any](), list[str]()
+
+    def look_up(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        looked_up.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (private, port))]
+
+    async def connect(sock: socket.socket, address: Any) -> None:
+        connected.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", connect)
+    got = await kit(allow_private=False).get(f"http://{rebinding.NAME}/")
+    assert isinstance(got, Failure) and got.code is FailureCode.GUARD
+    assert set(looked_up) == {rebinding.NAME} and not connected
 
 
 @pytest.mark.parametrize("asked_by", ["a new connection", "a new session"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geocrawl.cli.addresses import gather_seeds
-from geocrawl.cli.search import _reference_system
 from geocrawl.errors import UsageError
+from geocrawl.search.filters import read_system
 
 
 def test_a_bare_host_means_the_same_in_a_file_and_as_an_argument(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_credentials_in_an_address_are_reported(capsys: pytest.CaptureFixture[st
     ],
 )
 def test_a_reference_system_may_be_written_in_several_ways(typed: str, meant: str) -> None:
-    assert _reference_system(typed) == meant
+    assert read_system(typed) == meant
 
 
 @pytest.mark.parametrize("typed", ["xyz", "EPSG 4326", "EPSG:"])
 def test_an_unknown_reference_system_is_a_usage_error(typed: str) -> None:
     with pytest.raises(UsageError, match="such as EPSG:4326"):
-        _reference_system(typed)
+        read_system(typed)

@@ -54,8 +54,8 @@ def test_certificates_that_cannot_be_read_end_a_command_with_one_line(
     common = ("--db", str(tmp_path / "c.db"))
     env = clean_environment(tmp_path)
     if command == "seeds check":
-        assert run(geocrawl("seeds", "add", "https://127.0.0.1:9/", *common), env=env, limit_s=60).exit_code == 0
-    done = run(geocrawl(*COMMANDS[command], *common), env={**env, **named}, limit_s=60)
+        assert run(geocrawl("seeds", "add", "https://127.0.0.1:9/", *common), env=env, limit_s=300).exit_code == 0
+    done = run(geocrawl(*COMMANDS[command], *common), env={**env, **named}, limit_s=300)
     assert done.exit_code == 3, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert value in done.stderr and f"correct {name}, or unset it" in done.stderr
@@ -66,6 +66,6 @@ def test_a_folder_with_a_certificate_under_its_hashed_name_is_used(tmp_path: Pat
     done = run(
         geocrawl("probe", "https://127.0.0.1:9/wms", "--allow-private", "--json"),
         env=clean_environment(tmp_path, SSL_CERT_DIR=str(tmp_path)),
-        limit_s=60,
+        limit_s=300,
     )
     assert '"refused"' in done.stdout, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -20,7 +21,9 @@ from geocrawl.app.wiring import open_store, system_clock
 from geocrawl.demo import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.urls import endpoint_key, read_url
+from tests.support import forked
 from tests.support.loopback import Handler, Server, running
+from tests.support.processes import clean_environment
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -37,11 +40,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run(tmp_path: Path, environment: dict[str, str]) -> Run:
-    def geocrawl(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "geocrawl", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-
-    return geocrawl
+    return lambda *arguments: forked.geocrawl(arguments, env=environment, cwd=tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +49,20 @@ def web() -> Iterator[DemoWeb]:
         yield web
 
 
-@pytest.fixture
-def crawled(run: Run, web: DemoWeb) -> Run:
-    done = run("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet")
+@pytest.fixture(scope="module")
+def catalogue(web: DemoWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a person whose catalogue was crawled once, for tests that work on copies."""
+    folder = tmp_path_factory.mktemp("crawled")
+    command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
+    environment = clean_environment(folder, GEOCRAWL_SIBLINGS="0")
+    done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def crawled(run: Run, catalogue: Path, tmp_path: Path) -> Run:
+    shutil.copytree(catalogue, tmp_path / "home", dirs_exist_ok=True)
     return run
 
 
@@ -66,7 +75,8 @@ WRONG_USE = [
     (("crawl", "http://a.example/", "--set", "gws.lambda"), 2, "expected KEY=VALUE"),
     (("crawl", "http://a.example/", "--scope", "universe"), 2, "one of any, site, host"),
     (("crawl", "http://a.example/", "--proxy", "socks://127.0.0.1:1"), 2, "SOCKS is not supported"),
-    (("crawl", "http://a.example/", "--db", "postgresql://a/b"), 2, "only SQLite"),
+    (("crawl", "http://a.example/", "--db", "mysql://a/b"), 2, "mysql"),
+    (("crawl", "http://a.example/", "--db", "postgresql://u:secret@127.0.0.1:9/b"), 3, "cannot be reached"),
     (("crawl", "http://a.example/", "--db", "rubbish.db"), 3, "is not a SQLite database"),
     (("probe",), 2, "nothing to probe"),
     (("search", "--bbox", "1,2,3"), 2, "expected W,S,E,N"),
@@ -244,7 +254,7 @@ def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
         while len(web.requests) < 20:
             time.sleep(0.01)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == code
         assert "under way (Ctrl-C again: at once)" in err
         assert "continues from here" in out
@@ -269,11 +279,11 @@ def test_a_second_ctrl_c_cuts_off_what_is_under_way(tmp_path: Path, environment:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment | never
         )
         assert process.stderr is not None
-        assert asked.wait(60)
+        assert asked.wait(300)
         process.send_signal(signal.SIGINT)
         assert any("Stopping, 1 request under way" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=300)
         ended.set()
     assert process.returncode == 130
     assert json.loads(out)["stopped"] == "signal"
@@ -303,6 +313,25 @@ def test_help_and_status_load_no_parser_and_no_orm(crawled: Run, tmp_path: Path)
         assert done.stdout.strip().endswith("LOADED []"), arguments
 
 
+def test_a_crawl_that_finds_services_loads_neither_orm_nor_a_second_http_client(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    code = (
+        "import sys; sys.argv = ['geocrawl', *sys.argv[1:]]\n"
+        "from geocrawl.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', [m for m in ('sqlalchemy', 'sqlmodel', 'alembic', 'aiohttp') if m in sys.modules])"
+    )
+    with DemoWeb() as web:
+        options = ["--proxy", web.proxy_url, "--delay", "0", "--strategy", "gws", "--db", "c.db", "--json", "--quiet"]
+        command = [sys.executable, "-c", code, "crawl", *web.seeds, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    crawled, loaded = done.stdout.rsplit("LOADED", 1)
+    assert json.loads(crawled)["services"] > 0
+    assert loaded.strip() == "[]"
+
+
 def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
     with DemoWeb(latency_s=0.02) as web:
         command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
@@ -317,7 +346,7 @@ def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: 
             )
             for _ in range(2)
         ]
-        outputs = [process.communicate(timeout=90)[0] for process in both]
+        outputs = [process.communicate(timeout=600)[0] for process in both]
         assert [process.returncode for process in both] == [0, 0]
         assert max(json.loads(output)["services"] for output in outputs) >= len(web.expected_valid)
         asked = [request.url for request in web.requests if request.kind == "page"]

@@ -34,7 +34,7 @@ def test_the_web_is_served_and_crawled_by_the_command_that_is_printed(tmp_path: 
             shown = subprocess.run(status, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
             assert shown.stdout.startswith("catalogue   demo.db")
             demo.send_signal(signal.SIGINT)
-            assert demo.wait(20) == 0
+            assert demo.wait(300) == 0
             assert demo.stderr is not None and demo.stderr.read() == ""
         finally:
             demo.kill()
@@ -49,7 +49,7 @@ def test_a_command_to_copy_names_the_program_where_path_does_not_lead_to_it(monk
 
 def test_a_log_file_on_a_full_disk_ends_no_crawl(tmp_path: Path) -> None:
     command = ("crawl", "http://127.0.0.1:9/", "--db", str(tmp_path / "c.db"), "--log-file", "/dev/full")
-    done = run(geocrawl(*command), env=clean_environment(tmp_path), limit_s=100)
+    done = run(geocrawl(*command), env=clean_environment(tmp_path), limit_s=600)
     assert done.exit_code == 1
     assert done.stderr.count("geocrawl: /dev/full: No space left on device; log lines are lost") == 1
     assert "Traceback" not in done.stderr

@@ -38,7 +38,7 @@ def test_the_script_of_each_shell_is_printed(monkeypatch: pytest.MonkeyPatch, sh
 
 
 def test_commands_and_options_are_completed() -> None:
-    assert completed("geocrawl se") == ["search", "service", "seeds"]
+    assert completed("geocrawl se") == ["search", "serve", "service", "seeds"]
     assert completed("geocrawl seeds ad") == ["add"]
     assert completed("geocrawl search --fo") == ["--format"]
 

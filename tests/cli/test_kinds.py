@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.support import forked
 
 Probe = Callable[..., tuple[int, str]]
 
@@ -48,18 +49,8 @@ def origin(shared: Path) -> Iterator[str]:
 @pytest.fixture
 def probe(tmp_path: Path, origin: str) -> Probe:
     def ask(path: str, *options: str) -> tuple[int, str]:
-        command = [
-            sys.executable,
-            "-m",
-            "geocrawl",
-            "probe",
-            origin + path,
-            "--allow-private",
-            "--delay",
-            "0",
-            *options,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        command = ("probe", origin + path, "--allow-private", "--delay", "0", *options)
+        done = forked.geocrawl(command, env=os.environ, cwd=tmp_path)
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout
 
@@ -93,21 +84,23 @@ def test_a_wrong_kind_is_told_by_a_reason_and_a_sentence(
     assert code == 1
     assert output.startswith(f"invalid  {reason}")
     assert said in output
-    code, output = probe(path, "--kind", kind, "--json")
+
+
+@pytest.mark.shared
+def test_a_wrong_kind_is_told_by_the_kind_and_a_reason_in_json(probe: Probe) -> None:
+    code, output = probe("/features", "--kind", "wms", "--json")
     (line,) = map(json.loads, output.splitlines())
-    assert (line["kind"], line["reason"]) == (kind, reason)
+    assert (code, line["kind"], line["reason"]) == (1, "wms", "other-kind")
 
 
 def test_an_unknown_kind_is_wrong_use(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "geocrawl", "probe", "http://a.example/", "--kind", "wmz"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = forked.geocrawl(("probe", "http://a.example/", "--kind", "wmz"), env=os.environ, cwd=tmp_path)
     assert done.returncode == 2
     assert "expected one of wms, wfs" in done.stderr
 
 
 def test_kinds_are_listed_with_what_proves_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "geocrawl", "kinds", "--json"]
-    rows = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    rows = json.loads(forked.geocrawl(["kinds", "--json"], env=os.environ, cwd=tmp_path).stdout)
     kinds = {row["kind"] for row in rows}
     assert {"wms", "wfs", "wmts", "wcs", "csw", "arcgis", "ogcapi"} <= kinds
     assert all(row["name"] and row["recognised"] and row["proof"] for row in rows)

@@ -16,29 +16,30 @@ from geocrawl.cli.service import command_line, files, folder
 from geocrawl.config import check as check_config
 from geocrawl.config.example import example
 from geocrawl.config.names import settings_by_name
-from tests.support.processes import Run, clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def command(home: Path, *arguments: str) -> Run:
-    return run(geocrawl(*arguments), env=clean_environment(home), limit_s=60)
+def command(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return forked.geocrawl(arguments, env=clean_environment(home))
 
 
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Path:
     path = tmp_path / "c.db"
-    assert command(tmp_path, "seeds", "add", "https://www.example.org/", "--db", str(path)).exit_code == 0
+    assert command(tmp_path, "seeds", "add", "https://www.example.org/", "--db", str(path)).returncode == 0
     return path
 
 
 def test_a_backup_can_be_restored_and_the_former_database_is_kept(tmp_path: Path, catalogue: Path) -> None:
     copy = tmp_path / "backup" / "c.db"
     copy.parent.mkdir()
-    assert command(tmp_path, "backup", str(copy), "--db", str(catalogue)).exit_code == 0
+    assert command(tmp_path, "backup", str(copy), "--db", str(catalogue)).returncode == 0
     command(tmp_path, "seeds", "add", "https://later.example.org/", "--db", str(catalogue))
     done = command(tmp_path, "restore", str(copy), "--db", str(catalogue))
-    assert done.exit_code == 0 and "before-restore" in done.stdout
+    assert done.returncode == 0 and "before-restore" in done.stdout
     seeds = json.loads(command(tmp_path, "seeds", "list", "--json", "--db", str(catalogue)).stdout)
     assert [seed["url"] for seed in seeds] == ["https://www.example.org/"]
     with sqlite3.connect(tmp_path / "c.db.before-restore") as kept:
@@ -49,7 +50,7 @@ def test_a_backup_is_consistent_while_somebody_writes(tmp_path: Path, catalogue:
     writer = sqlite3.connect(catalogue)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("UPDATE seed SET title = 'half done'")
-    assert command(tmp_path, "backup", str(tmp_path / "b.db"), "--db", str(catalogue)).exit_code == 0
+    assert command(tmp_path, "backup", str(tmp_path / "b.db"), "--db", str(catalogue)).returncode == 0
     writer.rollback()
     writer.close()
     with sqlite3.connect(tmp_path / "b.db") as copy:
@@ -69,20 +70,20 @@ def test_a_damaged_copy_is_refused_and_the_database_stays(tmp_path: Path, catalo
         with sqlite3.connect(copy) as other:
             other.execute("CREATE TABLE t (x)")
     done = command(tmp_path, "restore", str(copy), "--db", str(catalogue))
-    assert done.exit_code == 3 and str(copy) in done.stderr and "Traceback" not in done.stderr
-    assert command(tmp_path, "seeds", "list", "--db", str(catalogue)).exit_code == 0
+    assert done.returncode == 3 and str(copy) in done.stderr and "Traceback" not in done.stderr
+    assert command(tmp_path, "seeds", "list", "--db", str(catalogue)).returncode == 0
 
 
 def test_monitoring_is_told_in_its_own_words(tmp_path: Path, catalogue: Path) -> None:
     done = command(tmp_path, "check", "--db", str(catalogue))
-    assert (done.exit_code, done.stdout.startswith("GEOCRAWL CRITICAL - no daemon runs | alive=0 ")) == (2, True)
+    assert (done.returncode, done.stdout.startswith("GEOCRAWL CRITICAL - no daemon runs | alive=0 ")) == (2, True)
     missing = command(tmp_path, "check", "--db", str(tmp_path / "nothing.db"))
-    assert missing.exit_code == 3 and missing.stdout.startswith("GEOCRAWL UNKNOWN - ")
+    assert missing.returncode == 3 and missing.stdout.startswith("GEOCRAWL UNKNOWN - ")
 
 
 def test_metrics_are_in_the_text_format_of_prometheus(tmp_path: Path, catalogue: Path) -> None:
     out = tmp_path / "geocrawl.prom"
-    assert command(tmp_path, "metrics", "--out", str(out), "--db", str(catalogue)).exit_code == 0
+    assert command(tmp_path, "metrics", "--out", str(out), "--db", str(catalogue)).returncode == 0
     lines = out.read_text().splitlines()
     assert "geocrawl_up 0" in lines and 'geocrawl_pages{state="waiting"} 0' in lines
     sample = re.compile(r'geocrawl_[a-z_]+(?:\{[a-z]+="[^"\\\n]*"\})? -?\d+\Z')
@@ -107,15 +108,15 @@ def test_the_example_configuration_names_every_setting_and_is_well_formed(tmp_pa
 
 def test_installing_writes_what_uninstalling_removes_and_keeps_the_configuration(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    assert command(tmp_path, "service", "install", "--root", str(root), "--dry-run").exit_code == 0
+    assert command(tmp_path, "service", "install", "--root", str(root), "--dry-run").returncode == 0
     assert not root.exists()
-    assert command(tmp_path, "service", "install", "--root", str(root)).exit_code == 0
+    assert command(tmp_path, "service", "install", "--root", str(root)).returncode == 0
     unit = (root / "etc/systemd/system/geocrawl.service").read_text()
     assert "@" not in re.search(r"ExecStart=(.*)", unit)[1]  # type: ignore[index]  # the unit has one
     config = root / "etc/geocrawl/config.toml"
     config.write_text("workers = 3\n")
     assert "kept" in command(tmp_path, "service", "install", "--root", str(root)).stdout
-    assert command(tmp_path, "service", "uninstall", "--root", str(root)).exit_code == 0
+    assert command(tmp_path, "service", "uninstall", "--root", str(root)).returncode == 0
     assert [path for path in root.rglob("*") if path.is_file()] == [config]
 
 

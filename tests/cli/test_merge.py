@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 
 from geocrawl.model import Candidate, Evidence, Kind, Layer, Service
 from geocrawl.urls import service_endpoint
+from tests.support import forked
 from tests.support.world import World, url, verdict
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -40,8 +41,7 @@ def run(tmp_path: Path) -> Run:
     world.database.close()
 
     def geocrawl(command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "geocrawl", command, *arguments, "--db", "c.db"]
-        done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, check=False)
+        done = forked.geocrawl((command, *arguments, "--db", "c.db"), env=os.environ, cwd=tmp_path)
         assert "Traceback" not in done.stderr
         return done
 

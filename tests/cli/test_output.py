@@ -11,8 +11,6 @@ from types import SimpleNamespace
 import pytest
 import structlog
 import typer
-from aiohttp import ClientConnectorDNSError
-from aiohttp.client_reqrep import ConnectionKey
 from typer.testing import CliRunner
 
 from geocrawl.cli import app, output
@@ -23,6 +21,7 @@ from geocrawl.cli.show import _capabilities_request
 from geocrawl.cli.why import _value
 from geocrawl.errors import described
 from geocrawl.fetch.failures import classify
+from geocrawl.fetch.wire_errors import ConnectFailed
 from geocrawl.model import FailureCode
 from geocrawl.sanitize import ending_of
 from tests.cli.test_registry import _walk
@@ -101,8 +100,9 @@ def test_exceptions_are_described_without_names_of_classes() -> None:
     class HostUnreachableError(Exception):
         pass
 
-    key = ConnectionKey("nowhere.example", 443, True, True, None, None, None)
-    dns = ClientConnectorDNSError(key, socket.gaierror(-2, "Name or service not known"))
+    unknown = socket.gaierror(-2, "Name or service not known")
+    dns = ConnectFailed("nowhere.example", 443, unknown)
+    dns.__cause__ = unknown
     assert classify(dns) == (FailureCode.DNS, "nowhere.example:443: Name or service not known")
     assert described(HostUnreachableError()) == "host unreachable"
     assert described(KeyError("html")) == "html is missing"

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -151,14 +152,20 @@ PRINTING: dict[str, list[list[str]]] = {
     "show": [["1"], ["1", "--json"], [SERVICE], [f"http://never.example/?token={SECRET}"]],
     "signals": [[], ["--json"]],
     "split": [[SERVICE, TWIN], [SERVICE, TWIN, "--json"]],
-    "stats": [["--survival"], ["--survival", "--json"]],
+    "stats": [["--survival"], ["--survival", "--json"], ["--picture", "deviations"]],
     "status": [[], ["--json"]],
     "why": [[START], [SERVICE], [BROKEN, "--json"], [GONE], [NESTED], [f"http://never.example/?token={SECRET}"]],
     "forget": [["--list"], ["--list", "--json"], [f"never.example/?token={SECRET}", "--reason", f"mail {SERVICE}"]],
+    "report": [["--month", "2026-10"], ["--month", time.strftime("%Y-%m", time.gmtime()), "--format", "csv"]],
+    "watch add": [[SERVICE, "--to", f"https://hooks.example/?token={SECRET}"], ["rivers", "--to", "mail:anna"]],
+    "watch list": [[], ["--json"]],
+    "watch remove": [["1"]],
+    "watch send": [[], ["--json"]],
     "release": [[f"http://maps.example/?token={SECRET}"]],
 }
 WITHOUT_ADDRESSES = set(
-    ["backup", "daemon", "demo", "evaluate", "kinds", "pause", "reload", "restore", "resume", "stop", "strategies"]
+    ["backup", "daemon", "demo", "evaluate", "kinds", "pause", "reload", "restore", "resume", "serve", "stop"]
+    + ["migrate", "mine", "strategies", "workers"]
     + ["config check", "service install", "service uninstall", "world check", "world make"]
     + [f"topics {name}" for name in ("add", "list", "show")]
     + [f"train {name}" for name in ("bayes", "fusion", "links", "topic", "vectors")]

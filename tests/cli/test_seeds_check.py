@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -23,9 +24,10 @@ from geocrawl.store.engine.reading import open_readonly
 from geocrawl.store.operations.forget import forget
 from geocrawl.store.operations.seeds import NewSeed, add_seeds
 from geocrawl.store.queries.seed_attribution import services_by_seed
+from tests.support import forked
 from tests.support.killed_crawl import Watcher
 from tests.support.loopback import Handler, Server, running
-from tests.support.processes import Run, clean_environment, geocrawl, run
+from tests.support.processes import clean_environment
 from tests.support.world import World, candidate, link, url, verdict
 
 DELAY_S = 0.2
@@ -78,10 +80,10 @@ def keep(home: Path, *addresses: str, forgotten: str = "") -> None:
         add_seeds(database, [NewSeed(url(address)) for address in addresses], 0.0)
 
 
-def check(home: Path, web: Web, *options: str) -> Run:
+def check(home: Path, web: Web, *options: str) -> subprocess.CompletedProcess[str]:
     proxy = f"http://127.0.0.1:{web.server_port}"
     common = "--db", str(home / "c.db"), "--proxy", proxy, "--delay", f"{DELAY_S}s"
-    return run(geocrawl("seeds", "check", *common, *options), env=clean_environment(home), limit_s=60)
+    return forked.geocrawl(("seeds", "check", *common, *options), env=clean_environment(home))
 
 
 def crawl(home: Path, proxy: str, *seeds: str) -> None:
@@ -95,7 +97,7 @@ def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it
     names = ("fine", "moved", "lost", "gone", "sick", "closed", "unsaid", "left")
     keep(tmp_path, *(f"http://{name}.example/" for name in names), forgotten="left.example")
     done = check(tmp_path, web, "--json")
-    assert done.exit_code == 1, done.stderr
+    assert done.returncode == 1, done.stderr
     found = {row["url"]: row["today"] for row in json.loads(done.stdout)}
     assert {urlsplit(url).hostname: (each["outcome"], each["reason"]) for url, each in found.items()} == {
         "fine.example": ("answers", "ok"),
@@ -116,7 +118,7 @@ def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it
 def test_living_start_pages_end_with_0_and_keep_the_delay_of_their_host(tmp_path: Path, web: Web) -> None:
     keep(tmp_path, *(f"http://fine.example/{n}" for n in range(4)), "http://other.example/")
     done = check(tmp_path, web)
-    assert done.exit_code == 0 and "5 that answer" in done.stdout, done.stderr
+    assert done.returncode == 0 and "5 that answer" in done.stdout, done.stderr
     begun = [at for host, _, at in web.log if host == "fine.example"]
     assert len(begun) == 5, "four pages and robots.txt"
     assert min(after - before for before, after in pairwise(begun)) >= DELAY_S - 0.02
@@ -124,7 +126,7 @@ def test_living_start_pages_end_with_0_and_keep_the_delay_of_their_host(tmp_path
 
 def test_it_changes_nothing_but_politeness_and_heeds_that_of_others(tmp_path: Path, web: Web) -> None:
     keep(tmp_path, "http://fine.example/", "http://other.example/")
-    assert check(tmp_path, web, "--quiet").exit_code == 0
+    assert check(tmp_path, web, "--quiet").returncode == 0
     with open_readonly(tmp_path / "c.db") as connection:
         for table in ("url", "endpoint", "probe", "run", "daily"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
@@ -134,23 +136,23 @@ def test_it_changes_nothing_but_politeness_and_heeds_that_of_others(tmp_path: Pa
     done = check(tmp_path, web, "--json")
     outcomes = {row["url"]: row["today"]["outcome"] for row in json.loads(done.stdout)}
     assert outcomes == {"http://fine.example/": "resting", "http://other.example/": "answers"}
-    assert [host for host, _, _ in web.log[asked:]] == ["other.example"] and done.exit_code == 0
+    assert [host for host, _, _ in web.log[asked:]] == ["other.example"] and done.returncode == 0
 
 
 def test_the_stored_states_are_told_without_a_request(tmp_path: Path, web: Web) -> None:
     keep(tmp_path, "http://gone.example/", "http://fine.example/")
     done = check(tmp_path, web, "--stored")
-    assert (done.exit_code, web.log) == (0, []) and "No start page failed" in done.stdout
+    assert (done.returncode, web.log) == (0, []) and "No start page failed" in done.stdout
     crawl(tmp_path, f"http://127.0.0.1:{web.server_port}", "http://gone.example/", "http://fine.example/")
     asked = len(web.log)
     done = check(tmp_path, web, "--stored", "--json")
-    assert done.exit_code == 1 and [row["reason"] for row in json.loads(done.stdout)] == ["http-404"]
+    assert done.returncode == 1 and [row["reason"] for row in json.loads(done.stdout)] == ["http-404"]
     assert len(web.log) == asked
 
 
 def test_no_start_pages_are_no_error(tmp_path: Path, web: Web) -> None:
     keep(tmp_path)
-    assert check(tmp_path, web).exit_code == 0
+    assert check(tmp_path, web).returncode == 0
 
 
 # --------------------------------------------------------------------------- what a start page led to
@@ -191,12 +193,9 @@ def test_a_proxy_that_is_away_ends_the_check_at_once_with_one_line(tmp_path: Pat
     keep(tmp_path, "http://a.example/", "http://b.example/", "http://c.example/")
     with running(Web()) as away:
         port = away.server_port
-    done = run(
-        geocrawl("seeds", "check", "--db", str(tmp_path / "c.db"), "--proxy", f"http://127.0.0.1:{port}"),
-        env=clean_environment(tmp_path),
-        limit_s=60,
-    )
-    assert done.exit_code == 3
+    arguments = ("seeds", "check", "--db", str(tmp_path / "c.db"), "--proxy", f"http://127.0.0.1:{port}")
+    done = forked.geocrawl(arguments, env=clean_environment(tmp_path))
+    assert done.returncode == 3
     assert done.stderr.strip() == f"geocrawl: The proxy http://127.0.0.1:{port} does not answer (refused)"
     assert done.stdout == ""
     with World(tmp_path / "c.db").reading() as connection:

@@ -9,7 +9,8 @@ from geocrawl.cli.status_text import status_lines
 from geocrawl.demo.web import DemoWeb
 from geocrawl.settings import Settings
 from geocrawl.store.queries.status import status
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment
 from tests.support.world import World
 
 BOUNDS = {"ALLOW": "example", "DENY": "a.example,b.example,c.example,d.example", "HOURS": "22-6", "PAGES_PER_DAY": "7"}
@@ -19,16 +20,17 @@ def test_it_tells_the_limits_and_the_next_work(tmp_path: Path) -> None:
     bounds = {f"GEOCRAWL_{name}": value for name, value in BOUNDS.items()}
     env = clean_environment(tmp_path, GEOCRAWL_DB=str(tmp_path / "c.db"), GEOCRAWL_SIBLINGS="0", **bounds)
     with DemoWeb() as web:
-        done = run(geocrawl("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet"), env=env)
-    assert done.exit_code == 0, done.stderr
-    lines = run(geocrawl("status"), env=env).stdout.splitlines()
+        command = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--quiet")
+        done = forked.geocrawl(command, env=env)
+    assert done.returncode == 0, done.stderr
+    lines = forked.geocrawl(["status"], env=env).stdout.splitlines()
     (limits,) = [line for line in lines if line.startswith("limits")]
     assert limits.split(maxsplit=1)[1] == (
         "7 pages a day, 22-6 UTC, allow example, deny a.example b.example c.example and 1 more"
     )
     (next_,) = [line for line in lines if line.startswith("next")]
     assert "a service is probed again in " in next_ and "a page is read again in 6d " in next_
-    told = json.loads(run(geocrawl("status", "--json"), env=env).stdout)
+    told = json.loads(forked.geocrawl(["status", "--json"], env=env).stdout)
     assert told["deny"] == ["a.example", "b.example", "c.example", "d.example"] and told["pages_per_day"] == 7
     assert set(told["next"]) >= {"probe", "page"}
 

@@ -56,14 +56,14 @@ def test_a_crawl_is_ended_and_loses_nothing(tmp_path: Path) -> None:
         command = geocrawl("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0.5", "--db", str(path))
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as crawl:
             try:
-                end = time.monotonic() + 60
+                end = time.monotonic() + 300
                 while not web.requests:
                     assert time.monotonic() < end
                     time.sleep(0.1)
                 done = stop(path)
                 assert (done.exit_code, done.stderr) == (0, "")
                 assert done.stdout.startswith(f"process {crawl.pid} on ") and done.stdout.endswith("has ended.\n")
-                assert "Ended: stopped" in crawl.communicate(timeout=10)[0]
+                assert "Ended: stopped" in crawl.communicate(timeout=300)[0]
                 assert crawl.returncode == 0
             finally:
                 crawl.kill()

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geocrawl.demo.web import DemoWeb
+from tests.support import forked
 
 
 def geocrawl(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
-    command = [sys.executable, "-m", "geocrawl", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=home, check=False)
+    return forked.geocrawl(arguments, env=environment, cwd=home)
 
 
 @pytest.fixture

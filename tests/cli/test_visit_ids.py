@@ -10,7 +10,8 @@ from typing import Any
 
 from geocrawl.demo import DemoWeb
 from geocrawl.sanitize import masked
-from tests.support.processes import clean_environment, geocrawl, run
+from tests.support import forked
+from tests.support.processes import clean_environment
 
 OF_VISITS = {"leased", "settled", "failed", "service found", "seed not read"}
 
@@ -20,9 +21,9 @@ def crawl(home: Path, *arguments: str) -> list[dict[str, Any]]:
     with DemoWeb() as web:
         seeds = [*web.seeds, f"{web.seeds[0]}never-there"]
         options = ("--db", str(home / "c.db"), "--proxy", web.proxy_url, "--delay", "0", "--max-pages", "30")
-        command = geocrawl("crawl", *seeds, "--log-json", *options, *arguments)
-        done = run(command, env=clean_environment(home, GEOCRAWL_SIBLINGS="0", GEOCRAWL_MAPS="false"), limit_s=60)
-    assert done.exit_code == 0, done.stderr
+        env = clean_environment(home, GEOCRAWL_SIBLINGS="0", GEOCRAWL_MAPS="false")
+        done = forked.geocrawl(("crawl", *seeds, "--log-json", *options, *arguments), env=env)
+    assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
@@ -48,7 +49,8 @@ def test_an_id_leads_to_the_row_and_never_comes_again(tmp_path: Path) -> None:
     assert [pair for pair in named if pair[0] != pair[1]] == []
     found = next(line for line in first if line["event"] == "service found")
     for command in ("why", "show"):
-        told = run(geocrawl(command, found["url"], "--db", str(tmp_path / "c.db")), env=clean_environment(tmp_path))
+        asked = (command, found["url"], "--db", str(tmp_path / "c.db"))
+        told = forked.geocrawl(asked, env=clean_environment(tmp_path))
         assert f"visit={found['visit'].partition('.')[0]}." in told.stdout
 
 

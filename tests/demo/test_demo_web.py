@@ -32,7 +32,7 @@ def web() -> Iterator[DemoWeb]:
 
 
 def _get(web: DemoWeb, url: str, method: str = "GET") -> tuple[int, http.client.HTTPMessage, bytes]:
-    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=120)
     try:
         connection.request(method, url)
         response = connection.getresponse()
@@ -88,14 +88,14 @@ def test_a_page_is_served_through_the_proxy_and_by_the_host_header(web: DemoWeb)
     status, headers, body = _get(web, SEEDS[1])
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "地图服务" in body.decode()
-    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=120)
     connection.request("GET", "/", headers={"Host": "www.qingshan-map.example"})
     assert connection.getresponse().read() == body
     connection.close()
 
 
 def test_a_connection_is_kept_for_several_requests(web: DemoWeb) -> None:
-    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(web.proxy_url).netloc, timeout=120)
     for seed in SEEDS:
         connection.request("GET", seed)
         assert connection.getresponse().read()
@@ -110,7 +110,7 @@ def test_what_is_not_there_is_refused(web: DemoWeb) -> None:
     assert _get(web, "http://www.norvale-geoportal.example/missing-page")[0] == 404
     assert _get(web, "http://www.elsewhere.example/")[0] == 502
     assert _get(web, "https://www.norvale-geoportal.example/")[0] == 502
-    with socket.create_connection(("127.0.0.1", int(web.proxy_url.rpartition(":")[2])), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", int(web.proxy_url.rpartition(":")[2])), timeout=120) as raw:
         raw.sendall(b"CONNECT www.norvale-geoportal.example:443 HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 502 " in raw.recv(100)
 

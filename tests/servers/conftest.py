@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import mapservers
-from tests.support.processes import Run, clean_environment, geocrawl, run
+from tests.support import forked, mapservers
+from tests.support.processes import clean_environment
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,15 @@ def servers(shared: Path) -> Iterator[dict[str, dict[str, Any]]]:
 
 
 class Geocrawl:
-    """The command line, run as people run it, in a folder and with a home of its own."""
+    """The command line with a home of its own."""
 
     def __init__(self, home: Path) -> None:
         self._env = clean_environment(home)
         self.db = home / "catalogue.db"
 
-    def run(self, *arguments: str) -> Run:
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """One command to its end."""
-        return run(geocrawl(*arguments), env=self._env, limit_s=100)
+        return forked.geocrawl(arguments, env=self._env)
 
     def probe(self, url: str, *options: str) -> dict[str, Any]:
         """The verdict on one address, with the command's exit code as `exit_code`."""
@@ -61,7 +62,7 @@ class Geocrawl:
         lines = done.stdout.splitlines()
         assert lines, f"no verdict on {url}: {done.stderr}"
         verdict: dict[str, Any] = json.loads(lines[0])
-        return {**verdict, "exit_code": done.exit_code}
+        return {**verdict, "exit_code": done.returncode}
 
 
 @pytest.fixture

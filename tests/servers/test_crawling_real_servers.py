@@ -58,10 +58,10 @@ def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
         crawled = command.run(
             "crawl", seed, *where, "--allow-private", "--delay", "0", "--max-depth", "2", "--json", "--quiet"
         )
-    assert crawled.exit_code == 0, crawled.stderr
+    assert crawled.returncode == 0, crawled.stderr
     assert json.loads(crawled.stdout)["pages"] >= 2
 
-    assert command.run("export", "--format", "csv", "--out", str(table), *where).exit_code == 0
+    assert command.run("export", "--format", "csv", "--out", str(table), *where).returncode == 0
     with table.open(newline="", encoding="utf-8-sig") as file:
         rows = {row["url"]: row for row in csv.DictReader(file) if row["kind"] == "wms"}
     for name, expected in EXPECTED.items():
@@ -71,7 +71,7 @@ def test_a_crawl_from_a_page_catalogues_the_servers_it_names(
     assert rows[servers["extras"]["password"]]["status"] == "invalid"
 
     status = command.run("status", "--json", *where)
-    assert status.exit_code == 0, status.stderr
+    assert status.returncode == 0, status.stderr
     found = command.run("search", "Zürich", "--format", "json", *where)
-    assert found.exit_code == 0, found.stderr
+    assert found.returncode == 0, found.stderr
     assert EXPECTED["qgis"].title in found.stdout

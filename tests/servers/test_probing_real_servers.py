@@ -71,5 +71,5 @@ def test_a_page_of_a_server_is_no_service(servers: dict[str, dict[str, Any]], co
 
 def test_loopback_is_not_asked_without_leave(servers: dict[str, dict[str, Any]], command: Geocrawl) -> None:
     done = command.run("probe", servers["mapserver"]["wms"], "--json")
-    assert done.exit_code == 1
+    assert done.returncode == 1
     assert '"guard"' in done.stdout

@@ -18,7 +18,7 @@ from tests.support import mapservers
 
 pytestmark = [pytest.mark.servers, pytest.mark.shared]
 
-START_LIMIT_S = 90.0
+START_LIMIT_S = 300.0
 APP = """
 from fastapi import FastAPI
 from titiler.core.factory import TilerFactory
@@ -78,7 +78,7 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
     while time.monotonic() - begun < START_LIMIT_S:
         assert server.poll() is None, "the tile server ended"
         try:
-            urllib.request.urlopen(address, timeout=5).close()
+            urllib.request.urlopen(address, timeout=60).close()
             return
         except OSError:
             time.sleep(0.2)

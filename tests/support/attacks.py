@@ -15,7 +15,7 @@ from tests.support.attackers import SECRET, Attacker, attacker
 from tests.support.processes import Run, clean_environment, geocrawl, run
 
 DIRECT, CRAWL, PROBE, REBIND = "direct", "page", "service", "name"
-LIMIT_S = 240
+LIMIT_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ GUARDED = {
     "0.0.0.0": "http://0.0.0.0:{port}",
     "IPv6 loopback": "http://[::1]:{port}",
     "IPv4 mapped into IPv6": "http://[::ffff:7f00:1]:{port}",
-    "a name that leads to loopback": "http://localhost:{port}",
+    "a name of private networks": "http://localhost:{port}",
     "metadata service": "http://169.254.169.254",
 }
 ATTACKS = (
@@ -121,9 +121,13 @@ def _row(attack: Attack, server: Attacker, home: Path) -> dict[str, Any]:
 
 
 def _rebinding_row(attack: Attack) -> dict[str, Any]:
-    """Return the row of an attack by name. In bounds: each crawl looked the name up, the public web was read, and no
-    private address was connected."""
+    """Return the row of an attack by name.
+
+    In bounds: each crawl looked the name up, read the public web if the name leads there at first, and connected to no
+    private address.
+    """
     found = rebinding.attack(attack.name)
+    leads_out = rebinding.PUBLIC in rebinding.FLIPS[attack.name][0]
     asked = sum(found["public_asked"].values())
     reasons = {reason for reason in found["reasons"].values() if reason != "ok"}
     return {
@@ -136,7 +140,7 @@ def _rebinding_row(attack: Attack) -> dict[str, Any]:
         "peak_mib": found["peak_mib"],
         "asked": asked,
         "held": found["looked_up"] >= len(found["exit_codes"])
-        and asked > 2
+        and (asked > 2 if leads_out else not asked)
         and not found["private_connections"]
         and "Trace" not in found["stderr"],
     }

@@ -38,7 +38,7 @@ def _as_page(base: str, case: str, home: Path, unpacked_mib: int) -> dict[str, A
     db = home / f"{case}.db"
     how = ("--strategy", "bfs", "--allow-private", "--delay", "0", "--json", "--quiet")
     command = geocrawl("crawl", base + _path(case), "--db", str(db), *how)
-    done = run(command, env=clean_environment(home), limit_s=180)
+    done = run(command, env=clean_environment(home), limit_s=600)
     summary = json.loads(done.stdout)
     ended_by = ", ".join(summary["reasons"]) or "its end"
     return _row(case, "page", unpacked_mib, done.wall_s, done.cpu_s, done.peak_mib, ended_by)
@@ -46,7 +46,7 @@ def _as_page(base: str, case: str, home: Path, unpacked_mib: int) -> dict[str, A
 
 def _as_probe(base: str, case: str, home: Path, unpacked_mib: int) -> dict[str, Any]:
     command = geocrawl("probe", base + _path(case), "--json", "--allow-private", "--delay", "0")
-    done = run(command, env=clean_environment(home), limit_s=180)
+    done = run(command, env=clean_environment(home), limit_s=600)
     ended_by = str(json.loads(done.stdout.splitlines()[0])["reason"])
     return _row(case, "probe", unpacked_mib, done.wall_s, done.cpu_s, done.peak_mib, ended_by)
 

@@ -84,9 +84,9 @@ def measure_traps() -> list[dict[str, Any]]:
             for name in names:
                 own.asked.clear()
                 own.sprung.clear()
+                before = descendants(os.getpid())
                 row = {"page": name, "sort": sort, **_used(own, name)}
-                left = _left()
-                rows.append({**row, "requests_at_trap": len(own.sprung), "processes_left": left})
+                rows.append({**row, "requests_at_trap": len(own.sprung), "processes_left": left(before)})
     return rows
 
 
@@ -119,9 +119,12 @@ def _own_peak_mib() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def _left() -> int:
-    """Return how many processes are left two seconds after the browser was ended."""
-    last = time.monotonic() + _END_S
-    while descendants(os.getpid()) and time.monotonic() < last:
+def left(before: list[int], *, within_s: float = _END_S) -> int:
+    """Return how many processes are left some seconds after the browser was ended.
+
+    `before`: this process's descendants when the browser was not yet started; a database's server may be among them.
+    """
+    last = time.monotonic() + within_s
+    while (found := set(descendants(os.getpid())) - set(before)) and time.monotonic() < last:
         time.sleep(0.05)
-    return len(descendants(os.getpid()))
+    return len(found)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.support.processes import Run, run
 
-BOOT_S = 60.0
+BOOT_S = 240.0
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = ("systemd-nspawn", "nsenter", "unshare", "setpriv")
 
@@ -48,7 +48,7 @@ class Container:
         self.root = Path(f"/proc/{leader}/root")
         """Its files, as root of this machine reads and writes them."""
 
-    def run(self, *command: str, user: str = "", limit_s: float = 60.0, **environ: str) -> Run:
+    def run(self, *command: str, user: str = "", limit_s: float = 240.0, **environ: str) -> Run:
         """Run a command inside as root, or as this user with his groups; nothing of our environment goes with it."""
         enter = ["nsenter", f"--target={self._leader}", "--all"]
         clean = [
@@ -63,7 +63,7 @@ class Container:
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"] if user else []
         return run([*enter, *clean, *given, *become, *command], limit_s=limit_s)
 
-    def say(self, *command: str, user: str = "", limit_s: float = 60.0) -> str:
+    def say(self, *command: str, user: str = "", limit_s: float = 240.0) -> str:
         """What a command prints that must not fail; raises RuntimeError with its last words when it does."""
         done = self.run(*command, user=user, limit_s=limit_s)
         if done.exit_code != 0:
@@ -101,7 +101,7 @@ def booted(files: Path, binds: Mapping[Path, str]) -> Iterator[Container]:
         try:
             container = _wait_until_up(process, folder / "console")
             yield container
-            container.run("systemctl", "poweroff", limit_s=20)
+            container.run("systemctl", "poweroff", limit_s=120)
         finally:
             _end(process, group)
 
@@ -160,10 +160,10 @@ def _leader(nspawn: int) -> int | None:
 def _end(process: subprocess.Popen[bytes], group: Path) -> None:
     """RetryPolicy for the power to be off, else take it away; then the empty control groups go."""
     with suppress(subprocess.TimeoutExpired):
-        process.wait(20)
+        process.wait(120)
     if process.poll() is None:
         process.send_signal(signal.SIGKILL)
-        process.wait(20)
+        process.wait(120)
     for below in sorted(group.rglob("*/"), reverse=True):
         with suppress(OSError):
             below.rmdir()

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from geocrawl.demo.web import DemoWeb
-from tests.support.processes import checked, clean_environment, geocrawl
+from tests.support import forked
+from tests.support.processes import clean_environment, geocrawl
 
-LIMIT_S = 90.0
+LIMIT_S = 300.0
 
 
 class Daemon:
@@ -36,7 +37,7 @@ class Daemon:
     def end(self, number: int = signal.SIGTERM) -> int:
         """Its exit code after a signal."""
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(LIMIT_S)
 
 
 class Place:
@@ -62,8 +63,9 @@ class Place:
 
     def command(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
         """What a command says of this database."""
-        command = geocrawl(*arguments, "--db", str(self.db))
-        done = checked(command, env=clean_environment(self.folder), accept=accept)
+        done = forked.geocrawl((*arguments, "--db", str(self.db)), env=clean_environment(self.folder))
+        if done.returncode not in accept:
+            raise SystemExit(f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}")
         return done.stdout + done.stderr
 
     def start_pages(self, web: DemoWeb) -> None:

@@ -20,7 +20,7 @@ NAMES_DELAY_S = 0.2
 """Shorter, because the requests to one address come one after the other in all: 1,000 of them every 0.1 s."""
 CLOCKS_S = 0.02
 """The log's clock is read when a request is read, a little after it was sent."""
-LIMIT_S = 400.0
+LIMIT_S = 800.0
 _NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 _OTHER_PIDS = (*_NAMESPACE, "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 
@@ -103,7 +103,7 @@ def _crawl(web: GuestWeb, home: Path, strangers: int, hosts: int, workers: int, 
     # A server of this web is done with a request within this time, and leases end soon where nobody can look after
     # their process: with the shortest leases, overlapping turns would show.
     env = clean_environment(
-        home, GEOCRAWL_TOTAL_TIMEOUT="2s", GEOCRAWL_SETTLE="0s", GEOCRAWL_LEASE="5s", GEOCRAWL_RETRY_FIRST="3s"
+        home, GEOCRAWL_TOTAL_TIMEOUT="6s", GEOCRAWL_SETTLE="0s", GEOCRAWL_LEASE="5s", GEOCRAWL_RETRY_FIRST="3s"
     )
     first = Started([*command, "--seeds", str(home / "seeds.txt")], env=env)
     while not web.log and first.running():

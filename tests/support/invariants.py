@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 
 from geocrawl.store.engine.connection import Connection
 
@@ -13,13 +14,13 @@ def check_invariants(connection: sqlite3.Connection | Connection) -> None:
         "SELECT purpose || ':' || state || CASE state WHEN 'waiting' THEN ':' || tier ELSE '' END, count(*) "
         "FROM url GROUP BY 1"
     ).fetchall()
-    kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'p%:%' AND value <> 0").fetchall()
+    kept = _summed(connection, "p%:%")
     assert sorted(kept) == sorted(counted)
     refused = connection.execute(
         "SELECT 'refused:' || reason, count(*) FROM url WHERE state = 'refused' "
         "AND reason NOT IN ('unranked', 'candidate') GROUP BY 1"
     ).fetchall()
-    kept = connection.execute("SELECT name, value FROM counter WHERE name LIKE 'refused:%' AND value <> 0").fetchall()
+    kept = _summed(connection, "refused:%")
     assert sorted(kept) == sorted(refused)
     wrong = connection.execute(
         """
@@ -30,3 +31,17 @@ def check_invariants(connection: sqlite3.Connection | Connection) -> None:
         """
     ).fetchall()
     assert wrong == []
+
+
+def _summed(connection: sqlite3.Connection | Connection, names: str) -> list[tuple[str, int]]:
+    """Return running totals, each summed over the rows to which several processes add (`name@slot`)."""
+    totals: Counter[str] = Counter()
+    for name, value in connection.execute("SELECT name, value FROM counter WHERE name LIKE ?", (names,)).fetchall():
+        totals[name.partition("@")[0]] += value
+    return [(name, value) for name, value in totals.items() if value]
+
+
+def check_foreign_keys(connection: Connection) -> None:
+    """Assert that no row refers to one that is gone; PostgreSQL's tables have no foreign keys to be checked."""
+    if connection.engine == "sqlite":
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tests.support.loopback import Handler, Server, running
 from tests.support.processes import clean_environment, geocrawl, run
 
 MIB = 2**20
+_LIMIT_S = 600
 LIMIT_MIB = 300
 """Peak memory of the whole process for a document that is read whole."""
 _FILL = "Described at the length that data offices like to have it described. "
@@ -29,6 +30,8 @@ class Case:
     layers: int
     """In the document; all of them are to be read of one that is whole."""
     whole: bool = True
+    limit_mib: int = 128
+    """Longest document that is read (`probe_body_bytes`)."""
 
 
 def cases() -> tuple[Case, ...]:
@@ -40,11 +43,17 @@ def cases() -> tuple[Case, ...]:
     )
 
 
+def small_cases() -> tuple[Case, ...]:
+    """Return the cases for a test: the document over the limit, and the limit, are a quarter as long."""
+    *whole, over = cases()
+    return (*whole, replace(over, pieces=lambda: wms(35_000), layers=35_000, limit_mib=over.limit_mib // 4))
+
+
 def measure(case: Case) -> dict[str, Any]:
     """Figures of one document."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-big-") as temporary, served(case) as (url, sent):
         command = geocrawl("probe", url, "--kind", case.kind, "--json", "--allow-private", "--delay", "0")
-        done = run(command, env=clean_environment(Path(temporary)), limit_s=300)
+        done = run(command, env=_environment(Path(temporary), case), limit_s=_LIMIT_S)
     if not done.stdout:
         raise SystemExit(f"{case.name}: the probe ended with {done.exit_code}: {done.stderr[-2000:]}")
     line = json.loads(done.stdout.splitlines()[0])
@@ -65,6 +74,13 @@ def measure(case: Case) -> dict[str, Any]:
         and noted != case.whole
         and (done.peak_mib < LIMIT_MIB or not case.whole),
     }
+
+
+def _environment(home: Path, case: Case) -> dict[str, str]:
+    """Return settings under which only the length of a document ends its reading, however slow the machine is."""
+    times = dict.fromkeys(("READ_TIMEOUT", "TOTAL_TIMEOUT", "READING_TIME"), _LIMIT_S)
+    limits = {**times, "PROBE_BODY": case.limit_mib * MIB}
+    return clean_environment(home, **{f"GEOCRAWL_{name}": str(value) for name, value in limits.items()})
 
 
 @contextmanager

@@ -25,9 +25,8 @@ AS_REPLAYED = (
 """What a contest sets (`lab.contest.run.settings_for`): who rests, and for how long, would be a matter of real time."""
 
 
-def live_and_replayed(name: str, strategy: str, work: Path) -> dict[str, Any]:
-    """Pages, finds and area of one crawl through the server, with one worker, and of its replay."""
-    folder = world_crawls.folder(name)
+def live_and_replayed(folder: Path, strategy: str, work: Path) -> dict[str, Any]:
+    """Pages, finds and area of one crawl of a world through the server, with one worker, and of its replay."""
     world = World(folder)
     plan = world_crawls.Plan(strategy, workers=1, environment=AS_REPLAYED)
     work.mkdir(parents=True, exist_ok=True)
@@ -38,7 +37,7 @@ def live_and_replayed(name: str, strategy: str, work: Path) -> dict[str, Any]:
     again = score_of(world, crawled.log, crawled.catalogue, world.pages)
     endpoints = set(valid_endpoints(work / "geocrawl.db")) == set(crawled.catalogue)
     return {
-        "world": name,
+        "world": folder.name,
         "strategy": strategy,
         "live": {"pages": live["pages_downloaded"], "found": live["wms_found"], "area": live["area"]},
         "replayed": {"pages": again.pages, "found": again.found, "area": again.area},

@@ -27,7 +27,7 @@ PROGRAMS = {
     "/usr/sbin/lighttpd": "lighttpd",
 }
 """What the start script runs, and the Debian package it comes from."""
-START_LIMIT_S = 180
+START_LIMIT_S = 600
 
 
 def interpreter() -> Path:

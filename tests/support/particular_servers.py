@@ -167,7 +167,7 @@ def _checked(check: object) -> ContentReport:
 
 def _fetched(url: Url) -> Page | Failure:
     try:
-        answer = urllib.request.urlopen(url.address, timeout=30)
+        answer = urllib.request.urlopen(url.address, timeout=240)
     except urllib.error.HTTPError as error:
         answer = error
     except urllib.error.URLError as error:

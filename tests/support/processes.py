@@ -49,6 +49,14 @@ class Started:
         """Whether it has not ended yet (it stays to be waited for)."""
         return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
+    def cpu_s(self) -> float:
+        """User and system time so far; 0 when it has ended."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def kill(self) -> None:
         """SIGKILL: no handler runs, nothing is flushed."""
         self._process.send_signal(signal.SIGKILL)

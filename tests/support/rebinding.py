@@ -30,12 +30,13 @@ NAME = "rebind.example"
 PORTS = (80, 8080, 8081)
 CLOSED_TO_THE_PUBLIC = 8081
 FLIPS = {
+    "a name that leads to loopback": ([LOOPBACK], [LOOPBACK]),
     "a name that turns to loopback": ([PUBLIC], [LOOPBACK]),
     "a name that turns to metadata": ([PUBLIC], [METADATA]),
     "a public and a loopback address": ([PUBLIC, LOOPBACK], [LOOPBACK, PUBLIC]),
 }
 """Attack → (the name server's first answer, its later answers)."""
-_LIMIT_S = 120
+_LIMIT_S = 600
 
 
 def attack(name: str, *options: str) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _attack(
     options = ("--db", str(home / "c.db"), "--strategy", "bfs", "--delay", "0", "--json", "--max-time", "20s", *more)
     # The second crawl knows robots.txt from the first, and has to look the name up anew.
     pages = (f"http://{NAME}/", f"http://{NAME}/again")
-    done = [run(geocrawl("crawl", page, *options), env=clean_environment(home), limit_s=60) for page in pages]
+    done = [run(geocrawl("crawl", page, *options), env=clean_environment(home), limit_s=280) for page in pages]
     with sqlite3.connect(home / "c.db") as connection:
         reasons = dict(connection.execute("SELECT address, coalesce(reason, state) FROM url ORDER BY id").fetchall())
     asked = sum((web.asked for web in webs), Counter[str]())

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 _TEXTS = ("xml", "json", "html", "text")
 _CONTENT = frozenset({"getmap", "map", "gettile", "getfeature", "getrecords"})
 _TILES = (".png", ".jpg", ".jpeg")
-_LIMIT_S = 30
+_LIMIT_S = 240
 _hosts = iter(f"127.88.{n // 250}.{n % 250 + 1}" for n in range(60_000))
 
 

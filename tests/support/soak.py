@@ -9,6 +9,7 @@ between requests included: only time is simulated.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import random
 import statistics
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -87,7 +89,7 @@ class FaultyTransport:
         self.bodies_bytes = self.spared_bytes = self.not_modified = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        now, host = self._clock.now(), request.url.host
+        now, host = self._clock.now(), urlsplit(request.extensions["address"]).hostname or ""
         self._note(host, now)
         day = (now - self._begun) / DAY_S
         if any(start <= day < end for start, end in self._faults.outages):
@@ -238,7 +240,9 @@ async def _live(
         for name in due:
             if clock.now() >= due[name]:
                 due[name] = clock.now() + every[name]
-                getattr(work, name)()
+                done = getattr(work, name)()
+                if inspect.isawaitable(done):
+                    await done
         crawler = wiring.make_crawler(session, observer, fetcher, max_pages=1 << 60, pages_counted=lambda: 0)
         await crawler.run()
         if clock.now() < hour_ends:

@@ -29,7 +29,7 @@ GEOCRAWL = f"{HOME}/bin/geocrawl"
 DB = "/var/lib/geocrawl/geocrawl.db"
 CONFIG = "etc/geocrawl/config.toml"
 MEMBER, STRANGER = "alice", "mallory"
-LIMIT_S = 60.0
+LIMIT_S = 240.0
 MASKED = ("systemd-networkd-wait-online.service", "NetworkManager-wait-online.service", "timers.target")
 """There is no network to wait for, and what the machine itself does from time to time is not the container's."""
 

@@ -89,12 +89,13 @@ class _Handler(Handler):
 @contextmanager
 def housed(name: str, folder: Path, answers: Answers) -> Iterator[Cage]:
     """Serve answers with the TLS of an animal whose certificate is in the folder."""
-    with running(Cage(_tls_of(ANIMALS[name], folder), answers)) as cage:
+    with running(Cage(tls_of(name, folder), answers)) as cage:
         yield cage
 
 
-def _tls_of(animal: Animal, folder: Path) -> ssl.SSLContext:
-    """Return the context of a server."""
+def tls_of(name: str, folder: Path) -> ssl.SSLContext:
+    """Return the context of a server with the TLS of an animal whose certificate is in the folder."""
+    animal = ANIMALS[name]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
     context.load_cert_chain(folder / f"{animal.certificate}.pem", folder / f"{animal.certificate}.key")

@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 from geocrawl.store.engine.database import Database
 
+_CHANGES = {
+    "sqlite": "SELECT total_changes()",
+    "postgresql": "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_xact_user_tables",
+}
+"""Statements that read the number of rows changed by this connection, or by its transaction."""
+
 
 class Done(NamedTuple):
     """A transaction that was committed or rolled back."""
@@ -40,7 +46,7 @@ class _Noting:
         self._done.append(Done(rows, time.perf_counter() - self._before[1]))
 
     def _changes(self) -> int:
-        return int(self._connection.execute("SELECT total_changes()").fetchone()[0])
+        return int(self._connection.execute(_CHANGES[self._connection.engine]).fetchone()[0])
 
 
 @contextmanager

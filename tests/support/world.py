@@ -27,8 +27,10 @@ from geocrawl.model import (
     Visit,
 )
 from geocrawl.settings import Settings
-from geocrawl.store.engine.connection import MEMORY, Connection
+from geocrawl.store.engine.connection import Connection
 from geocrawl.store.engine.reading import open_readonly
+from geocrawl.store.engine.sqlite.connection import MEMORY
+from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store
 from geocrawl.urls import endpoint_key, read_url
 from geocrawl.urls.endpoints import endpoint_address
@@ -95,11 +97,7 @@ class World:
         self.frontier = self.store.frontier(
             self.settings,
             self.catalog,
-            by_depth=by_depth,
-            by_yield=by_yield,
-            learns=learns,
-            stride=stride,
-            owner=owner,
+            FrontierOptions(by_depth=by_depth, by_yield=by_yield, learns=learns, stride=stride, owner=owner),
         )
 
     @contextmanager
@@ -130,7 +128,6 @@ class World:
         retry_after_s: float | None = None,
         next_at: float = 0.0,
         features: bytes = b"",
-        dump: bytes | None = None,
         stored: StoredPage | None = None,
         score: float = 0.0,
     ) -> Settled:
@@ -147,7 +144,6 @@ class World:
                 verdict=verdict,
                 retry_after_s=retry_after_s,
                 features=features,
-                dump=dump,
                 stored=stored,
                 score=score,
             )

@@ -39,6 +39,8 @@ class Writer:
     environ: Mapping[str, str] = field(default_factory=dict)
     """`{}` stands for the path."""
     is_slow: bool = False
+    goes_on: bool = False
+    """A run that failed leaves what it found, for the next one to go on with."""
     note: str = ""
 
     @property
@@ -69,6 +71,8 @@ WRITERS = (
     ),
     Writer("export", "out", _out("--format", "csv"), note="csv"),
     Writer("export", "out", _out("--format", "jsonl", "--secrets"), note="jsonl"),
+    Writer("report", "out", _out("--month", "2026-10")),
+    Writer("mine", "out", lambda path: ["index.parquet", "--output", path], suffix=".jsonl", goes_on=True),
     Writer("metrics", "out", _out()),
     Writer("pages export", "out", _out("--force"), note="warc"),
     Writer("pages export", "out", _out("--force", "--format", "text"), _FOLDER, note="text"),
@@ -81,6 +85,7 @@ WRITERS = (
         note="--log-file",
     ),
     Writer("stats", "plot", lambda path: ["--survival", "--plot", path], suffix=".svg", is_slow=True),
+    Writer("stats", "out", _out("--picture", "kinds"), suffix=".svg", is_slow=True),
     Writer("probe", "", _always("--file", "list.txt"), _FOLDER, environ={"XDG_CACHE_HOME": "{}"}, note="journal"),
     Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db", is_slow=True),
     Writer(
@@ -111,6 +116,7 @@ READ = frozenset(
             ("crawl", "seeds"),
             ("seeds add", "file"),
             ("probe", "file"),
+            ("mine", "paths"),
             ("topics add", "text"),
             ("topics add", "seeds"),
         ),

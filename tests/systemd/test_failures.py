@@ -21,20 +21,20 @@ def test_a_killed_process_is_followed_by_another_that_goes_on(service: Service) 
 
 
 def test_a_frozen_process_is_ended_by_the_watchdog_and_followed_by_another(service: Service) -> None:
-    service.drop_in(QUICKLY + "WatchdogSec=2\n")
+    service.drop_in(QUICKLY + "WatchdogSec=10\n")
     service.start()
     frozen = service.main_pid()
-    time.sleep(3)
+    time.sleep(12)
     assert service.main_pid() == frozen, "while it lives it says so in time"
     service.hit("STOP")
-    assert any(line.endswith("Watchdog timeout (limit 2s)!") for line in service.journal())
+    assert any(line.endswith("Watchdog timeout (limit 10s)!") for line in service.journal())
     assert any("code=killed, status=6/ABRT" in line for line in service.journal())
     assert service.status()["daemon"]["pid"] == int(service.main_pid()) != int(frozen)
 
 
-def test_it_stops_within_15_seconds_and_says_so_in_the_database(service: Service) -> None:
-    assert service.stop() < 15
-    assert (service.show("Result"), service.show("ExecMainStatus")) == ("success", "0")
+def test_it_stops_in_the_units_time_and_says_so_in_the_database(service: Service) -> None:
+    service.stop()
+    assert (service.show("Result"), service.show("ExecMainStatus")) == ("success", "0"), "no timeout, no SIGKILL"
     assert service.status()["running"] is False
 
 

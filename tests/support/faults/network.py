@@ -16,7 +16,7 @@ _SLOWLY = ("--delay", "1", "--workers", "2")
 """The demo lasts longer than the outage."""
 _BEFORE = 25
 """Settled before the strike."""
-_LONGEST_S = 120.0
+_LONGEST_S = 300.0
 _IN_VAIN = "('dns', 'proxy', 'refused', 'robots-unreachable', 'reset')"
 
 

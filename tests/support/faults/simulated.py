@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from aiohttp import ClientConnectorError
-from aiohttp.client_reqrep import ConnectionKey
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
@@ -26,6 +24,7 @@ from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
+from geocrawl.fetch.wire_errors import ConnectFailed
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb, error_page
 from geocrawl.lab.recorded_worlds.world import World
@@ -84,8 +83,7 @@ class StruckTransport(ReplayTransport):
                 )
             if strike.unreachable:
                 away = OSError(errno.ENETUNREACH, "Network is unreachable")
-                key = ConnectionKey(host, 80, False, True, None, None, None, None)
-                raise httpx.ConnectError("unreachable", request=request) from ClientConnectorError(key, away)
+                raise ConnectFailed(host, 80, away) from away
             if host in strike.answers:
                 status, retry_after = strike.answers[host]
                 answer = error_page(status)

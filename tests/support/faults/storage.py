@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from geocrawl.demo.web import DemoWeb
-from tests.support.daemons import Daemon, Place, wait_for
+from tests.support.daemons import LIMIT_S, Daemon, Place, wait_for
 from tests.support.faults.row import Row, goes_on, through, under_way
 
 WAITING = "waiting for the database"
@@ -26,7 +26,7 @@ WAITING = "waiting for the database"
 
 def _completes(place: Place, web: DemoWeb) -> None:
     """The catalogue becomes that of an undisturbed crawl."""
-    wait_for(lambda: web.expected_valid <= place.valid(), "the demo's services after the fault", 60)
+    wait_for(lambda: web.expected_valid <= place.valid(), "the demo's services after the fault")
 
 
 # --------------------------------------------------------------------------- the process
@@ -117,7 +117,7 @@ def locked_at_start(folder: Path, seconds: float) -> Row:
     place, socket_file = Place(folder), folder / "notify"
     with DemoWeb() as web, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(socket_file))
-        systemd.settimeout(30)
+        systemd.settimeout(LIMIT_S)
         place.start_pages(web)
         with closing(sqlite3.connect(place.db, timeout=10, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -250,7 +250,7 @@ def damaged(folder: Path) -> Row:
         _damage(place.db)
         begun = time.monotonic()
         with place.daemon(*through(web)) as daemon:
-            code = daemon.process.wait(30)
+            code = daemon.process.wait(LIMIT_S)
             found_s = round(time.monotonic() - begun, 2)
             said = daemon.log().strip().splitlines()[-1]
         begun = time.monotonic()

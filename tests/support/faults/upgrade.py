@@ -16,8 +16,8 @@ from typing import Any
 
 from geocrawl.app import wiring
 from geocrawl.demo.web import DemoWeb
-from geocrawl.store.engine.database import REVISIONS
-from geocrawl.store.engine.upgrade import upgrade
+from geocrawl.store.engine.revisions import REVISIONS
+from geocrawl.store.engine.sqlite.upgrade import upgrade
 from tests.support.daemons import Place, wait_for
 from tests.support.faults.row import Row
 from tests.support.places import ROOT
@@ -94,15 +94,14 @@ def into_first_schema(source: Path, target: Path) -> None:
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS source", (str(source),))
         connection.execute("BEGIN")
-        shadows = "AND name NOT LIKE 'service_text_%'"  # SQLite's own, behind the full text
+        shadows = "AND name NOT LIKE 'service_text%'"  # the search index of that schema, and SQLite's own behind it
         names = connection.execute(f"SELECT name FROM main.sqlite_master WHERE type = 'table' {shadows}").fetchall()
         for (table,) in names:
             if table not in _LEFT_OUT:
                 columns = ", ".join(_columns(connection, "main", table) & _columns(connection, "source", table))
                 former = "WHERE name NOT LIKE 'refused:%'" if table == "counter" else ""
-                rowid = "rowid, " if table == "service_text" else ""
                 connection.execute(
-                    f"INSERT INTO main.{table} ({rowid}{columns}) SELECT {rowid}{columns} FROM source.{table} {former}"
+                    f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table} {former}"
                 )
         connection.execute("COMMIT")
 

@@ -1,0 +1,36 @@
+"""Run a command of geocrawl in this process, with streams of its own, as `geocrawl …` would."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from geocrawl.cli import main
+
+
+class Said(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def geocrawl(*arguments: str) -> Said:
+    """Run `geocrawl ARGUMENTS`; fail on a traceback."""
+    buffers = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(buffer, "utf-8") for buffer in buffers]  # kept: a dropped one closes its buffer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", streams[0])
+        patch.setattr(sys, "stderr", streams[1])
+        patch.setattr(sys, "argv", ["geocrawl", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        out, err = (buffer.getvalue().decode() for buffer in buffers)  # closed with the streams that are replaced
+    assert "Traceback" not in err
+    return Said(int(ended.value.code or 0), out, err)

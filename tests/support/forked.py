@@ -1,0 +1,69 @@
+"""Run a command of geocrawl in a process of its own, forked from one that has loaded what commands load.
+
+For tests of what commands print and how they end, by the hundred: a start of Python that loads a crawl's modules takes
+two seconds of CPU. Tests of starts, memory and signals start Python (`tests.support.processes`).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import TextIO
+
+from tests.support.places import ROOT
+
+LOADED = (
+    "geocrawl.app.crawl",
+    "geocrawl.app.probe_list",
+    "geocrawl.cli",
+    "geocrawl.crawler.loop",
+    "geocrawl.fetch.fetcher",
+    "geocrawl.page.document",
+    "geocrawl.probe.registry",
+    "geocrawl.store.catalog.catalog",
+    "geocrawl.store.frontier.frontier",
+    "tests.support.killed_crawl",
+)
+"""They load nearly all others that a crawl loads."""
+_STREAMS: list[TextIO] = []
+"""The streams of a forked process: commands replace them by others that write to their buffers; these stay open."""
+
+
+def loaded() -> ForkServerContext:
+    """Return what starts processes that have loaded the modules of a crawl, and done nothing with them."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(LOADED))
+    return context
+
+
+def geocrawl(arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run `geocrawl ARGUMENTS` to its end; return its exit code and what it printed."""
+    with tempfile.TemporaryDirectory(prefix="geocrawl-run-") as folder:
+        printed = [Path(folder) / name for name in ("out", "err")]
+        process = loaded().Process(target=_main, args=(list(arguments), dict(env), cwd, printed))
+        process.start()
+        process.join()
+        assert process.exitcode is not None
+        texts = [path.read_text("utf-8", "replace") for path in printed]
+    return subprocess.CompletedProcess(list(arguments), process.exitcode, *texts)
+
+
+def _main(arguments: list[str], env: dict[str, str], cwd: Path, printed: list[Path]) -> None:
+    for descriptor, path in enumerate(printed, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, closefd=False, errors="backslashreplace")
+    _STREAMS.extend((sys.stdout, sys.stderr))
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv = ["geocrawl", *arguments]
+    from geocrawl.cli import main
+
+    main()

@@ -1,0 +1,150 @@
+"""Serve a web of any size that is computed from its addresses: `python -m tests.support.scale_web --hosts 1000`.
+
+Hosts under `.example`, each with the same number of pages of about 3 kB: a tree of pages in which each names
+three others of its host, ten known ones, and pages of other hosts; a WMS on one page of a hundred. Nothing is held
+in memory: a page follows from its address. Each answer takes 50 to 200 ms, by its address, while others are answered.
+One process serves all as an HTTP proxy on loopback and writes a JSON line a request with the times of its beginning and
+end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import time
+import zlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from tests.support.computed_web import ProxyConnection, serve
+from tests.support.loopback import served_by
+
+LEAST_S, MOST_S = 0.05, 0.2
+"""The time of an answer."""
+CHILDREN, KNOWN, ELSEWHERE = 3, 10, 2
+"""Links of a page: to pages below it, to others of its host, to other hosts."""
+A_SERVICE = 100
+"""Pages for each service."""
+WORDS = """map survey water river soil geology layer service data catalogue region office annual report open street
+index people school market forest energy transport climate history music garden travel science library archive
+coast station network method result table figure project team news event contact document public local"""
+MISSING = b"<html><title>404</title><body>There is no such page.</body></html>"
+CAPABILITIES = """<?xml version="1.0" encoding="UTF-8"?>
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms"><Service><Name>WMS</Name><Title>Maps {0}</Title>
+</Service><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request><Layer><Title>Maps {0}</Title>
+<Layer><Name>layer{0}</Name><Title>Layer {0}</Title><CRS>EPSG:4326</CRS></Layer></Layer></Capability>
+</WMS_Capabilities>"""
+_SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")
+_FORMS = {"page": "text/html; charset=utf-8", "service": "text/xml", "unknown": "text/html"}
+
+
+class Web(NamedTuple):
+    """How large a web is."""
+
+    hosts: int = 1_000
+    pages_a_host: int = 1_000
+
+
+def host_of(number: int) -> str:
+    """Return the name of a host."""
+    return f"www.{_word(number)}.example"
+
+
+def address(host: int, page: int) -> str:
+    """Return where a page of a host stands; its words have no digits, so the addresses have no common pattern."""
+    return f"http://{host_of(host)}/{_word(page)}.html" if page else f"http://{host_of(host)}/"
+
+
+def _word(number: int) -> str:
+    """Return a number as a word: 407 is `hubale`."""
+    return "".join(_SYLLABLES[int(digit)] for digit in str(number))
+
+
+def _number(word: str) -> int | None:
+    parts = [word[at : at + 2] for at in range(0, len(word), 2)]
+    if not parts or any(part not in _SYLLABLES for part in parts):
+        return None
+    return int("".join(str(_SYLLABLES.index(part)) for part in parts))
+
+
+def answer(url: str, web: Web) -> tuple[str, bytes]:
+    """Return kind and body of an address."""
+    name, _, path = url.partition("://")[2].partition("/")
+    host = _number(name.removeprefix("www.").removesuffix(".example"))
+    path, _, query = path.partition("?")
+    if host is None or host >= web.hosts:
+        return "unknown", MISSING
+    if query:
+        number = _number(path.removeprefix("maps/"))
+        return ("unknown", MISSING) if number is None else ("service", CAPABILITIES.format(number).encode())
+    page = 0 if not path else _number(path.removesuffix(".html"))
+    if page is None or page >= web.pages_a_host:
+        return "unknown", MISSING
+    return "page", _page(host, page, web)
+
+
+def _page(host: int, page: int, web: Web) -> bytes:
+    size = web.pages_a_host
+    source = random.Random(host * size + page)
+    own = [CHILDREN * page + each for each in range(1, CHILDREN + 1)]
+    own += [source.randrange(page + 1) for _ in range(KNOWN)]
+    places = [(host, each) for each in own if each < size]
+    others = (2 * host + 1, 2 * host + 2) if not page else (source.randrange(web.hosts), source.randrange(web.hosts))
+    places += [(other % web.hosts, source.randrange(1 + page // 2)) for other in others[:ELSEWHERE]]
+    links = "".join(f'<li><a href="{address(*place)}">{_words(source, 3)}</a></li>' for place in places)
+    service = f'<p><a href="/maps/{_word(page)}?service=WMS&amp;request=GetCapabilities">WMS</a></p>'
+    text = "".join(f"<p>{_words(source, 30)}.</p>" for _ in range(5)) + service * (source.randrange(A_SERVICE) == 0)
+    title = _words(source, 4)
+    head = f'<head><meta charset="utf-8"><title>{title}</title></head>'
+    return f"<!DOCTYPE html><html>{head}<body><h1>{title}</h1><ul>{links}</ul>{text}</body></html>".encode()
+
+
+def _words(source: random.Random, count: int) -> str:
+    return " ".join(source.choices(WORDS.split(), k=count))
+
+
+def latency_s(url: str) -> float:
+    """Return how long the answer of an address takes."""
+    return LEAST_S + (MOST_S - LEAST_S) * (zlib.crc32(url.encode()) % 1000) / 1000
+
+
+class _Connection(ProxyConnection):
+    """One client, answered after the time that each address takes."""
+
+    def __init__(self, web: Web, log: TextIO) -> None:
+        super().__init__()
+        self._web, self._log = web, log
+
+    def asked(self, url: str) -> None:
+        asyncio.get_running_loop().call_later(latency_s(url), self._answer, url, time.time())
+
+    def _answer(self, url: str, begun: float) -> None:
+        kind, body = answer(url, self._web)
+        entry = {"url": url, "kind": kind, "begun": round(begun, 4), "ended": round(time.time(), 4)}
+        self._log.write(json.dumps(entry) + "\n")
+        self.send("404 Not Found" if kind == "unknown" else "200 OK", _FORMS[kind], body)
+
+
+def served(web: Web, log: Path) -> AbstractContextManager[str]:
+    """Serve a web from a process of its own; yields the proxy's URL. The log is whole afterwards."""
+    size = ("--hosts", str(web.hosts), "--pages-a-host", str(web.pages_a_host))
+    return served_by("tests.support.scale_web", *size, "--log", str(log))
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hosts", type=int, default=1_000)
+    parser.add_argument("--pages-a-host", type=int, default=1_000)
+    parser.add_argument("--log", type=Path, default=Path("/dev/null"))
+    options = parser.parse_args()
+    with options.log.open("w", encoding="utf-8") as log:
+        web = Web(options.hosts, options.pages_a_host)
+        asyncio.run(serve(lambda: _Connection(web, log), f"{web.hosts} hosts"))
+
+
+if __name__ == "__main__":
+    main()
