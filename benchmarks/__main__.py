@@ -85,9 +85,9 @@ def choose_web(kind: str | None, pages: int) -> Web:
     return Web(f"generated, {count} pages", [web.SEED], lambda log: web.served(count, log))
 
 
-def contenders() -> list[Contender]:
-    """geocrawl with both of its orders, and the peers."""
-    ours = [_ours(strategy) for strategy in ("gws", "bfs")]
+def contenders(strategies: Sequence[str] = ("gws", "bfs")) -> list[Contender]:
+    """geocrawl with each of these orders, and the peers."""
+    ours = [_ours(strategy) for strategy in strategies]
     return ours + [_theirs(peer) for peer in peers.PEERS]
 
 

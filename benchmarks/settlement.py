@@ -21,7 +21,9 @@ from geocrawl.model import Rank
 from geocrawl.settings import Settings
 from geocrawl.store.catalog.catalog import Catalog
 from geocrawl.store.engine.database import Database
+from geocrawl.store.engine.sqlite.connection import SqliteConnection
 from geocrawl.store.frontier.frontier import SqlFrontier
+from geocrawl.store.frontier.options import FrontierOptions
 
 LINKS = (10, 100, 1000)
 PAGES_A_HOST = (500, 20)
@@ -49,6 +51,14 @@ class CountedConnection:
         self.calls += 1
         return self._inner.executemany(*arguments)
 
+    def write(self, *arguments: Any) -> None:
+        """Carry out one writing statement."""
+        self.execute(*arguments)
+
+    def write_many(self, *arguments: Any) -> None:
+        """Carry out a writing batch."""
+        self.executemany(*arguments)
+
 
 def measure(links: int, pages_a_host: int) -> dict[str, float]:
     """Return calls, statements and milliseconds of one settlement with this many new links."""
@@ -60,7 +70,9 @@ def measure(links: int, pages_a_host: int) -> dict[str, float]:
         database.connection = counted  # type: ignore[assignment]
         settings = Settings(max_pages_per_host=10**9, max_fruitless_per_pattern=10**9, max_hosts_per_site=10**9)
         catalog = Catalog(database, clock)
-        frontier = SqlFrontier(database, settings, clock, catalog=catalog, owner="bench:1", learns=True)
+        frontier = SqlFrontier(
+            database, settings, clock, catalog=catalog, options=FrontierOptions(owner="bench:1", learns=True)
+        )
         frontier.add_seeds([bench.page(0)], Rank(20))
         chooser, statements = random.Random(1), list[str]()
         calls, traced, wall_ms, cpu_ms, added = 0, 0, list[float](), list[float](), 1
@@ -70,6 +82,7 @@ def measure(links: int, pages_a_host: int) -> dict[str, float]:
             assert lease is not None
             visit = bench.visit(lease, bench.ranked(range(added, added + count), chooser))
             added += count
+            assert isinstance(database.connection, SqliteConnection)
             database.connection.trace(statements.append if 0 <= number < COUNTED else None)
             statements.clear()
             counted.calls = 0

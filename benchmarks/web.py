@@ -11,26 +11,18 @@ import argparse
 import asyncio
 import json
 import random
-import signal
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TextIO
 
+from tests.support.computed_web import ProxyConnection, serve
 from tests.support.loopback import served_by
+from tests.support.scale_web import CAPABILITIES, MISSING, WORDS
 
 HOSTS = 24
 LINKS = 25
 PARAGRAPHS = 9
-WORDS = """map survey water river soil geology layer service data catalogue region office annual report open street
-index people school market forest energy transport climate history music garden travel science library archive
-coast station network method result table figure project team news event contact document public local"""
 SEED = "http://www.site00.example/pages/0.html"
-MISSING = b"<html><title>404</title><body>There is no such page.</body></html>"
-CAPABILITIES = """<?xml version="1.0" encoding="UTF-8"?>
-<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms"><Service><Name>WMS</Name><Title>Maps {0}</Title>
-</Service><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request><Layer><Title>Maps {0}</Title>
-<Layer><Name>layer{0}</Name><Title>Layer {0}</Title><CRS>EPSG:4326</CRS></Layer></Layer></Capability>
-</WMS_Capabilities>"""
 
 
 def address(number: int) -> str:
@@ -63,40 +55,18 @@ def answers(count: int) -> dict[str, tuple[str, str, bytes]]:
     return pages
 
 
-class _Connection(asyncio.Protocol):
-    """One client; a request is its head alone, answered at once."""
+class _Connection(ProxyConnection):
+    """One client, answered at once."""
 
     def __init__(self, pages: dict[str, tuple[str, str, bytes]], log: TextIO) -> None:
+        super().__init__()
         self._pages, self._log = pages, log
-        self._buffer = b""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport), "a TCP connection can be written to"
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        while b"\r\n\r\n" in self._buffer:
-            head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
-            self._answer(head.split(b" ", 2)[1].decode("latin-1"))
-
-    def _answer(self, url: str) -> None:
+    def asked(self, url: str) -> None:
         kind, content_type, body = self._pages.get(url.partition("?")[0], ("unknown", "text/html", MISSING))
         status = "404 Not Found" if kind == "unknown" else "200 OK"
         self._log.write(json.dumps({"method": "GET", "url": url, "status": int(status[:3]), "kind": kind}) + "\n")
-        head = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-        self._transport.write(head.encode() + body)
-
-
-async def _serve(count: int, log: TextIO) -> None:
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
-    pages = answers(count)
-    server = await loop.create_server(lambda: _Connection(pages, log), "127.0.0.1", 0, backlog=512)
-    print(f"{count} pages; listening on http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
-    await ended.wait()
-    server.close()
+        self.send(status, content_type, body)
 
 
 def served(count: int, log: Path) -> AbstractContextManager[str]:
@@ -111,7 +81,8 @@ def main() -> None:
     parser.add_argument("--log", type=Path, default=Path("/dev/null"))
     options = parser.parse_args()
     with options.log.open("w", encoding="utf-8") as log:
-        asyncio.run(_serve(options.pages, log))
+        pages = answers(options.pages)
+        asyncio.run(serve(lambda: _Connection(pages, log), f"{options.pages} pages"))
 
 
 if __name__ == "__main__":

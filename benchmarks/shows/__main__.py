@@ -45,7 +45,21 @@ NAMES = (
     "relays",
     "browser",
     "economy",
+    "papers",
     "requests",
+    "exports",
+    "search",
+    "told",
+    "serve",
+    "peers",
+    "page_cpu",
+    "mining",
+    "migrate",
+    "frontier_curve",
+    "pg_faults",
+    "scale",
+    "area_workers",
+    "search_postgres",
 )
 
 

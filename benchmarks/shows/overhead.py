@@ -72,7 +72,7 @@ def watched(job: Job) -> tuple[CrawlResult, float]:
     """A crawl, and the CPU seconds of what only a strategy that learns does. For a process of its own: it stays
     watched."""
     spent = [0.0]
-    for name in ("learn", "with_dump"):
+    for name in ("learn",):
         setattr(Learning, name, _timed(getattr(Learning, name), spent))
     return run(job), spent[0]
 

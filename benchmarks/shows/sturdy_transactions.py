@@ -194,8 +194,10 @@ _ENDPOINT = (
     "INSERT INTO service (id, kind, fingerprint, site, title, abstract, keywords, provider, contact, fees, "
     "access_constraints, version, formats, online_resource, layer_count, first_seen, last_ok) VALUES "
     "(?1, 'wms', 'f' || ?1, 'a.example', 'Soils', '', '[]', '', '{}', '', '', '1.3.0', '[]', '', 1, 1, 1)",
-    "INSERT INTO service_text (rowid, title, abstract, keywords, provider, layers) "
-    "VALUES (?1, 'Soils', '', '', '', '')",
+    "INSERT INTO search_text (rowid, title, keywords, layers, abstract, provider, found, address) "
+    "VALUES (?1, 'soils', '', 'soils', '', '', '', '')",
+    "INSERT INTO search_entry (service_id, systems, formats, country, title_words, words, completeness, evidence) "
+    "VALUES (?1, 0, 0, '', 1, 2, 0, 1)",
     "INSERT INTO layer (service_id, position, name, title, abstract, crs, styles, keywords, queryable) "
     "VALUES (?1, 0, 'soils', 'Soils', '', '[]', '[]', '[]', 1)",
     "INSERT INTO endpoint (id, kind, key, url, host, site, weak, service_id, status, first_seen) VALUES "
