@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env demo test test-servers test-systemd acceptance fmt schema schema-check architecture bench shows papers lock clean
+.PHONY: env csw-env demo test test-servers test-systemd acceptance fmt schema schema-check architecture web-assets docs man strategies bench shows papers lock clean
 
 env: $(STAMP)
 
@@ -26,6 +26,15 @@ $(STAMP): pyproject.toml requirements.lock
 	fi
 	@touch $(STAMP)
 
+CSW_VENV := .venv-csw
+
+csw-env: $(CSW_VENV)/.installed  ## pycsw for `geocrawl serve --csw`, in an environment of its own: it needs an older OWSLib
+
+$(CSW_VENV)/.installed: requirements-csw.txt
+	@test -x $(CSW_VENV)/bin/python || $(PYTHON) -m venv $(CSW_VENV)
+	@$(CSW_VENV)/bin/python -m pip install -q --disable-pip-version-check -r requirements-csw.txt
+	@touch $@
+
 demo: env  ## a small web on this machine, crawled, its catalogue printed
 	$(BIN)/geocrawl demo
 
@@ -34,16 +43,19 @@ test: env  ## format, lint, types, contracts, tests (but for those of the three 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not servers and not systemd and not acceptance"
+	$(BIN)/python -m pytest -n 5 --dist worksteal -m "not servers and not systemd and not acceptance"
+
+# The files with tests of a mark: to look for them in all 7,000 takes each worker half a minute.
+marked = $(shell grep -rl --include='*.py' 'mark\.$(1)\b' tests)
 
 test-servers: env  ## real map servers on this machine (.ci/run says what to install)
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m servers
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m servers $(call marked,servers)
 
 test-systemd: env  ## the unit under a real systemd, booted in a container (as root; .ci/run says what to install)
-	$(BIN)/python -m pytest -m systemd
+	$(BIN)/python -m pytest -m systemd $(call marked,systemd)
 
 acceptance: env  ## whole crawls of recorded worlds, kills, bombs, a fresh clone: minutes
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m acceptance
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m acceptance $(call marked,acceptance)
 
 fmt: env
 	$(BIN)/ruff format .
@@ -59,6 +71,31 @@ schema-check: env  ## whether the migrations come to what the tables say
 
 architecture: env  ## docs/architecture.svg, drawn from the code's own imports
 	$(BIN)/python -m scripts.architecture
+
+STATIC := geocrawl/web/static
+WEB_PACKAGES := web_assets/node_modules
+
+web-assets: env  ## what the pages of `geocrawl serve` load, built from npm (needs node): OpenLayers, htmx, the base map
+	cd web_assets && npm ci --ignore-scripts --no-audit --no-fund
+	$(WEB_PACKAGES)/.bin/esbuild web_assets/map.js --bundle --minify --format=iife --target=es2022 --legal-comments=none \
+	  --outfile=$(STATIC)/map.js
+	cp $(WEB_PACKAGES)/htmx.org/dist/htmx.min.js $(STATIC)/htmx.js
+	cp $(WEB_PACKAGES)/ol/LICENSE.md $(STATIC)/LICENSE.openlayers.md
+	cp $(WEB_PACKAGES)/htmx.org/LICENSE $(STATIC)/LICENSE.htmx
+	$(BIN)/python -m scripts.base_map $(WEB_PACKAGES)/world-atlas/countries-110m.json $(STATIC)/world.json
+
+DOCS := build/docs
+
+docs:  ## the documentation as a site in build/site; its pages load nothing from other servers
+	@test -x $(DOCS)/bin/mkdocs || { $(PYTHON) -m venv $(DOCS) && \
+	  $(DOCS)/bin/python -m pip install -q --disable-pip-version-check -r docs/requirements.txt; }
+	$(DOCS)/bin/mkdocs build --strict --quiet
+
+man: env  ## man/geocrawl.1, from the help of the commands
+	$(BIN)/python -m scripts.man_page
+
+strategies: env  ## docs/strategies.md, from what the strategies declare
+	$(BIN)/python -m scripts.strategies_page
 
 bench: env  ## pages a CPU second against Scrapy and Crawlee; the frontier at 1 M and 3 M URLs
 	$(BIN)/python -m benchmarks
@@ -83,4 +120,4 @@ lock: env  ## the versions in use, written to requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable | grep -vi '^geocrawl' > requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CSW_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

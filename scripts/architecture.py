@@ -22,8 +22,12 @@ PURPOSE = {
     "lab": "contests and training",
     "cli": "the command line",
     "daemon": "schedule, limits, outages",
+    "web": "pages and interfaces",
     "app": "what can be done; wiring",
     "crawler": "the loop and its visits",
+    "catalog": "read from Python",
+    "notices": "webhooks and mails",
+    "mining": "files of web archives",
     "export": "files for others",
     "demo": "a web to try it on",
     "store": "the database",
@@ -34,16 +38,18 @@ PURPOSE = {
     "detect": "what may be a service",
     "reading": "processes that read",
     "priority": "the order of visits",
+    "search": "queries, read and ranked",
     "config": "where settings come from",
     "formats": "XML, JSON, charsets",
     "files": "written whole, never over it",
     "urls": "addresses and identity",
+    "charts": "bars, curves, a world map",
 }
 """What a room is for, in a few words."""
 PLACES = {
-    "lab": 1150, "cli": 330, "daemon": 740, "app": 530, "crawler": 640,
+    "lab": 1150, "cli": 330, "daemon": 740, "web": 200, "app": 530, "crawler": 640,
     "export": 93, "demo": 262, "store": 480, "fetch": 648, "page": 814, "probe": 980, "detect": 1146, "priority": 1312,
-    "config": 371, "reading": 1020, "formats": 900, "urls": 648,
+    "config": 371, "search": 700, "reading": 1020, "formats": 900, "urls": 648,
 }  # fmt: skip
 """Horizontal centre of a room's box, where the even spacing of its layer would let arrows cross boxes."""
 WIDTH, BOX_W, BOX_H, ROW_H, TOP = 1400, 156, 50, 104, 24
