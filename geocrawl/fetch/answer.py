@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import httpx
-
 from geocrawl.model import Deviation, Failure, Url
 
 ANNOUNCED_LENGTH = "x-announced-length"
@@ -28,8 +26,8 @@ class Answer:
     sent_bytes: int
     """Bytes of the body on the wire, before decoding."""
     elapsed_ms: float
-    response: httpx.Response
-    """The response itself, from which cookies are read."""
+    set_cookies: tuple[bytes, ...] = ()
+    """Values of the fields Set-Cookie, as sent."""
     not_modified: bool = False
     """As in `Page`."""
     deviations: tuple[Deviation, ...] = ()

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-import httpx
-
 from geocrawl.fetch.content import SNIFF_BYTES, check_date, check_first_bytes, check_type, check_wanted_type
 from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
+from geocrawl.fetch.transport import Fields, HttpResponse, value_of
 from geocrawl.model import Deviation, FailureCode, Purpose, Url
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.urls import read_url
@@ -56,23 +55,21 @@ class AnswerReader:
         self._on_received = on_received
 
     async def read(
-        self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
+        self, response: HttpResponse, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
     ) -> Received:
         """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport."""
-        stream = response.stream
-        assert isinstance(stream, httpx.AsyncByteStream), "our transport is asynchronous"
         try:
-            self._on_received(_header_bytes(response))
-            if response.status_code == _PROXY_AUTHENTICATION_REQUIRED and proxied:
+            self._on_received(_header_bytes(response.fields))
+            if response.status == _PROXY_AUTHENTICATION_REQUIRED and proxied:
                 raise Unreadable(FailureCode.PROXY, "the proxy requires a user name and password (407)")
-            headers = _headers(response, self._settings.header_bytes)
+            headers = _headers(response.fields, self._settings.header_bytes)
             location = _redirect_target(url, response)
             content = Content()
-            not_modified = response.status_code == _NOT_MODIFIED and conditional
+            not_modified = response.status == _NOT_MODIFIED and conditional
             if location is None and not not_modified:
-                content = await self._read_body(stream, response.is_success, headers, url, purpose)
+                content = await self._read_body(response.body, 200 <= response.status < 300, headers, url, purpose)
         finally:
-            await stream.aclose()
+            await response.body.aclose()
         return Received(headers, location, content, not_modified)
 
     async def _read_body(
@@ -153,16 +150,16 @@ def _may_end_early(error: BaseException, purpose: Purpose) -> bool:
     return error.code is FailureCode.TRUNCATED if isinstance(error, Unreadable) else is_early_end(error)
 
 
-def _header_bytes(response: httpx.Response) -> int:
+def _header_bytes(fields: Fields) -> int:
     """Return the length of the header fields as HTTP/1.1 writes them: `name: value` and a line end each."""
-    return sum(len(name) + len(value) + 4 for name, value in response.headers.raw)
+    return sum(len(name) + len(value) + 4 for name, value in fields)
 
 
-def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
+def _headers(sent: Fields, limit: int) -> dict[str, str]:
     """Return the header fields; bytes that are not UTF-8 are read as Latin-1. Raise Unreadable (header-limit)."""
     fields: dict[str, str] = {}
-    size = _header_bytes(response)
-    for raw_name, raw_value in response.headers.raw:
+    size = _header_bytes(sent)
+    for raw_name, raw_value in sent:
         name = raw_name.decode("latin-1").lower()
         try:
             value = raw_value.decode()
@@ -174,14 +171,12 @@ def _headers(response: httpx.Response, limit: int) -> dict[str, str]:
     return fields
 
 
-def _redirect_target(url: Url, response: httpx.Response) -> Url | None:
+def _redirect_target(url: Url, response: HttpResponse) -> Url | None:
     """Return where a redirect leads (RFC 9110, 10.2.2); None for no redirect, or one to no web address.
 
     Bytes beyond ASCII are escaped unchanged, whatever their encoding.
     """
-    if response.status_code not in _REDIRECTS:
+    if response.status not in _REDIRECTS:
         return None
-    for name, value in response.headers.raw:
-        if name.lower() == b"location":
-            return read_url(quote(value.strip(), safe="!\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~ "), url)
-    return None
+    value = value_of(response.fields, b"Location").strip()
+    return read_url(quote(value, safe="!\"#$%&'()*+,/:;<=>?@[\\]^_`{|}~ "), url) if value else None

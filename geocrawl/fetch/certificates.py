@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Mapping
 from pathlib import Path
 
-import httpx
+import certifi
 
 from geocrawl.errors import EnvironmentFault
 
@@ -26,7 +26,9 @@ def trusted_certificates(environment: Mapping[str, str] = os.environ) -> ssl.SSL
     try:
         if not file and folder and not any(_HASHED.fullmatch(path.name) for path in Path(folder).iterdir()):
             raise _fault("SSL_CERT_DIR", folder, "it contains no certificates under the names of `openssl rehash`")
-        return httpx.create_ssl_context()
+        if file or not folder:
+            return ssl.create_default_context(cafile=file or certifi.where())
+        return ssl.create_default_context(capath=folder)
     except OSError as error:  # ssl.SSLError is one
         name, value = ("SSL_CERT_FILE", file) if file else ("SSL_CERT_DIR", folder)
         if not value:

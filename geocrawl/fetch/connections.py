@@ -18,10 +18,10 @@ import weakref
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from http import HTTPStatus
 from typing import NamedTuple
 
 import aiohappyeyeballs
-import httpx
 
 from geocrawl.fetch.answer_protocol import AnswerProtocol
 from geocrawl.fetch.certificates import trusted_certificates
@@ -29,6 +29,7 @@ from geocrawl.fetch.guard import AddressGuard, AddrInfo, is_literal
 from geocrawl.fetch.names import Names
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import unverified_context
+from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse
 from geocrawl.fetch.wire_errors import ConnectFailed, ConnectTimedOut, ProxyUnreached, TunnelRefused
 from geocrawl.settings import Settings
 
@@ -68,9 +69,7 @@ class _Limits:
 
 
 class ExactTransport:
-    """Sends GET requests. `request.extensions["address"]` is the address to send, `["proxy"]` the Proxy to use or
-    None, `["verified"]` whether the server's certificate must be valid, `["to_end"]` whether to read until the server
-    closes the connection."""
+    """Sends requests over the network (`transport.Transport`)."""
 
     def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
         self._connect_s = settings.connect_timeout_s
@@ -90,9 +89,9 @@ class ExactTransport:
         self._idle: dict[_Route, list[AnswerProtocol]] = {}
         self._sweeping: asyncio.TimerHandle | None = None
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         """Return the response with its body unread and undecoded; raise one of `failures.WEB_ERRORS`."""
-        origin = _split(request.extensions["address"])[0]
+        origin = _split(request.address)[0]
         busy = self._busy.setdefault(origin, asyncio.Lock())
         await busy.acquire()
         try:
@@ -105,25 +104,23 @@ class ExactTransport:
             release()
             busy.release()
 
-        body = _Body(connection, give_back)
-        return httpx.Response(connection.status, headers=connection.fields, stream=body, request=request)
+        return HttpResponse(connection.status, connection.fields, _Body(connection, give_back))
 
-    async def _asked(self, request: httpx.Request, origin: str) -> tuple[AnswerProtocol, Callable[[], None]]:
+    async def _asked(self, request: HttpRequest, origin: str) -> tuple[AnswerProtocol, Callable[[], None]]:
         """Send a request; return its connection when the answer's header block is there, and what gives it back."""
-        proxy: Proxy | None = request.extensions["proxy"]
-        to_end: bool = request.extensions["to_end"]
+        proxy, to_end = request.proxy, request.to_end
         is_shared = proxy is not None and origin.startswith("http:")
-        route = _Route("" if is_shared else origin, proxy, request.extensions["verified"])
-        fields = list(request.headers.raw)
+        route = _Route("" if is_shared else origin, proxy, request.verified)
+        fields = list(request.fields)
         if to_end or self._sockets[proxy is not None].crowded():
             fields.append((b"Connection", b"close"))
         if proxy is not None and proxy.authorization and is_shared:
             fields.append((b"Proxy-Authorization", proxy.authorization.encode("latin-1")))
-        address = request.extensions["address"]
-        head = _head(b"GET", address.partition("#")[0] if is_shared else _split(address)[1], fields)
+        target = request.address.partition("#")[0] if is_shared else _split(request.address)[1]
+        head = _head(b"GET", target, fields)
         connection = None if to_end else self._kept(route)
         if connection is None:
-            connection = await self._connected(route, to_end=to_end, agent=request.headers.get("User-Agent", ""))
+            connection = await self._connected(route, to_end=to_end, agent=request.field(b"User-Agent"))
         try:
             await connection.ask(head)
         except BaseException:
@@ -179,7 +176,7 @@ class ExactTransport:
 
     # ----------------------------------------------------------------------- new connections
 
-    async def _connected(self, route: _Route, *, to_end: bool, agent: str) -> AnswerProtocol:
+    async def _connected(self, route: _Route, *, to_end: bool, agent: bytes) -> AnswerProtocol:
         """Return a new connection, through a tunnel where the proxy must not read along."""
         protocol = partial(AnswerProtocol, self._limits[to_end], to_end=to_end)
         try:
@@ -228,7 +225,7 @@ class ExactTransport:
         ]
 
     async def _tunnelled(
-        self, route: _Route, proxy: Proxy, protocol: Callable[[], AnswerProtocol], agent: str
+        self, route: _Route, proxy: Proxy, protocol: Callable[[], AnswerProtocol], agent: bytes
     ) -> AnswerProtocol:
         """Return a connection to a server through a tunnel of a proxy (RFC 9110, 9.3.6)."""
         server = _server(route.origin)
@@ -236,11 +233,11 @@ class ExactTransport:
         try:
             host = f"[{server.host}]" if ":" in server.host else server.host
             there = f"{host}:{server.port}"
-            fields = [(b"Host", there.encode()), (b"User-Agent", agent.encode("latin-1"))]
+            fields = [(b"Host", there.encode()), (b"User-Agent", agent)]
             if proxy.authorization:
                 fields.append((b"Proxy-Authorization", proxy.authorization.encode("latin-1")))
             await outer.ask(_head(b"CONNECT", there, fields))
-            if outer.status != httpx.codes.OK:
+            if outer.status != HTTPStatus.OK:
                 raise TunnelRefused(outer.status, outer.reason.decode("latin-1"))
             inner = protocol()
             try:
@@ -276,7 +273,7 @@ class _Sockets:
         return len(self._sockets) > self._limit
 
 
-class _Body(httpx.AsyncByteStream):
+class _Body(HttpBody):
     """The body of an answer, whose connection is given back when it is closed."""
 
     def __init__(self, connection: AnswerProtocol, release: Callable[[], None]) -> None:

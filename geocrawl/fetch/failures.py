@@ -12,8 +12,6 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 
-import httpx
-
 from geocrawl.errors import described
 from geocrawl.fetch.guard import MARK, GuardRefusal
 from geocrawl.fetch.wire_errors import (
@@ -36,8 +34,6 @@ from geocrawl.sanitize import plain
 # comes from headers and addresses that a library cannot read.
 WEB_ERRORS = (
     WireError,
-    httpx.HTTPError,
-    httpx.InvalidURL,
     asyncio.TimeoutError,
     EOFError,
     OSError,
@@ -121,7 +117,7 @@ _TABLE: tuple[tuple[Callable[[BaseException], bool], FailureCode], ...] = (
     (_is_guard, FailureCode.GUARD),
     (_is(socket.gaierror), FailureCode.DNS),
     (_is(ConnectTimedOut), FailureCode.TIMEOUT_CONNECT),
-    (_is(ReadTimedOut, httpx.ReadTimeout), FailureCode.TIMEOUT_READ),
+    (_is(ReadTimedOut), FailureCode.TIMEOUT_READ),
     (_is(ssl.SSLError, ssl.CertificateError), FailureCode.TLS),
     (_is(LongHeader), FailureCode.HEADER_LIMIT),
     (_is(BadAnswer), FailureCode.BAD_HTTP),

@@ -12,11 +12,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeGuard
 
-import httpx
-
 from geocrawl.errors import GivenBack
 from geocrawl.fetch.answer import Answer
 from geocrawl.fetch.borrowed_hosts import BorrowedHosts
+from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.leased_host import OwnHosts, never_extend
 from geocrawl.fetch.origin_robots import OriginRobots
@@ -245,7 +244,7 @@ class PoliteTurn:
         )
 
     async def _allowed(
-        self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
+        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):
@@ -273,20 +272,18 @@ class _Trail:
     def __init__(self, start: Url) -> None:
         self.at = start
         self.hops: list[Url] = []
-        self.cookies: httpx.Cookies | None = None
-        self._passed = {(start.address, "")}
+        self.cookies: Cookies | None = None
+        self._passed: set[tuple[str, tuple[str, ...]]] = {(start.address, ())}
 
     def go_on(self, answer: Answer, target: Url, limit: int) -> bool:
         """Move to a redirect's target and return True; False for a cycle, or when the limit is reached.
 
         Coming back with another cookie is no cycle: sites test so whether cookies are kept.
         """
-        if self.cookies is None:
-            self.cookies = httpx.Cookies()
-        if "set-cookie" in answer.headers:
-            answer.response.request.url = httpx.URL(answer.url.address)  # not read when the request was made
-            self.cookies.extract_cookies(answer.response)
-        cookies = ";".join(sorted(f"{cookie.name}={cookie.value}" for cookie in self.cookies.jar))
+        if answer.set_cookies:
+            self.cookies = self.cookies or Cookies()
+            self.cookies.take(answer.url.address, answer.set_cookies)
+        cookies = self.cookies.names_and_values() if self.cookies is not None else ()
         if len(self.hops) >= limit or (target.address, cookies) in self._passed:
             return False
         self._passed.add((target.address, cookies))

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
-
-import httpx
+from collections.abc import Callable, Mapping
 
 from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.answer_reader import AnswerReader
 from geocrawl.fetch.connections import ExactTransport
+from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.decode import ACCEPTED
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_unparsable
 from geocrawl.fetch.guard import AddressGuard, is_literal
@@ -23,7 +22,7 @@ from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
 from geocrawl.fetch.record import RecordingTransport, WarcRecorder
 from geocrawl.fetch.tls import tls_deviation
-from geocrawl.fetch.transport import Transport
+from geocrawl.fetch.transport import HttpRequest, HttpResponse, Transport
 from geocrawl.fetch.wire_errors import ConnectionLost
 from geocrawl.model import Failure, FailureCode, Purpose, Url, Validators
 from geocrawl.model.validators import conditions
@@ -42,7 +41,6 @@ _ORIGIN = "https://viewer.example"
 """What a map viewer on a web page would send, so that a server shows whether it permits that (CORS, Fetch standard,
 3.2)."""
 _ABOUT = "crawler of public map services; see Politeness in its README.md; no contact set"
-_UNREAD = httpx.URL("http://address.invalid/")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -88,8 +86,8 @@ class HttpClient:
         if recorder is not None:
             self._transport = RecordingTransport(self._transport, recorder)
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
-        self._headers = {purpose: {**common, "Accept": accept} for purpose, accept in _ACCEPT.items()}
-        self._headers[Purpose.MAP]["Origin"] = _ORIGIN
+        self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
+        self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})
         self._own_faults = OwnFaults(settings) if transport is None else None
         self._never_conditional = recorder is not None  # a recording without bodies could not be replayed
 
@@ -97,7 +95,7 @@ class HttpClient:
         self,
         url: Url,
         purpose: Purpose,
-        cookies: httpx.Cookies | None = None,
+        cookies: Cookies | None = None,
         validators: Validators | None = None,
         *,
         begins_turn: bool = False,
@@ -121,31 +119,30 @@ class HttpClient:
         gap_s = self._settings.ip_delay_factor * self._settings.delay_of_s(url.host)
         async with self._ip_bounds.request(ip, gap_s, begins_turn=begins_turn):
             conditional_fields = self._conditions(url, validators)
-            request = self._request(url, purpose, cookies, proxy, conditional_fields)
-            request.extensions |= {"verified": verified, "to_end": to_end}
-            return await self._exchange(url, purpose, proxy, request, conditional=bool(conditional_fields))
+            fields = self._fields_for(url, purpose, cookies, conditional_fields)
+            request = HttpRequest(url.address, fields, proxy, verified, to_end)
+            return await self._exchange(url, purpose, request, conditional=bool(conditional_fields))
 
     async def _exchange(
         self,
         url: Url,
         purpose: Purpose,
-        proxy: Proxy | None,
-        request: httpx.Request,
+        request: HttpRequest,
         *,
         conditional: bool,
     ) -> Answer | Failure:
+        proxy = request.proxy
         started = self._clock.monotonic()
-        response: httpx.Response | None = None
+        response: HttpResponse | None = None
         try:
             async with asyncio.timeout(self._settings.total_timeout_s):
-                response = await self._transport.handle_async_request(request)
+                response = await self._transport.send(request)
                 got = await self._reader.read(
                     response, url, purpose, proxied=proxy is not None, conditional=conditional
                 )
         except (Unreadable, *WEB_ERRORS, RuntimeError) as error:
             failure = await self._failure(error, url, proxy, started, response)
-            is_verified = request.extensions["verified"]
-            passable = tls_deviation(error) if is_verified and failure.code is FailureCode.TLS else None
+            passable = tls_deviation(error) if request.verified and failure.code is FailureCode.TLS else None
             if passable is None or not self._may_go_on_unverified(url, proxy):
                 return failure
             return UnverifiedServer(url, failure.code, failure.detail, failure.elapsed_ms, deviation=passable)
@@ -153,20 +150,20 @@ class HttpClient:
             self._own_faults.answered(url, proxy)
         return Answer(
             url=url,
-            status=response.status_code,
+            status=response.status,
             headers=got.headers,
             body=got.content.body,
             cut=got.content.cut,
             location=got.location,
             sent_bytes=got.content.sent_bytes,
             elapsed_ms=self._since_ms(started),
-            response=response,
+            set_cookies=tuple(value for name, value in response.fields if name.lower() == b"set-cookie"),
             not_modified=got.not_modified,
             deviations=got.content.deviations,
         )
 
     async def _failure(
-        self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: httpx.Response | None
+        self, error: Exception, url: Url, proxy: Proxy | None, started: float, response: HttpResponse | None
     ) -> Failure:
         """Return the failure of a server; raise OwnFault for one of this machine, and `error` if it is a defect."""
         if isinstance(error, RuntimeError) and not lack_of(error):
@@ -179,7 +176,7 @@ class HttpClient:
                 raise fault from error
         if code is FailureCode.TIMEOUT_TOTAL:
             detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
-        status = response.status_code if response is not None else None
+        status = response.status if response is not None else None
         kind = KeptConnectionLost if is_repeated else BrokenAnswer if is_unparsable(error) else Failure
         return kind(url, code, detail, self._since_ms(started), status=status)
 
@@ -216,27 +213,21 @@ class HttpClient:
             return {}
         return conditions(validators)
 
-    def _request(
-        self,
-        url: Url,
-        purpose: Purpose,
-        cookies: httpx.Cookies | None,
-        proxy: Proxy | None,
-        conditional_fields: dict[str, str],
-    ) -> httpx.Request:
-        request = httpx.Request(
-            "GET",
-            # Transports send the address in `extensions`. Only cookies read httpx's URL, which takes 0.1 ms to parse.
-            _UNREAD if cookies is None else url.address,
-            # Host is stated: httpx would decode its A-labels, and fails for those of no IDNA (emoji, typos).
-            headers={"Host": url.origin.partition("://")[2], **self._headers[purpose], **conditional_fields},
-            extensions={"address": url.address, "proxy": proxy},
-        )
+    def _fields_for(
+        self, url: Url, purpose: Purpose, cookies: Cookies | None, conditional_fields: dict[str, str]
+    ) -> list[tuple[bytes, bytes]]:
+        """Return the header fields of a request."""
+        fields = [(b"Host", url.origin.partition("://")[2].encode()), *self._fields[purpose]]
+        fields += _encoded(conditional_fields)
         if credentials := self._settings.credentials_of(url.host, url.origin):
-            request.headers["Authorization"] = basic(":".join(credentials))
-        if cookies is not None:
-            cookies.set_cookie_header(request)
-        return request
+            fields += _encoded({"Authorization": basic(":".join(credentials))})
+        if cookies is not None and (cookie := cookies.field(url.address)):
+            fields.append((b"Cookie", cookie))
+        return fields
+
+
+def _encoded(fields: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("ascii"), value.encode("latin-1")) for name, value in fields.items()]
 
 
 def _was_kept(error: BaseException) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-import httpx
-
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.fetch.answer import Answer, BrokenAnswer, KeptConnectionLost, UnverifiedServer
+from geocrawl.fetch.cookies import Cookies
 from geocrawl.fetch.http import HttpClient
 from geocrawl.fetch.ip_bounds import PutOff
 from geocrawl.fetch.lengths import length_deviation, may_be_longer
@@ -90,7 +89,7 @@ class PacedHost:
         self,
         url: Url,
         purpose: Purpose,
-        cookies: httpx.Cookies | None = None,
+        cookies: Cookies | None = None,
         validators: Validators | None = None,
     ) -> Answer | Failure:
         """Wait until it is time, make one exchange, and update the host's state.
@@ -112,7 +111,7 @@ class PacedHost:
         return answer
 
     async def _read_to_end(
-        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: httpx.Cookies | None
+        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: Cookies | None
     ) -> Answer | Failure:
         """Make an exchange again, reading all bytes; return the first answer when that brings no more."""
         self._mismeasured.add(url.origin)
@@ -151,7 +150,7 @@ class PacedHost:
         return read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings)
 
     async def _exchange(
-        self, url: Url, purpose: Purpose, cookies: httpx.Cookies | None, validators: Validators | None
+        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None
     ) -> Answer | Failure:
         await self._wait()
         fault = self._fault_passed_over(url, purpose)

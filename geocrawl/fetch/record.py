@@ -12,12 +12,12 @@ import io
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from http.client import responses
 from pathlib import Path
 
-import httpx
-
 from geocrawl.errors import EnvironmentFault
-from geocrawl.fetch.transport import Transport
+from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, Transport
 from geocrawl.files import SECRET, make_folder, refuse_database
 from geocrawl.formats.warc import info_record, response_record
 
@@ -47,16 +47,16 @@ class WarcRecorder:
         except OSError as error:
             raise EnvironmentFault(f"{path}: cannot be written: {error.strerror or error}") from error
 
-    def write(self, address: str, response: httpx.Response, body: bytes, *, whole: bool) -> None:
+    def write(self, address: str, response: HttpResponse, body: bytes, *, whole: bool) -> None:
         """Append a response, unless the recording has ended; `whole`: its body was read to the end."""
         if self._file.closed:
             return
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in response.headers.raw
+            for name, value in response.fields
             if name.lower() not in _HOP_BY_HOP
         ]
-        line = f"{response.status_code} {response.reason_phrase}".rstrip()
+        line = f"{response.status} {responses.get(response.status, '')}".rstrip()
         try:
             self._append(response_record(address, line, headers, body, whole=whole))
         except OSError as error:
@@ -94,12 +94,10 @@ class RecordingTransport:
         self._inner = inner
         self._recorder = recorder
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         """Return the answer of the other transport; its body is recorded while it is read."""
-        response = await self._inner.handle_async_request(request)
-        assert isinstance(response.stream, httpx.AsyncByteStream), "our transports are asynchronous"
-        response.stream = _RecordedBody(response, response.stream, str(request.extensions["address"]), self._recorder)
-        return response
+        response = await self._inner.send(request)
+        return replace(response, body=_RecordedBody(response, request.address, self._recorder))
 
     async def aclose(self) -> None:
         """Close the connections and the file."""
@@ -109,25 +107,22 @@ class RecordingTransport:
             self._recorder.close()
 
 
-class _RecordedBody(httpx.AsyncByteStream):
+class _RecordedBody(HttpBody):
     """A body that is recorded when it is closed."""
 
-    def __init__(
-        self, response: httpx.Response, inner: httpx.AsyncByteStream, address: str, recorder: WarcRecorder
-    ) -> None:
+    def __init__(self, response: HttpResponse, address: str, recorder: WarcRecorder) -> None:
         self._response = response
-        self._inner = inner
         self._address = address
         self._recorder = recorder
         self._pieces: list[bytes] = []
         self._whole = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._inner:
+        async for piece in self._response.body:
             self._pieces.append(piece)
             yield piece
         self._whole = True
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._response.body.aclose()
         self._recorder.write(self._address, self._response, b"".join(self._pieces), whole=self._whole)

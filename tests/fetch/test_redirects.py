@@ -99,6 +99,14 @@ async def test_cookies_are_sent_on_the_hops_of_one_visit_only(kit: MakeKit) -> N
     assert [fields.get("cookie", "") for fields in server.fields] == ["", "s=1", "s=1"] * 2
 
 
+async def test_a_cookie_is_sent_back_byte_for_byte(kit: MakeKit) -> None:
+    cookie = "名=図".encode("gb18030")
+    first = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /b\r\nSet-Cookie: " + cookie + b"; Path=/\r\n\r\n"
+    async with serve(pages({"/a": first, "/b": answer(b"in")})) as server:
+        assert isinstance(await kit().get(f"{server.base}/a"), Page)
+    assert server.fields[-1]["cookie"].encode("latin-1") == cookie
+
+
 async def test_coming_back_with_a_cookie_is_no_circle(kit: MakeKit) -> None:
     async with serve(lambda target, writer: asking_for_cookie()) as server:
 

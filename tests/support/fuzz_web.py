@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-import httpx
-
+from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
 from tests.support import fuzz
 from tests.support.fuzz_documents import HOSTILE, MUTATIONS
@@ -153,23 +152,15 @@ class FuzzTransport:
         self._web = web
         self._clock = clock
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         """Answer a request at once."""
-        found = self._web.answer(str(request.extensions["address"]))
+        found = self._web.answer(request.address)
         self._clock.advance(_LATENCY_S)
         await asyncio.sleep(0)  # nothing else waits in virtual time, and the loop is to see signals and tickers
-        return httpx.Response(found.status, headers=found.fields, stream=_Body(found.body), request=request)
+        return HttpResponse(found.status, found.fields, WholeBody(found.body))
 
     async def aclose(self) -> None:
         """Do nothing: there are no connections."""
-
-
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body
 
 
 @contextmanager

@@ -9,17 +9,18 @@ between requests included: only time is simulated.
 from __future__ import annotations
 
 import asyncio
+import errno
 import inspect
 import os
 import random
 import statistics
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-
-import httpx
 
 from geocrawl.app import fetchers, wiring
 from geocrawl.app.claim import claim
@@ -30,6 +31,8 @@ from geocrawl.daemon.ticks import TICKS
 from geocrawl.fetch.connections import ExactTransport
 from geocrawl.fetch.guard import AddressGuard
 from geocrawl.fetch.names import Names
+from geocrawl.fetch.transport import HttpBody, HttpRequest, HttpResponse, value_of
+from geocrawl.fetch.wire_errors import ConnectFailed, ReadTimedOut
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.addresses import key_of
 from geocrawl.lab.recorded_worlds.replay import ReplayClock
@@ -47,8 +50,6 @@ LATENCY_S = 0.001
 """Simulated time of an answer, at least."""
 REQUESTS = 150
 """Of a host a day, at most; the visit under way is ended."""
-_DEATHS = {"refused": httpx.ConnectError, "timeout": httpx.ReadTimeout}
-"""How a service is dead that answers nothing at all."""
 
 
 class SoakClock(ReplayClock):
@@ -88,28 +89,28 @@ class FaultyTransport:
         self.least_gap_s: dict[str, float] = {}
         self.bodies_bytes = self.spared_bytes = self.not_modified = 0
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        now, host = self._clock.now(), urlsplit(request.extensions["address"]).hostname or ""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        now, host = self._clock.now(), urlsplit(request.address).hostname or ""
         self._note(host, now)
         day = (now - self._begun) / DAY_S
         if any(start <= day < end for start, end in self._faults.outages):
             self._clock.advance(0.01)
-            raise httpx.ConnectError("network is unreachable", request=request)
-        request.headers["X-Day"] = repr(day)
+            raise _away(host, errno.ENETUNREACH)
+        request = replace(request, fields=(*request.fields, (b"X-Day", repr(day).encode())))
         self._clock.hold()
         try:
-            answer = await self._inner.handle_async_request(request)
-            self._clock.advance(LATENCY_S + float(answer.headers["x-seconds"]))
-            self.spared_bytes += int(answer.headers.get("x-spared", 0))
-            self.not_modified += answer.status_code == httpx.codes.NOT_MODIFIED
-            self.bodies_bytes += int(answer.headers.get("content-length", 0))
-            if (died := answer.headers.get("x-fault")) is not None:
-                await answer.aclose()
-                raise _DEATHS[died](died, request=request)
+            answer = await self._inner.send(request)
+            self._clock.advance(LATENCY_S + float(value_of(answer.fields, b"X-Seconds")))
+            self.spared_bytes += int(value_of(answer.fields, b"X-Spared") or 0)
+            self.not_modified += answer.status == HTTPStatus.NOT_MODIFIED
+            self.bodies_bytes += int(value_of(answer.fields, b"Content-Length") or 0)
+            if died := value_of(answer.fields, b"X-Fault"):
+                await answer.body.aclose()
+                raise ReadTimedOut("timeout") if died == b"timeout" else _away(host, errno.ECONNREFUSED)
         except BaseException:
             self._clock.release()
             raise
-        return httpx.Response(answer.status_code, headers=answer.headers.raw, stream=_Body(answer, self._clock))
+        return replace(answer, body=_Body(answer.body, self._clock))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -121,19 +122,25 @@ class FaultyTransport:
         self.last[host] = now
 
 
-class _Body(httpx.AsyncByteStream):
+def _away(host: str, number: int) -> ConnectFailed:
+    """Return the error of a connection that was not made."""
+    failed = ConnectFailed(host, 80, away := OSError(number, os.strerror(number)))
+    failed.__cause__ = away
+    return failed
+
+
+class _Body(HttpBody):
     """A body under way."""
 
-    def __init__(self, answer: httpx.Response, clock: SoakClock) -> None:
-        self._answer, self._clock = answer, clock
+    def __init__(self, body: HttpBody, clock: SoakClock) -> None:
+        self._body, self._clock = body, clock
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        assert isinstance(self._answer.stream, httpx.AsyncByteStream), "our transport is asynchronous"
-        async for piece in self._answer.stream:
+        async for piece in self._body:
             yield piece
 
     async def aclose(self) -> None:
-        await self._answer.aclose()
+        await self._body.aclose()
         self._clock.release()
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 
-import httpx
-
+from geocrawl.fetch.transport import HttpRequest, HttpResponse
 from geocrawl.lab.recorded_worlds.replay import ReplayTransport
 
 _FASTEST_S, _SLOWEST_S = 0.05, 1.5
@@ -32,11 +31,11 @@ def _drawn(text: str) -> float:
 
 
 class TimedTransport(ReplayTransport):
-    """`fetch.http.Transport` over a closed web whose hosts answer in their own times, several at once."""
+    """`fetch.transport.Transport` over a closed web whose hosts answer in their own times, several at once."""
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         """Answer a request after its host's time."""
         url, answer = self.find(request)
         host = url.partition("://")[2].partition("/")[0]
         await self._clock.sleep(answer_s(host, url, len(answer.body)) + answer.seconds)
-        return self.deliver(request, url, answer)
+        return self.deliver(url, answer)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol
 
-import httpx
-
+from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
 from geocrawl.lab.recorded_worlds.addresses import read_query, split_address
 from geocrawl.lab.recorded_worlds.services import SLOW_S, Reply, operation, reply, unknown_service
 from geocrawl.lab.recorded_worlds.world import World
@@ -125,7 +123,7 @@ def error_page(status: int) -> Response:
 
 
 class ReplayTransport:
-    """`fetch.http.Transport` over a closed web."""
+    """`fetch.transport.Transport` over a closed web."""
 
     def __init__(self, web: Web, clock: ReplayClock) -> None:
         self._web = web
@@ -135,27 +133,26 @@ class ReplayTransport:
         self.pages = 0
         """Pages downloaded so far."""
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         """Answer a request at once, in virtual time."""
         url, answer = self.find(request)
         self._clock.advance(_LATENCY_S + answer.seconds)
-        return self.deliver(request, url, answer)
+        return self.deliver(url, answer)
 
-    def find(self, request: httpx.Request) -> tuple[str, Response]:
+    def find(self, request: HttpRequest) -> tuple[str, Response]:
         """Return the address that a request asks for, normalised, and the web's answer."""
-        address = str(request.extensions["address"])
+        address = request.address
         scheme = address.partition("://")[0].lower()
         host, target = split_address(address)
         return f"{scheme}://{host}{target}", self._web.respond(scheme, host, target)
 
-    def deliver(self, request: httpx.Request, url: str, answer: Response) -> httpx.Response:
+    def deliver(self, url: str, answer: Response) -> HttpResponse:
         """Write an answer into the access log and return it as the fetcher receives it."""
         key = url.partition("://")[2]
         entry = Request("GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, key)
         self.log.append(entry)
         self.pages += entry.is_page
-        headers, body = _encoded(answer.headers), _Body(answer.body)
-        return httpx.Response(answer.status, headers=headers, stream=body, request=request)
+        return HttpResponse(answer.status, _encoded(answer.headers), WholeBody(answer.body))
 
     async def aclose(self) -> None:
         """Do nothing: the transport has no connections."""
@@ -163,13 +160,3 @@ class ReplayTransport:
 
 def _encoded(headers: list[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1", "replace"), value.encode("utf-8")) for name, value in headers]
-
-
-class _Body(httpx.AsyncByteStream):
-    """A body in one piece."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._body

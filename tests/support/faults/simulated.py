@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import httpx
+from urllib.parse import urlsplit
 
 from geocrawl.app import wiring
 from geocrawl.app.claim import claim
@@ -24,6 +23,7 @@ from geocrawl.daemon.budget import Budget, Hours, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.daemon.service import Daemon
+from geocrawl.fetch.transport import HttpRequest, HttpResponse, WholeBody
 from geocrawl.fetch.wire_errors import ConnectFailed
 from geocrawl.lab.made_worlds.folder import make as make_world
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, WorldWeb, error_page
@@ -68,9 +68,9 @@ class StruckTransport(ReplayTransport):
         """Called once, before the first request from the strike's beginning on."""
         self._told = False
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpResponse:
         since = self._time.now() - self._begun - self._strike.after_s
-        host, strike = request.url.host, self._strike
+        host, strike = urlsplit(request.address).hostname or "", self._strike
         if since >= 0 and not self._told:
             self._told = True
             self.at_strike()
@@ -78,9 +78,8 @@ class StruckTransport(ReplayTransport):
             self.under_strike[host] += 1
             self._time.advance(0.01)
             if strike.nameless:
-                raise httpx.ConnectError("no such name", request=request) from socket.gaierror(
-                    socket.EAI_AGAIN, "Temporary failure in name resolution"
-                )
+                unknown = socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+                raise ConnectFailed(host, 80, unknown) from unknown
             if strike.unreachable:
                 away = OSError(errno.ENETUNREACH, "Network is unreachable")
                 raise ConnectFailed(host, 80, away) from away
@@ -88,10 +87,10 @@ class StruckTransport(ReplayTransport):
                 status, retry_after = strike.answers[host]
                 answer = error_page(status)
                 headers = [(b"Retry-After", str(retry_after).encode()), (b"Content-Type", b"text/html")]
-                return httpx.Response(answer.status, headers=headers, content=answer.body)
+                return HttpResponse(answer.status, headers, WholeBody(answer.body))
         elif since >= strike.for_s and self.first_after is None:
             self.first_after = round(since - strike.for_s, 1)
-        return await super().handle_async_request(request)
+        return await super().send(request)
 
 
 Condition = tuple[object, ...]
